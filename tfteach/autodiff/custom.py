@@ -16,6 +16,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.identity_reshape import IdentityN, identity, identity_n
 from tfteach.ops.math.exponential import sigmoid
 
@@ -105,7 +106,7 @@ def _refuse_variables(
 
 @export("nn.swish")
 @custom_gradient
-def swish(features: Any) -> Any:
+def swish(features: TensorLike) -> Any:
     """`x * sigmoid(x)`.
 
     Args:

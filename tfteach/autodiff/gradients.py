@@ -12,6 +12,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.indexed_slices import convert_n
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 
 
 @export("UnconnectedGradients")
@@ -41,9 +42,9 @@ class AggregationMethod:
 
 @export("gradients")
 def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
+    ys: TensorLike,
+    xs: TensorLike,
+    grad_ys: TensorLike | None = None,
     name: str = "gradients",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,

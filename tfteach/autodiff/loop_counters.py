@@ -12,6 +12,7 @@ from typing import Any
 from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import handle_shape
+from tfteach.framework.dtypes import DType
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.array.concat_split import ConcatV2
@@ -35,7 +36,7 @@ def inside(context: Any) -> AbstractContextManager[Any]:
     return nullcontext() if context is None else context
 
 
-def shape_node(tensor: Tensor, dtype: Any = dtypes.int32) -> Tensor:
+def shape_node(tensor: Tensor, dtype: DType = dtypes.int32) -> Tensor:
     """The shape as the run has it, even if it is known."""
     sizes: Tensor = Shape_(dtype)(tensor)
     return sizes

@@ -24,6 +24,7 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.control_flow_ops import (
     Merge,
     RefMerge,
@@ -182,7 +183,7 @@ def _unpack_single(result: Any) -> Any:
 
 @export("cond")
 def cond(
-    pred: Any,
+    pred: TensorLike,
     true_fn: Branch | None = None,
     false_fn: Branch | None = None,
     strict: bool = False,
@@ -229,12 +230,12 @@ def cond(
         if_false, if_true = switch(pred, pred)
         pivot_true = forward(Identity(), if_true, "switch_t")
         pivot_false = forward(Identity(), if_false, "switch_f")
-        pred = forward(Identity(), pred, "pred_id")
-        graph = pred.graph
-        for tensor in (if_true, if_false, pivot_true, pivot_false, pred):
+        choice: Tensor = forward(Identity(), pred, "pred_id")
+        graph = choice.graph
+        for tensor in (if_true, if_false, pivot_true, pivot_false, choice):
             graph.prevent_fetching(tensor.op)
-        on_true = _build_branch("true_fn", true_fn, pred, pivot_true, 1, strict)
-        on_false = _build_branch("false_fn", false_fn, pred, pivot_false, 0, strict)
+        on_true = _build_branch("true_fn", true_fn, choice, pivot_true, 1, strict)
+        on_false = _build_branch("false_fn", false_fn, choice, pivot_false, 0, strict)
         on_true, on_false = _same_indices(on_true, on_false)
         _check_same_results(on_true, on_false)
         flat = [nest.flatten(r[2], expand_composites=True) for r in (on_false, on_true)]
@@ -323,7 +324,7 @@ def _check_same_results(
 
 @export("contrib.framework.smart_cond")
 def smart_cond(
-    pred: Any,
+    pred: TensorLike,
     true_fn: Branch | None = None,
     false_fn: Branch | None = None,
     name: str | None = None,
@@ -355,7 +356,7 @@ def smart_cond(
 
 
 @export("contrib.framework.smart_constant_value")
-def smart_constant_value(pred: Any) -> bool | None:
+def smart_constant_value(pred: TensorLike) -> bool | None:
     """The truth value of `pred`, or None if it is not known before the run."""
     if isinstance(pred, Tensor):
         value = constant_value(pred)

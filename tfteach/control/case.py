@@ -17,6 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.stack_unstack import Pack
@@ -28,7 +29,7 @@ from tfteach.ops.math.reduce_functions import reduce_sum
 
 @export("Assert", "debugging.Assert")
 def Assert(
-    condition: Any,
+    condition: TensorLike,
     data: Sequence[Any],
     summarize: int | None = None,
     name: str | None = None,

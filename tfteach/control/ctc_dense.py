@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import bool_, float32, int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import boolean_mask
 from tfteach.ops.array.padding import pad
@@ -51,10 +52,10 @@ def _size(tensor: Tensor, axis: int) -> Any:
 
 @export("nn.ctc_loss_v2")
 def ctc_loss_v2(
-    labels: Any,
-    logits: Any,
-    label_length: Any,
-    logit_length: Any,
+    labels: TensorLike | SparseTensor,
+    logits: TensorLike,
+    label_length: TensorLike,
+    logit_length: TensorLike,
     logits_time_major: bool = True,
     unique: Any = None,
     blank_index: int | None = None,
@@ -118,7 +119,7 @@ def ctc_loss_v2(
         def loss_of(*tensors: Any) -> Any:
             loss, slope = _loss_and_gradient(*tensors)
 
-            def gradient(grad: Any) -> list[Any]:
+            def gradient(grad: Tensor) -> list[Any]:
                 rest = [None] * (len(args) - 1)
                 return [reshape(grad, [1, -1, 1]) * slope, *rest]
 
@@ -255,7 +256,7 @@ def _forward_backward(
 
 @export("nn.collapse_repeated")
 def collapse_repeated(
-    labels: Any, seq_length: Any, name: str | None = None
+    labels: TensorLike, seq_length: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Labels without those equal to the one before.
 
@@ -300,7 +301,9 @@ def collapse_repeated(
 
 
 @export("nn.ctc_unique_labels")
-def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def ctc_unique_labels(
+    labels: TensorLike, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """The distinct labels of each row, for `unique` of `tf.nn.ctc_loss_v2`.
 
     Args:

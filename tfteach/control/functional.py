@@ -20,6 +20,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike, Nested, TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.shape_ops import shape as shape_of
 
@@ -29,8 +30,8 @@ Function = Callable[..., Any]
 @export("map_fn")
 def map_fn(
     fn: Function,
-    elems: Any,
-    dtype: Any = None,
+    elems: TensorLike,
+    dtype: Nested[DTypeLike] | None = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -115,7 +116,7 @@ def map_fn(
 @export("scan")
 def scan(
     fn: Function,
-    elems: Any,
+    elems: TensorLike,
     initializer: Any = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
@@ -204,7 +205,7 @@ def scan(
 @export("foldl")
 def foldl(
     fn: Function,
-    elems: Any,
+    elems: TensorLike,
     initializer: Any = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
@@ -261,7 +262,7 @@ def foldl(
 @export("foldr")
 def foldr(
     fn: Function,
-    elems: Any,
+    elems: TensorLike,
     initializer: Any = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,

@@ -10,6 +10,7 @@ from tfteach.control.tensor_array import TensorArray
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
@@ -18,8 +19,8 @@ from tfteach.ops.core.shape_ops import shape, size
 
 @export("hessians")
 def hessians(
-    ys: Any,
-    xs: Any,
+    ys: TensorLike,
+    xs: TensorLike,
     name: str = "hessians",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,

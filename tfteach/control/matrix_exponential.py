@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import complex64, complex128, float16, float32, fl
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.constant import constant
@@ -86,7 +87,7 @@ def _pade13(matrix: Tensor, b: Any, unit: Any, a2: Any, a4: Any, a6: Any) -> Any
 
 
 @export("linalg.expm")
-def matrix_exponential(input: Any, name: str | None = None) -> Tensor:
+def matrix_exponential(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponentials of square matrices, by scaling and squaring.
 
     exp(A) = Σ Aᵏ / k!
@@ -154,7 +155,7 @@ def _pade_quotient(matrix: Tensor, l1_norm: Tensor) -> tuple[Tensor, Tensor]:
     return matrix_solve(-u + v, numerator), squarings
 
 
-def _squared(result: Tensor, squarings: Tensor, dtype: Any) -> Tensor:
+def _squared(result: Tensor, squarings: Tensor, dtype: DTypeLike) -> Tensor:
     """Each matrix squared as often as it was halved."""
     most = reduce_max(squarings)
 

@@ -17,6 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.where_select import where_v2
 from tfteach.ops.core.identity_reshape import expand_dims, identity
 from tfteach.ops.core.shape_ops import cast, shape
@@ -45,7 +46,7 @@ def _checked(a: Tensor, validate_args: bool) -> Tensor:
 
 @export("linalg.matrix_rank")
 def matrix_rank(
-    a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
+    a: TensorLike, tol: Any = None, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
     """Rank of each matrix: the number of nonzero singular values.
 
@@ -77,7 +78,10 @@ def matrix_rank(
 
 @export("linalg.pinv")
 def pinv(
-    a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None
+    a: TensorLike,
+    rcond: Any = None,
+    validate_args: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The pseudo-inverses of matrices (Moore and Penrose's).
 

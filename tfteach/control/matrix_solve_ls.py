@@ -15,6 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.transpose_reverse import matrix_transpose
 from tfteach.ops.core.shape_ops import cast, shape
 from tfteach.ops.linalg.cholesky import cholesky
@@ -95,9 +96,9 @@ def _is_composite(matrix: Tensor, fast: bool) -> bool:
 
 @export("linalg.lstsq", "matrix_solve_ls")
 def matrix_solve_ls(
-    matrix: Any,
-    rhs: Any,
-    l2_regularizer: Any = 0.0,
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: float = 0.0,
     fast: bool = True,
     name: str | None = None,
 ) -> Tensor:

@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array import transpose_reverse
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.unique import setdiff1d
@@ -34,9 +35,9 @@ from tfteach.ops.math.unary import sqrt
 
 @export("norm", "linalg.norm")
 def norm(
-    tensor: Any,
+    tensor: TensorLike,
     ord: Any = "euclidean",
-    axis: Any = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
     keep_dims: bool | None = None,
@@ -138,7 +139,10 @@ def _absolute_norm(size: Tensor, ord: Any, axis: Any, is_matrix: bool) -> Tensor
 
 @export("linalg.normalize")
 def normalize(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+    tensor: TensorLike,
+    ord: Any = "euclidean",
+    axis: TensorLike | None = None,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """A tensor over its norm, and the norm.
 

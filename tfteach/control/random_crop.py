@@ -13,6 +13,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array import slicing
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.control_flow_ops import with_dependencies
@@ -22,7 +23,7 @@ from tfteach.ops.random.random_ops import random_uniform
 
 @export("random_crop", "image.random_crop")
 def random_crop(
-    value: Any, size: Any, seed: int | None = None, name: str | None = None
+    value: TensorLike, size: Any, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """A slice of `value` of shape `size`, at a place chosen at random.
 

@@ -13,6 +13,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.math.cast import cast
@@ -25,8 +26,8 @@ from tfteach.ops.nn.cross_entropy import (
 @export("nn.sparse_softmax_cross_entropy_with_logits")
 def sparse_softmax_cross_entropy_with_logits(
     _sentinel: Any = None,
-    labels: Any = None,
-    logits: Any = None,
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The cross entropy of softmax probabilities with labels given by number.

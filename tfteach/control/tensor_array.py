@@ -22,6 +22,7 @@ from tfteach.framework.scope import (
     name_scope,
 )
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.core.identity_reshape import Identity
 from tfteach.ops.core.shape_ops import shape as shape_of
 from tfteach.ops.math.cast import cast
@@ -74,13 +75,13 @@ class TensorArray:
 
     def __init__(
         self,
-        dtype: Any,
+        dtype: DTypeLike,
         size: Any = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
         handle: Tensor | None = None,
-        flow: Any = None,
+        flow: TensorLike | None = None,
         infer_shape: bool = True,
         element_shape: Any = None,
         colocate_with_first_write_call: bool = True,
@@ -214,7 +215,7 @@ class TensorArray:
         ):
             return self.gather(range_(0, self.size()), name=name)
 
-    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The elements at `indices`, an int32 Tensor [n], as one Tensor [n, ...]."""
         op = TensorArrayGatherV3(
             dtype=self._dtype, element_shape=self.element_shape.dims_or_none
@@ -240,7 +241,9 @@ class TensorArray:
 
     # ---- writing
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(
+        self, index: Any, value: TensorLike, name: str | None = None
+    ) -> TensorArray:
         """The TensorArray after setting the element at `index` to `value`.
 
         Raises:
@@ -255,13 +258,15 @@ class TensorArray:
                 )
             return self._with_flow(flow)
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
         """The TensorArray after setting its elements to the rows of `value`."""
         with name_scope(name, "TensorArrayUnstack", [self._handle, value]):
             count = shape_of(value)[0]
             return self.scatter(indices=range_(0, count), value=value, name=name)
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(
+        self, indices: TensorLike, value: TensorLike, name: str | None = None
+    ) -> TensorArray:
         """The TensorArray after setting the elements at `indices` to rows of `value`.
 
         Raises:
@@ -277,7 +282,9 @@ class TensorArray:
                 )
             return self._with_flow(flow)
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(
+        self, value: TensorLike, lengths: TensorLike, name: str | None = None
+    ) -> TensorArray:
         """The TensorArray after setting its elements to parts of `value`.
 
         Args:

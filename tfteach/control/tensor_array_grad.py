@@ -11,6 +11,7 @@ from typing import Any
 from tfteach.autodiff.gradient_registry import gradient_of
 from tfteach.control.tensor_array import TensorArray
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import DTypeLike
 from tfteach.ops.state.tensor_array_ops import (
     TensorArrayConcatV3,
     TensorArrayGatherV3,
@@ -65,7 +66,7 @@ def _split_gradient(op: Operation, flow: Any) -> list[Any]:
     return [None, array.concat(), None, flow]
 
 
-def _gradient_array(op: Operation, dtype: Any, flow: Any, named: Any) -> Any:
+def _gradient_array(op: Operation, dtype: DTypeLike, flow: Any, named: Any) -> Any:
     # A dynamic array's size is final once the flow is there.
     forward = TensorArray(
         dtype=dtype,

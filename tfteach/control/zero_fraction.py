@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tfteach.control.branch import cond
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32, int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.math.cast import cast
@@ -18,7 +17,7 @@ from tfteach.ops.math.reduce_functions import reduce_sum
 
 
 @export("nn.zero_fraction", "math.zero_fraction")
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """The fraction of zeros, a scalar float32 Tensor.
 
     Args:
@@ -44,7 +43,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
         return identity(fraction, "fraction")
 
 
-def _count_nonzero(value: Tensor, dtype: Any) -> Tensor:
+def _count_nonzero(value: Tensor, dtype: DTypeLike) -> Tensor:
     with name_scope("count_nonzero"):
         zero = fill.zeros([], dtype=value.dtype.base_dtype)
         is_nonzero = cast(not_equal(value, zero), dtype)

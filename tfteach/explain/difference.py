@@ -125,7 +125,7 @@ def difference(before: Any, after: Any) -> Difference:
     )
 
 
-def _graph_def(graph: Any) -> Any:
+def _graph_def(graph: Graph) -> Any:
     if isinstance(graph, Graph):
         return graph.as_graph_def()
     if hasattr(graph, "node") and hasattr(graph, "library"):

@@ -15,8 +15,9 @@ from tfteach.engine.plan.place import Placement
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Node, Step
 from tfteach.explain.pruning import Fetch, elements_of
+from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.graph import Operation, Tensor
+from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.op import op_class
 from tfteach.framework.shape import Shape, size_of
 
@@ -338,18 +339,18 @@ def _copies(step: Step, transfers: Transfers) -> list[Copy]:
     return copies
 
 
-def _size_bytes(shape: Shape, dtype: Any) -> int | None:
+def _size_bytes(shape: Shape, dtype: DType) -> int | None:
     """The size in bytes; None if the shape or the size of an element is unknown."""
     count, kind = size_of(shape), dtype.base_dtype.numpy_dtype
     return None if count is None or kind.hasobject else count * int(kind.itemsize)
 
 
-def _use(device: Device, rows: tuple[Placement, ...], graph: Any) -> DeviceUse:
+def _use(device: Device, rows: tuple[Placement, ...], graph: Graph) -> DeviceUse:
     here = [row for row in rows if row.assigned == device.name]
     variables = 0
     for row in here:
         if op_class(row.op_type).returns_handle:
-            spec = graph.get_operation_by_name(row.name).spec
+            spec: Any = graph.get_operation_by_name(row.name).spec
             variables += _size_bytes(spec.shape, spec.dtype) or 0
     ledger = device.ledger
     return DeviceUse(

@@ -11,6 +11,7 @@ from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Node, Step, writes
 from tfteach.explain.pruning import Fetch, elements_of
+from tfteach.framework.graph import Graph
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.topological_order import topological_order
 
@@ -187,7 +188,7 @@ class Schedule(NamedTuple):
 
 
 def explain_schedule(
-    graph: Any, fetches: Fetch | Iterable[Fetch], feeds: Iterable[Any] = ()
+    graph: Graph, fetches: Fetch | Iterable[Fetch], feeds: Iterable[Any] = ()
 ) -> Schedule:
     """Explain in which orders a run can execute its ops.
 

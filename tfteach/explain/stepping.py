@@ -32,6 +32,7 @@ from tfteach.framework.errors import OpError
 from tfteach.framework.graph import Graph
 from tfteach.framework.op import op_class
 from tfteach.framework.op_traits import Flow
+from tfteach.framework.type_aliases import FeedDict
 from tfteach.framework.variable_cell import Cell
 from tfteach.ops.core.identity_reshape import Identity
 
@@ -329,7 +330,7 @@ When = Callable[..., Any]
 def record(
     session: Any,
     fetches: Any,
-    feed_dict: Any = None,
+    feed_dict: FeedDict | None = None,
     *,
     when: When | None = None,
     max_bytes: int = MAX_BYTES,

@@ -10,6 +10,7 @@ from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.plan.partition import Send
 from tfteach.explain.placement import label_of
 from tfteach.framework import protos
+from tfteach.framework.type_aliases import FeedDict
 
 __all__ = ["OpTime", "StepTimes", "Total", "timed", "times_of"]
 
@@ -203,7 +204,7 @@ def times_of(run_metadata: Any) -> StepTimes:
 
 
 def timed(
-    session: Any, fetches: Any, feed_dict: Any = None, runs: int = 5
+    session: Any, fetches: Any, feed_dict: FeedDict | None = None, runs: int = 5
 ) -> StepTimes:
     """Run several times with full tracing, and return the times of the fastest run.
 
@@ -239,7 +240,7 @@ def timed(
 
 
 def times_and_stats(
-    session: Any, fetches: Any, feed_dict: Any = None, runs: int = 5
+    session: Any, fetches: Any, feed_dict: FeedDict | None = None, runs: int = 5
 ) -> tuple[StepTimes, Any]:
     """As `timed`, with the RunMetadata of the fastest run.
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.export import export_value
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import DTypeLike
 
 # (value, dtype, name, as_ref) -> Tensor, or NotImplemented to pass it on.
 Converter = Callable[..., Any]
@@ -55,10 +56,10 @@ def _converters_for(kind: type) -> list[Converter]:
 
 def convert_to_tensor(
     value: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    preferred_dtype: Any = None,
-    dtype_hint: Any = None,
+    preferred_dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
 ) -> Tensor:
     """`value` as a Tensor: itself, a constant, or the result of a registered converter.
 
@@ -89,9 +90,9 @@ def convert_to_tensor(
 
 def convert(
     value: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    preferred_dtype: Any = None,
+    preferred_dtype: DTypeLike | None = None,
     as_ref: bool = False,
 ) -> Tensor:
     """`convert_to_tensor`, which can also ask for a variable's reference."""
@@ -139,7 +140,10 @@ def convert(
 
 
 def _refuse_operation(
-    value: Operation, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    value: Operation,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
 ) -> NoReturn:
     raise TypeError(
         f"Can't convert Operation '{value.name}' to Tensor (target dtype={dtype!r}, "
@@ -152,9 +156,9 @@ register_tensor_conversion_function(Operation, _refuse_operation, 0)
 
 def convert_n_to_tensor(
     values: Sequence[Any],
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    preferred_dtype: Any = None,
+    preferred_dtype: DTypeLike | None = None,
     as_ref: bool = False,
 ) -> list[Tensor]:
     """Convert each of several values; the names are `name_0`, `name_1`, ..."""

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tfteach.framework.export import export_value
+from tfteach.framework.type_aliases import SessionLike
 
 if TYPE_CHECKING:
     from tfteach.framework.graph import Graph
@@ -77,7 +78,7 @@ def get_default_session() -> Any:
 
 
 @contextmanager
-def default_session(session: Any) -> Iterator[Any]:
+def default_session(session: SessionLike | None) -> Iterator[Any]:
     """Make `session` the default inside the block."""
     with _pushed(_STACKS.sessions, session):
         yield session
@@ -97,14 +98,14 @@ def _pushed(stack: list[Any], item: Any) -> Iterator[None]:
         stack.pop()
 
 
-def push_session(session: Any, graph: Graph | None) -> None:
+def push_session(session: SessionLike | None, graph: Graph | None) -> None:
     """Make a session (and its own graph, if given) the default until it is removed."""
     _STACKS.sessions.append(session)
     if graph is not None:
         _STACKS.graphs.append(graph)
 
 
-def remove_session(session: Any, graph: Graph | None) -> None:
+def remove_session(session: SessionLike | None, graph: Graph | None) -> None:
     """Undo `push_session`, wherever in the stacks they are by now."""
     if session in _STACKS.sessions:
         _STACKS.sessions.remove(session)

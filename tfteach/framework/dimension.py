@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tfteach.framework.export import export
-from tfteach.framework.type_aliases import IntLike
+from tfteach.framework.type_aliases import IntLike, ShapeLike
 
 
 @export("Dimension")
@@ -211,7 +211,7 @@ def dimension_value(dimension: Dimension | int | None) -> int | None:
 
 
 @export("dimension_at_index", "compat.dimension_at_index")
-def dimension_at_index(shape: Any, index: int) -> Dimension:
+def dimension_at_index(shape: ShapeLike, index: int) -> Dimension:
     """The `Dimension` at a place of a TensorShape, also of one of unknown rank."""
     if not hasattr(shape, "dims"):
         raise AssertionError(f"expected a TensorShape, got {shape!r}")

@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.operation import consumers_of_all
+from tfteach.framework.type_aliases import TensorLike
 
 
 @export("IndexedSlices")
@@ -34,23 +35,28 @@ class IndexedSlices:
 
     __slots__ = ("_dense_shape", "_indices", "_values")
 
-    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+    def __init__(
+        self,
+        values: Tensor,
+        indices: Tensor,
+        dense_shape: Tensor | None = None,
+    ) -> None:
         self._values = values
         self._indices = indices
         self._dense_shape = dense_shape
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Tensor:
         """The rows, a Tensor [n, ...]."""
         return self._values
 
     @property
-    def indices(self) -> Any:
+    def indices(self) -> Tensor:
         """Indices of the rows, a Tensor [n]."""
         return self._indices
 
     @property
-    def dense_shape(self) -> Any:
+    def dense_shape(self) -> Tensor | None:
         """The dense shape, a Tensor [rank] or None."""
         return self._dense_shape
 
@@ -68,7 +74,7 @@ class IndexedSlices:
 
     @property
     def op(self) -> Operation:
-        return self._values.op  # type: ignore[no-any-return]
+        return self._values.op
 
     @property
     def _control_element(self) -> Operation:
@@ -77,11 +83,11 @@ class IndexedSlices:
 
     @property
     def dtype(self) -> DType:
-        return self._values.dtype  # type: ignore[no-any-return]
+        return self._values.dtype
 
     @property
     def graph(self) -> Graph:
-        return self._values.graph  # type: ignore[no-any-return]
+        return self._values.graph
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
@@ -98,7 +104,7 @@ class IndexedSlices:
 
 @export("convert_to_tensor_or_indexed_slices")
 def convert_to_tensor_or_indexed_slices(
-    value: Any, dtype: Any = None, name: str | None = None
+    value: TensorLike, dtype: DType | None = None, name: str | None = None
 ) -> Any:
     """`value` itself if it is an IndexedSlices, else as a Tensor.
 
@@ -129,7 +135,7 @@ def convert_n(values: Sequence[Any], name: str, as_ref: bool = False) -> list[An
     ]
 
 
-def check_dtype(value: IndexedSlices, dtype: Any) -> None:
+def check_dtype(value: IndexedSlices, dtype: DType | None) -> None:
     """Raise ValueError if the slices cannot be converted to `dtype`."""
     if dtype is not None and not dtype.is_compatible_with(value.dtype):
         raise ValueError(

@@ -31,6 +31,7 @@ from tfteach.framework.attributes import CONVERTERS
 from tfteach.framework.dtypes import DType
 from tfteach.framework.op_traits import Collection, Flow, Folding, Int32Kernel, Role
 from tfteach.framework.signature import Arg, checked_positions, parse_args
+from tfteach.framework.type_aliases import ArrayModule
 
 if TYPE_CHECKING:
     from tfteach.framework.graph import Operation, Tensor
@@ -373,7 +374,7 @@ class Op:
         """
         return ()
 
-    def prepared(self, xp: Any, values: list[Any]) -> Callable[..., Any] | None:
+    def prepared(self, xp: ArrayModule, values: list[Any]) -> Callable[..., Any] | None:
         """A faster kernel for inputs that are constant over runs, or None.
 
         Args:

@@ -19,6 +19,7 @@ from tfteach.framework.object_identity import Reference
 from tfteach.framework.op import Op
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.signature import split_args
+from tfteach.framework.type_aliases import DTypeLike, FeedDict, SessionLike
 
 if TYPE_CHECKING:
     from tfteach.framework.graph import Graph
@@ -133,7 +134,9 @@ class Tensor:
         """A hashable reference to this tensor, for sets and keys of dicts."""
         return Reference(self)
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+    def eval(
+        self, feed_dict: FeedDict | None = None, session: SessionLike | None = None
+    ) -> Any:
         """The tensor's value in `session`, or in the default session.
 
         Raises:
@@ -163,7 +166,7 @@ class Tensor:
             "call `x.shape` rather than `len(x)` for shape information."
         )
 
-    def __array__(self, dtype: Any = None, **_: Any) -> NoReturn:
+    def __array__(self, dtype: DTypeLike | None = None, **_: Any) -> NoReturn:
         message = f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
         if dtype is not None:  # which TF's method does not accept
             raise TypeError(f"__array__() takes 1 positional argument. {message}")
@@ -319,7 +322,9 @@ class Operation:
             return [own]
         return [g for g in groups if g.startswith(b"loc:@")] or [own]
 
-    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+    def run(
+        self, feed_dict: FeedDict | None = None, session: SessionLike | None = None
+    ) -> None:
         """Run this operation in `session`, or in the default session."""
         evaluate(self, feed_dict, session)
 
@@ -394,7 +399,9 @@ def consumers_of_all(tensors: Iterable[Any]) -> list[Operation]:
     return sorted(found, key=lambda op: op.node_id)
 
 
-def evaluate(target: Any, feed_dict: Any, session: Any) -> Any:
+def evaluate(
+    target: Any, feed_dict: FeedDict | None, session: SessionLike | None
+) -> Any:
     """Run `target` in the given or the default session."""
     what, call, graph = (
         ("evaluate tensor", "eval()", target.graph)

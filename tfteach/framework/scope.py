@@ -46,7 +46,7 @@ def is_valid_name(name: str, inside_scope: bool) -> bool:
     return pattern.match(name) is not None
 
 
-def name_text(name: Any) -> str:
+def name_text(name: object) -> str:
     """The text of a name as a caller wrote it; "" for any false value.
 
     Raises:
@@ -242,7 +242,7 @@ class ControlScope:
 
 
 @contextmanager
-def open_name_scope(graph: GraphScopes, name: str | None) -> Iterator[str]:
+def open_name_scope(graph: GraphScopes, name: object) -> Iterator[str]:
     """Open a name scope; yields its prefix ("" or "scope/")."""
     scopes = graph._of_thread.scopes
     saved = scopes.name

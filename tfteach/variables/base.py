@@ -19,6 +19,14 @@ from tfteach.framework.object_identity import Reference
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import open_init_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    Constraint,
+    DeviceLike,
+    DTypeLike,
+    SessionLike,
+    TensorLike,
+)
 from tfteach.ops.state.ref_variables import is_variable_initialized
 from tfteach.variables.updates import PartUpdates
 
@@ -233,15 +241,15 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         cls,
         initial_value: Any = None,
         trainable: bool | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: DeviceLike | None = None,
         name: str | None = None,
         variable_def: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         expected_shape: Any = None,
         import_scope: str | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
         use_resource: bool | None = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
@@ -261,6 +269,16 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
 
     def read_value(self) -> Tensor:
         """A new Tensor that reads the variable where it is built."""
+        raise NotImplementedError
+
+    def assign(
+        self,
+        value: TensorLike,
+        use_locking: bool | None = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Set the variable; a Tensor of the new value (the op, if not `read_value`)."""
         raise NotImplementedError
 
     @property
@@ -334,7 +352,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
                 lambda: self.initial_value,
             )
 
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: TensorLike, session: SessionLike | None = None) -> None:
         """Set the variable to `value` in `session`, or in the default session."""
         session = get_default_session() if session is None else session
         if session is None:
@@ -420,7 +438,10 @@ class _SliceAssign:
 
 
 def check_arguments(
-    initial_value: Any, collections: Any, constraint: Any, trainable: bool
+    initial_value: Any,
+    collections: CollectionNames | None,
+    constraint: Constraint | None,
+    trainable: bool,
 ) -> list[Any]:
     """The collections of a new variable; raise ValueError for what cannot be."""
     if initial_value is None:

@@ -8,6 +8,7 @@ Source: python/ops/init_ops.py (API, node names, formulas).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from tfteach.framework.dtypes import DType, as_dtype, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.array.slicing import Slice
 from tfteach.ops.array.transpose_reverse import matrix_transpose
 from tfteach.ops.core import fill
@@ -44,11 +46,14 @@ class Initializer:
     _config: ClassVar[tuple[str, ...]] = ()  # the names of the arguments
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None
+        self,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
     ) -> Tensor:
         raise NotImplementedError
 
-    def _type(self, dtype: Any) -> DType:
+    def _type(self, dtype: DTypeLike | None) -> DType:
         return self.dtype if dtype is None else as_dtype(dtype)
 
     def get_config(self) -> dict[str, Any]:
@@ -64,7 +69,7 @@ class Initializer:
         return cls(**config)
 
 
-def _float(dtype: Any) -> DType:
+def _float(dtype: DTypeLike) -> DType:
     dtype = as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"Expected floating point type, got {dtype}.")
@@ -77,11 +82,14 @@ class Zeros(Initializer):
 
     _config: ClassVar[tuple[str, ...]] = ("dtype",)
 
-    def __init__(self, dtype: Any = float32) -> None:
+    def __init__(self, dtype: DTypeLike = float32) -> None:
         self.dtype = as_dtype(dtype)
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None
+        self,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
     ) -> Tensor:
         return fill.zeros(shape, self._type(dtype))
 
@@ -92,11 +100,14 @@ class Ones(Initializer):
 
     _config: ClassVar[tuple[str, ...]] = ("dtype",)
 
-    def __init__(self, dtype: Any = float32) -> None:
+    def __init__(self, dtype: DTypeLike = float32) -> None:
         self.dtype = as_dtype(dtype)
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None
+        self,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
     ) -> Tensor:
         return fill.ones(shape, self._type(dtype))
 
@@ -121,7 +132,10 @@ class Constant(Initializer):
     _config: ClassVar[tuple[str, ...]] = ("value", "dtype")
 
     def __init__(
-        self, value: Any = 0, dtype: Any = float32, verify_shape: bool = False
+        self,
+        value: TensorLike = 0,
+        dtype: DTypeLike = float32,
+        verify_shape: bool = False,
     ) -> None:
         if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
             raise TypeError(
@@ -134,8 +148,8 @@ class Constant(Initializer):
 
     def __call__(
         self,
-        shape: Any,
-        dtype: Any = None,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
         partition_info: Any = None,
         verify_shape: bool | None = None,
     ) -> Tensor:
@@ -154,13 +168,16 @@ class RandomUniform(Initializer):
         minval: Any = 0,
         maxval: Any = None,
         seed: int | None = None,
-        dtype: Any = float32,
+        dtype: DTypeLike = float32,
     ) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed
         self.dtype = as_dtype(dtype)
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None
+        self,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
     ) -> Tensor:
         return random_uniform(
             shape, self.minval, self.maxval, self._type(dtype), seed=self.seed
@@ -175,7 +192,7 @@ class _Normal(Initializer):
         mean: Any = 0.0,
         stddev: Any = 1.0,
         seed: int | None = None,
-        dtype: Any = float32,
+        dtype: DTypeLike = float32,
     ) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
         self.dtype = _float(dtype)
@@ -186,7 +203,10 @@ class RandomNormal(_Normal):
     """Normal numbers; see `tf.random_normal`."""
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None
+        self,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
     ) -> Tensor:
         kind = self._type(dtype)
         return random_normal(shape, self.mean, self.stddev, kind, seed=self.seed)
@@ -197,7 +217,10 @@ class TruncatedNormal(_Normal):
     """Normal numbers within two `stddev` of `mean`; see `tf.truncated_normal`."""
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None
+        self,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
     ) -> Tensor:
         kind = self._type(dtype)
         return truncated_normal(shape, self.mean, self.stddev, kind, seed=self.seed)
@@ -215,13 +238,16 @@ class UniformUnitScaling(Initializer):
     _config: ClassVar[tuple[str, ...]] = ("factor", "seed", "dtype")
 
     def __init__(
-        self, factor: float = 1.0, seed: int | None = None, dtype: Any = float32
+        self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = float32
     ) -> None:
         self.factor, self.seed = factor, seed
         self.dtype = _float(dtype)
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None
+        self,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
     ) -> Tensor:
         whole = shape if partition_info is None else partition_info.full_shape
         inputs = max(math.prod(float(n) for n in list(whole)[:-1]), 1.0)
@@ -262,7 +288,7 @@ class VarianceScaling(Initializer):
         mode: str = "fan_in",
         distribution: str = "truncated_normal",
         seed: int | None = None,
-        dtype: Any = float32,
+        dtype: DTypeLike = float32,
     ) -> None:
         if scale <= 0.0:
             raise ValueError("`scale` must be positive float.")
@@ -277,7 +303,10 @@ class VarianceScaling(Initializer):
         self.dtype = _float(dtype)
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None
+        self,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
     ) -> Tensor:
         kind = self._type(dtype)
         whole = shape if partition_info is None else partition_info.full_shape
@@ -315,7 +344,7 @@ class GlorotUniform(VarianceScaling):
 
     _config: ClassVar[tuple[str, ...]] = ("seed", "dtype")
 
-    def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = float32) -> None:
         super().__init__(1.0, "fan_avg", "uniform", seed)
 
 
@@ -325,7 +354,7 @@ class GlorotNormal(VarianceScaling):
 
     _config: ClassVar[tuple[str, ...]] = ("seed", "dtype")
 
-    def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = float32) -> None:
         super().__init__(1.0, "fan_avg", "truncated_normal", seed)
 
 
@@ -367,13 +396,16 @@ class Orthogonal(Initializer):
     _config: ClassVar[tuple[str, ...]] = ("gain", "seed", "dtype")
 
     def __init__(
-        self, gain: float = 1.0, seed: int | None = None, dtype: Any = float32
+        self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = float32
     ) -> None:
         self.gain, self.seed = gain, seed
         self.dtype = _float(dtype)
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None
+        self,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
     ) -> Tensor:
         kind = self._type(dtype)
         if len(shape) < 2:
@@ -397,14 +429,17 @@ class Identity(Initializer):
 
     _config: ClassVar[tuple[str, ...]] = ("gain", "dtype")
 
-    def __init__(self, gain: float = 1.0, dtype: Any = float32) -> None:
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike = float32) -> None:
         self.gain = gain
         self.dtype = _float(dtype)
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None
+        self,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
     ) -> Tensor:
-        whole = shape if partition_info is None else partition_info.full_shape
+        whole: Any = shape if partition_info is None else partition_info.full_shape
         if len(whole) != 2:
             raise ValueError(
                 "Identity matrix initializer can only be used for 2D matrices."

@@ -177,7 +177,7 @@ def _identity(value: Any, name: str) -> Tensor:
 
 
 def _to_tensor(
-    variable: PartitionedVariable, dtype: Any = None, name: str | None = None,
+    variable: PartitionedVariable, dtype: DType | None = None, name: str | None = None,
     as_ref: bool = False,
 ) -> Tensor:  # fmt: skip
     if dtype is not None and not dtype.is_compatible_with(variable.dtype):

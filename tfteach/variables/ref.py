@@ -13,6 +13,13 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.shape import TensorShape, as_shape, is_full
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    Constraint,
+    DeviceLike,
+    SessionLike,
+    TensorLike,
+)
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.state import ref_variables
 from tfteach.ops.state.scatter_ops import StridedSliceAssign
@@ -39,15 +46,15 @@ class RefVariable(Variable):
         self,
         initial_value: Any = None,
         trainable: bool | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: DeviceLike | None = None,
         name: str | None = None,
         variable_def: Any = None,
-        dtype: Any = None,
+        dtype: DType | None = None,
         expected_shape: Any = None,
         import_scope: str | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
         synchronization: Any = None,
         aggregation: Any = None,
         shape: Any = None,
@@ -84,7 +91,12 @@ class RefVariable(Variable):
         self.graph.add_to_collections(collections, self)
 
     def _build(
-        self, value: Any, scope: str, dtype: Any, validate_shape: bool, shape: Any
+        self,
+        value: Any,
+        scope: str,
+        dtype: DType | None,
+        validate_shape: bool,
+        shape: Any,
     ) -> None:
         graph = get_default_graph()
         if callable(value):
@@ -144,14 +156,14 @@ class RefVariable(Variable):
         self._variable.set_shape(shape)
         self._snapshot.set_shape(shape)
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: SessionLike | None = None) -> Any:
         """The value in `session`, or in the default session."""
         return self._variable.eval(session=session)
 
     def assign(
         self,
-        value: Any,
-        use_locking: bool = False,
+        value: TensorLike,
+        use_locking: bool | None = False,
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
@@ -211,7 +223,7 @@ def _variable_op(value: Tensor, validate: bool, shape: Any, scope: str) -> Tenso
 
 def _to_tensor(
     variable: RefVariable,
-    dtype: Any = None,
+    dtype: DType | None = None,
     name: str | None = None,
     as_ref: bool = False,
 ) -> Tensor:

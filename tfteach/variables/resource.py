@@ -17,6 +17,12 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.shape import TensorShape, as_shape, as_tensor_shape
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    Constraint,
+    DeviceLike,
+    SessionLike,
+)
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.state import resource_variables as ops
 from tfteach.ops.state.resource_gather import ResourceGather, ResourceGatherNd
@@ -116,7 +122,7 @@ class BaseResourceVariable(Variable):
     def set_shape(self, shape: Any) -> NoReturn:
         raise NotImplementedError("ResourceVariable does not implement set_shape()")
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: SessionLike | None = None) -> Any:
         """The value in `session`, or in the default session."""
         return self._graph_element.eval(session=session)
 
@@ -272,14 +278,14 @@ class ResourceVariable(BaseResourceVariable):
         self,
         initial_value: Any = None,
         trainable: bool | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: DeviceLike | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DType | None = None,
         variable_def: Any = None,
         import_scope: str | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
         synchronization: Any = None,
         aggregation: Any = None,
         shape: Any = None,
@@ -307,7 +313,7 @@ class ResourceVariable(BaseResourceVariable):
             self._build_access(scope, caching_device)
         self.graph.add_to_collections(collections, self)
 
-    def _build(self, value: Any, scope: str, dtype: Any, shape: Any) -> None:
+    def _build(self, value: Any, scope: str, dtype: DType | None, shape: Any) -> None:
         graph = get_default_graph()
         own = scope[:-1]
         with graph._attr_scope({"_class": [b"loc:@" + own.encode()]}):
@@ -330,7 +336,7 @@ class ResourceVariable(BaseResourceVariable):
         refuse_control_flow(initial, scope)
         self._initial_value = initial
 
-    def _build_access(self, scope: str, caching_device: Any) -> None:
+    def _build_access(self, scope: str, caching_device: DeviceLike | None) -> None:
         """The ops that accompany the handle of every resource variable."""
         graph = get_default_graph()
         device = self._handle.device
@@ -410,7 +416,7 @@ class UnreadVariable(BaseResourceVariable):
 
 
 def _to_tensor(
-    variable: BaseResourceVariable, dtype: Any = None, name: str | None = None,
+    variable: BaseResourceVariable, dtype: DType | None = None, name: str | None = None,
     as_ref: bool = False,
 ) -> Tensor:  # fmt: skip
     if dtype is not None and not dtype.is_compatible_with(variable.dtype):

@@ -7,10 +7,11 @@ from typing import Any
 from tfteach.control.checks.values import assert_less, assert_non_negative
 from tfteach.control.checks.weights import remove_squeezable_dimensions
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import int32, int64
+from tfteach.framework.dtypes import as_dtype, int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.core.control_flow_ops import with_dependencies
 from tfteach.ops.core.fill import ones_like, zeros
 from tfteach.ops.core.shape_ops import cast
@@ -23,12 +24,12 @@ from tfteach.ops.sparse.sparse_add import sparse_add
 
 @export("math.confusion_matrix", "confusion_matrix")
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     num_classes: Any = None,
-    dtype: Any = int32,
+    dtype: DTypeLike = int32,
     name: str | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
 ) -> Tensor:
     """Counts of predictions by label and predicted class.
 
@@ -77,7 +78,7 @@ def confusion_matrix(
         if weights is not None:
             weights = convert(weights, name="weights")
             predictions.shape.assert_is_compatible_with(weights.shape)
-            weights = cast(weights, dtype)
+            weights = cast(weights, as_dtype(dtype))
         sizes = stack([num_classes, num_classes])
         pairs = stack([labels, predictions], axis=1)
         counted = ones_like(predictions, dtype) if weights is None else weights

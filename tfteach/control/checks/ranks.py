@@ -20,6 +20,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.control_flow_ops import no_op, with_dependencies
 from tfteach.ops.math.compare import Equal, GreaterEqual, LogicalOr
@@ -67,7 +68,7 @@ def _rank_check(
 
 @export("assert_rank", "debugging.assert_rank")
 def assert_rank(
-    x: Any,
+    x: TensorLike,
     rank: Any,
     data: Data = None,
     summarize: int | None = None,
@@ -108,7 +109,7 @@ def assert_rank(
 
 @export("assert_rank_at_least", "debugging.assert_rank_at_least")
 def assert_rank_at_least(
-    x: Any,
+    x: TensorLike,
     rank: Any,
     data: Data = None,
     summarize: int | None = None,
@@ -132,7 +133,7 @@ def assert_rank_at_least(
 
 @export("assert_rank_in", "debugging.assert_rank_in")
 def assert_rank_in(
-    x: Any,
+    x: TensorLike,
     ranks: Iterable[Any],
     data: Data = None,
     summarize: int | None = None,
@@ -179,7 +180,7 @@ def assert_rank_in(
 
 @export("assert_scalar", "debugging.assert_scalar")
 def assert_scalar(
-    tensor: Any, name: str | None = None, message: str | None = None
+    tensor: TensorLike, name: str | None = None, message: str | None = None
 ) -> Tensor:
     """`tensor`, if its static shape is a scalar's; else a ValueError."""
     with name_scope(name, "assert_scalar", [tensor]) as scope:

@@ -17,6 +17,7 @@ from tfteach.framework.dtypes import DType, as_dtype, dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.slicing import strided_slice
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.identity_reshape import reshape
@@ -33,7 +34,10 @@ _NUMERIC = frozenset(
 
 @export("assert_type", "debugging.assert_type")
 def assert_type(
-    tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
+    tensor: TensorLike,
+    tf_type: Any,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
     """A NoOp, if `tensor` has the type `tf_type`; else a TypeError."""
     with name_scope(name, "assert_type", [tensor]):
@@ -47,7 +51,7 @@ def assert_type(
 
 @export("assert_integer", "debugging.assert_integer")
 def assert_integer(
-    x: Any, message: str | None = None, name: str | None = None
+    x: TensorLike, message: str | None = None, name: str | None = None
 ) -> Operation:
     """A NoOp, if `x` has an integer type; else a TypeError."""
     message = message or ""
@@ -99,7 +103,7 @@ def assert_same_float_dtype(
 
 
 @export("assert_proper_iterable", "debugging.assert_proper_iterable")
-def assert_proper_iterable(values: Any) -> None:
+def assert_proper_iterable(values: TensorLike) -> None:
     """Raise TypeError for what is iterable only by accident: text, arrays, tensors."""
     accidental = isinstance(values, Tensor | np.ndarray | str | bytes) or (
         type(values).__name__ == "SparseTensor"
@@ -116,7 +120,7 @@ def assert_proper_iterable(values: Any) -> None:
 
 
 @export("is_numeric_tensor", "debugging.is_numeric_tensor")
-def is_numeric_tensor(tensor: Any) -> bool:
+def is_numeric_tensor(tensor: TensorLike) -> bool:
     """Whether `tensor` is a Tensor of a numeric type."""
     return isinstance(tensor, Tensor) and tensor.dtype.base_dtype in _NUMERIC
 
@@ -124,7 +128,7 @@ def is_numeric_tensor(tensor: Any) -> bool:
 _part = strided_slice
 
 
-def _differences(x: Tensor) -> Any:
+def _differences(x: TensorLike) -> Any:
     x = reshape(x, [-1])
     if not is_numeric_tensor(x):
         raise TypeError(f"Expected x to be numeric, instead found: {x}")
@@ -138,7 +142,7 @@ def _differences(x: Tensor) -> Any:
 
 
 @export("is_non_decreasing", "debugging.is_non_decreasing", "math.is_non_decreasing")
-def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element of `x`, read row by row, is at least the one before it.
 
     Args:
@@ -164,7 +168,7 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     "debugging.is_strictly_increasing",
     "math.is_strictly_increasing",
 )
-def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element of `x`, read row by row, is above the one before it.
 
     Args:

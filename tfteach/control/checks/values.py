@@ -18,6 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.math.compare import (
     Equal,
@@ -119,8 +120,8 @@ def _about_zero(symbol: str) -> str:
 
 @export("assert_equal", "debugging.assert_equal")
 def assert_equal(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -137,8 +138,8 @@ def assert_equal(
 
 @export("assert_none_equal", "debugging.assert_none_equal")
 def assert_none_equal(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -160,8 +161,8 @@ def assert_none_equal(
 
 @export("assert_less", "debugging.assert_less")
 def assert_less(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -174,8 +175,8 @@ def assert_less(
 
 @export("assert_less_equal", "debugging.assert_less_equal")
 def assert_less_equal(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -197,8 +198,8 @@ def assert_less_equal(
 
 @export("assert_greater", "debugging.assert_greater")
 def assert_greater(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -220,8 +221,8 @@ def assert_greater(
 
 @export("assert_greater_equal", "debugging.assert_greater_equal")
 def assert_greater_equal(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -276,7 +277,7 @@ def _unary(
 
 @export("assert_negative", "debugging.assert_negative")
 def assert_negative(
-    x: Any,
+    x: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -289,7 +290,7 @@ def assert_negative(
 
 @export("assert_positive", "debugging.assert_positive")
 def assert_positive(
-    x: Any,
+    x: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -302,7 +303,7 @@ def assert_positive(
 
 @export("assert_non_negative", "debugging.assert_non_negative")
 def assert_non_negative(
-    x: Any,
+    x: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -323,7 +324,7 @@ def assert_non_negative(
 
 @export("assert_non_positive", "debugging.assert_non_positive")
 def assert_non_positive(
-    x: Any,
+    x: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -351,8 +352,8 @@ for _about, _symbol in (
 
 @export("assert_near", "debugging.assert_near")
 def assert_near(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     rtol: Any = None,
     atol: Any = None,
     data: Data = None,

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework.type_aliases import ArrayModule
+
 
 def to_host(value: Any) -> Any:
     """A NumPy array or scalar from any array."""
@@ -15,7 +17,7 @@ def to_host(value: Any) -> Any:
     return value if get is None else get()
 
 
-def to_device(value: Any, xp: Any) -> Any:
+def to_device(value: Any, xp: ArrayModule) -> Any:
     """An array of the module `xp` from a host array (strings stay on the host)."""
     if xp is np or not isinstance(value, np.ndarray | np.generic):
         return value

@@ -20,6 +20,7 @@ import numpy as np
 from tfteach.engine.devices.array_module import to_host
 from tfteach.engine.devices.memory_ledger import MemoryLedger, parse_bytes, show_bytes
 from tfteach.framework.errors import NotFoundError, invalid_argument
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.framework.variable_cell import Cell
 
 LOCAL = "/job:localhost/replica:0/task:0"
@@ -44,7 +45,7 @@ class Device:
 
     is_simulated = False
 
-    def __init__(self, device_type: str, index: int, xp: Any = np) -> None:
+    def __init__(self, device_type: str, index: int, xp: ArrayModule = np) -> None:
         self.device_type = device_type
         self.index = index
         self.name = f"{LOCAL}/device:{device_type}:{index}"

@@ -19,6 +19,7 @@ import numpy as np
 from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.errors import ResourceExhaustedError
 from tfteach.framework.shape import text
+from tfteach.framework.type_aliases import DTypeLike
 from tfteach.framework.variable_cell import Cell
 
 GRANULE_BYTES = 256  # allocations are multiples of this
@@ -26,7 +27,7 @@ FIRST_REGION_BYTES = 1 << 20  # initial size of a growing allocator
 _KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
-def no_room_for(shape: Any, dtype: Any, device_name: str, allocator: str) -> str:
+def no_room_for(shape: Any, dtype: DTypeLike, device_name: str, allocator: str) -> str:
     """TF's message for an array that does not fit into a device's memory."""
     kind = as_dtype(dtype).name
     return (

@@ -15,6 +15,7 @@ from tfteach.engine.plan.references import accepts_reference, carries_reference
 from tfteach.engine.plan.step import Edge, Node, Step, argument_names
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.framework.variable_cell import Cell
 
 UNCOPIED = ("resource", "variant")  # handles: what they stand for stays where it is
@@ -106,7 +107,7 @@ class Send(_Copy, abstract=True):
     signature = "tensor: T -> sent: T"
     aliases: ClassVar[bool] = True
 
-    def compute(self, xp: Any, tensor: Any) -> Any:
+    def compute(self, xp: ArrayModule, tensor: Any) -> Any:
         return tensor
 
 
@@ -117,7 +118,7 @@ class Recv(_Copy, abstract=True):
     signature = "sent: T -> tensor: T"
     aliases: ClassVar[bool] = True  # CPU devices share arrays
 
-    def compute(self, xp: Any, sent: Any) -> Any:
+    def compute(self, xp: ArrayModule, sent: Any) -> Any:
         if isinstance(sent, Cell):
             sent = sent.value
         source, target = self.source.name, self.target.name

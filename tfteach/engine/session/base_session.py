@@ -40,6 +40,7 @@ from tfteach.framework import defaults
 from tfteach.framework.errors import CancelledError, InvalidArgumentError
 from tfteach.framework.graph import Graph, SessionRun
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import FeedDict
 
 made_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 _numbers = itertools.count(1)
@@ -68,7 +69,9 @@ class BaseSession:
 
     _closed: bool
 
-    def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
+    def __init__(
+        self, target: Any = "", graph: Graph | None = None, config: Any = None
+    ) -> None:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         check_config(target, config)
@@ -140,7 +143,7 @@ class BaseSession:
     def run(
         self,
         fetches: Any,
-        feed_dict: Any = None,
+        feed_dict: FeedDict | None = None,
         options: Any = None,
         run_metadata: Any = None,
     ) -> Any:
@@ -202,7 +205,7 @@ class BaseSession:
             raise CancelledError(None, None, "Session has been closed.")
 
     def _run_checked(
-        self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
+        self, fetches: Any, feed_dict: FeedDict | None, options: Any, run_metadata: Any
     ) -> Any:
         """`run` with all checks; caches the plan for the next time."""
         asked = self._flatten(fetches, feed_dict)
@@ -215,7 +218,7 @@ class BaseSession:
             run_metadata,
         )
 
-    def _flatten(self, fetches: Any, feed_dict: Any) -> Asked:
+    def _flatten(self, fetches: Any, feed_dict: FeedDict | None) -> Asked:
         """Resolve the arguments of `run`; raises for those that cannot run."""
         self._check_open()
         if self._graph.version == 0:
@@ -252,7 +255,7 @@ class BaseSession:
     def follow(
         self,
         fetches: Any,
-        feed_dict: Any,
+        feed_dict: FeedDict | None,
         observers: Sequence[StepObserver],
         begin: Callable[[dict[str, Any]], None],
     ) -> Any:
@@ -274,7 +277,11 @@ class BaseSession:
         return self._announced(asked, run)
 
     def _run_now(
-        self, fetches: Any, feed_dict: Any, asked: Asked, settings: tuple[Any, Any]
+        self,
+        fetches: Any,
+        feed_dict: FeedDict | None,
+        asked: Asked,
+        settings: tuple[Any, Any],
     ) -> Any:
         """Look up or build the program, and run it."""
         program, mutations = self._program(asked.fetches.elements, asked.fed)
@@ -295,7 +302,11 @@ class BaseSession:
         return run_with_options(self, program, arrays, settings, timeout_ms)
 
     def _remember(
-        self, fetches: Any, feed_dict: Any, fed: tuple[Tensor, ...], plan: Plan
+        self,
+        fetches: Any,
+        feed_dict: FeedDict | None,
+        fed: tuple[Tensor, ...],
+        plan: Plan,
     ) -> None:
         """Cache a plan under the arguments of `run`, if they determine it."""
         if feed_dict and len(fed) != len(feed_dict):
@@ -420,7 +431,9 @@ class BaseSession:
         self._check_open()
         return PartialRun(self, fetches, feeds)
 
-    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+    def partial_run(
+        self, handle: Any, fetches: Any, feed_dict: FeedDict | None = None
+    ) -> Any:
         """Continue a partial run: feed more, fetch more; no op runs twice.
 
         Args:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tfteach.engine.session.fetches import expansion_of
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import string
+from tfteach.framework.dtypes import DType, string
 from tfteach.framework.errors import InternalError, InvalidArgumentError
 from tfteach.framework.graph import Graph
 from tfteach.framework.nest import flatten
@@ -143,7 +143,7 @@ def _to_array(tensor: Tensor, value: Any) -> Any:
         raise type(error)(f"{error} {fed_to}") from None
 
 
-def _of_handle(handle: TensorHandle, dtype: Any) -> Any:
+def _of_handle(handle: TensorHandle, dtype: DType) -> Any:
     """The tensor that a session stores under a handle."""
     kept = handle.stored()
     if handle.dtype != dtype:
@@ -155,7 +155,7 @@ def _of_handle(handle: TensorHandle, dtype: Any) -> Any:
     return kept
 
 
-def _check_fits(value: int, dtype: Any) -> None:
+def _check_fits(value: int, dtype: DType) -> None:
     """Raise for an int that the type cannot hold; TF checks no other values."""
     if not (-(2**63) <= value < 2**64 or dtype is string or dtype.is_floating):
         raise OverflowError(

@@ -23,6 +23,7 @@ from tfteach.engine.session.planner import StepPlanner
 from tfteach.framework import errors
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import FeedDict
 
 SET_UP_FIRST = "Must run 'setup' before performing partial runs!"
 
@@ -59,7 +60,7 @@ class PartialRun:
                 None, None, "Must specify at least one target to fetch or execute."
             )
 
-    def run(self, fetches: Any, feed_dict: Any) -> Any:
+    def run(self, fetches: Any, feed_dict: FeedDict | None) -> Any:
         """Accept further feeds, return further fetches."""
         session = self._session
         resolved = Fetches(session.graph, fetches)

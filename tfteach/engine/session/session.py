@@ -33,7 +33,9 @@ class Session(BaseSession):
     Source: python/client/session.py, Session.
     """
 
-    def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
+    def __init__(
+        self, target: Any = "", graph: Graph | None = None, config: Any = None
+    ) -> None:
         super().__init__(target, graph, config)
         self._entered: list[Any] = []
 
@@ -93,7 +95,9 @@ class InteractiveSession(BaseSession):
 
     _active = 0
 
-    def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
+    def __init__(
+        self, target: Any = "", graph: Graph | None = None, config: Any = None
+    ) -> None:
         check_config(target, config)
         if config is None:
             config = protos.ConfigProto()

@@ -10,6 +10,7 @@ import re
 from typing import Any, NamedTuple
 
 from tfteach.framework.export import export
+from tfteach.framework.graph import Graph
 
 _LABEL = re.compile(r"(.*) = (.*)\((.*)\)")
 _ALLOCATORS = 0  # the pid of the counters; each device has two pids after it
@@ -99,7 +100,7 @@ class Timeline:
       >>> open("trace.json", "w").write(trace.generate_chrome_trace_format())
     """
 
-    def __init__(self, step_stats: Any, graph: Any = None) -> None:
+    def __init__(self, step_stats: Any, graph: Graph | None = None) -> None:
         self._step_stats = step_stats
 
     def analyze_step_stats(

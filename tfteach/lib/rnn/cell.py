@@ -72,11 +72,14 @@ def shape_of(prefix: Any, suffix: Any) -> Tensor:
     Raises:
       ValueError: a part is neither a Tensor nor fully known.
     """
-    parts = [_as_vector(part) for part in (prefix, suffix)]
-    if any(part is None for part in parts):
-        raise ValueError(f"Provided a prefix or suffix of None: {prefix} and {suffix}")
-    whole: Tensor = concat(parts, 0)
-    return whole
+    parts = []
+    for part in (_as_vector(prefix), _as_vector(suffix)):
+        if part is None:
+            raise ValueError(
+                f"Provided a prefix or suffix of None: {prefix} and {suffix}"
+            )
+        parts.append(part)
+    return concat(parts, 0)
 
 
 def _as_vector(part: Any) -> Tensor | None:

@@ -21,6 +21,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import INDICES, reshape
@@ -52,11 +53,11 @@ class Bincount(Op):
             raise ValueError(f"size ({int(size)}) must be non-negative")
         return (int(size),)
 
-    def check_shapes(self, size: Any) -> None:
+    def check_shapes(self, size: tuple[int, ...]) -> None:
         single = all(n == 1 for n in size)
         require(single, "size must have exactly one element, got shape %s", size)
 
-    def compute(self, xp: Any, arr: Any, size: Any, weights: Any) -> Any:
+    def compute(self, xp: ArrayModule, arr: Any, size: Any, weights: Any) -> Any:
         count = size.item()
         if count < 0:
             raise invalid_argument(f"size ({count}) must be non-negative")
@@ -75,11 +76,11 @@ class Bincount(Op):
 
 @export("math.bincount", "bincount")
 def bincount(
-    arr: Any,
-    weights: Any = None,
+    arr: TensorLike,
+    weights: TensorLike | None = None,
     minlength: Any = None,
     maxlength: Any = None,
-    dtype: Any = int32,
+    dtype: DTypeLike = int32,
 ) -> Tensor:
     """Occurrences of each number 0, 1, 2, ...
 
@@ -139,7 +140,9 @@ class HistogramFixedWidth(Op):
             raise ValueError(f"Requires nbins > 0: {int(nbins)}")
         return (int(nbins),)
 
-    def check_shapes(self, value_range: Any, nbins: Any) -> None:
+    def check_shapes(
+        self, value_range: tuple[int, ...], nbins: tuple[int, ...]
+    ) -> None:
         require_vector(value_range, "value_range should be a vector.")
         require(value_range == (2,), "value_range should be a vector of 2 elements.")
         require_scalar(nbins, "nbins should be a scalar.")
@@ -165,10 +168,10 @@ class HistogramFixedWidth(Op):
 
 @export("histogram_fixed_width")
 def histogram_fixed_width(
-    values: Any,
-    value_range: Any,
-    nbins: Any = 100,
-    dtype: Any = int32,
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:
     """Counts of values in each of `nbins` ranges of equal width.
@@ -196,16 +199,16 @@ def histogram_fixed_width(
     with name_scope(
         name, "histogram_fixed_width", [values, value_range, nbins]
     ) as scope:
-        op = HistogramFixedWidth(dtype)
+        op = HistogramFixedWidth(dtype)  # type: ignore[arg-type]  # converted by the op
         return op(values, value_range, nbins, name=scope)
 
 
 @export("histogram_fixed_width_bins")
 def histogram_fixed_width_bins(
-    values: Any,
+    values: TensorLike,
     value_range: Any,
     nbins: Any = 100,
-    dtype: Any = int32,
+    dtype: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:
     """The index of the range that each value falls into; see

@@ -11,6 +11,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 
 _BITS = (
     "bfloat16 float16 float32 float64 int64 int32 uint8 uint16 uint32 uint64 int8 "
@@ -43,7 +44,7 @@ class Bitcast(Op):
             )
         return known[:-1]
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         old, new = input.dtype.itemsize, self.type.numpy_dtype.itemsize
         if new > old and (not input.ndim or input.shape[-1] * old != new):
             raise invalid_argument(
@@ -59,7 +60,7 @@ class Bitcast(Op):
 
 
 @export("bitcast")
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
     """The bytes of a tensor, reinterpreted as another type.
 
     Args:
@@ -76,5 +77,6 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
 
     Source: Bitcast in core/ops/array_ops.cc.
     """
-    result: Tensor = Bitcast(type)(input, name=name)
+    op = Bitcast(type)  # type: ignore[arg-type]  # converted by the op
+    result = op(input, name=name)
     return result

@@ -22,6 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_grad import concat_gradient
 from tfteach.ops.core.identity_reshape import INDICES, identity
 from tfteach.ops.core.stack_unstack import brackets
@@ -74,7 +75,7 @@ def _merge_side(a: Shape, b: Shape) -> Shape:
     )
 
 
-def _concatenate(xp: Any, values: tuple[Any, ...], axis: Any) -> Any:
+def _concatenate(xp: ArrayModule, values: tuple[Any, ...], axis: Any) -> Any:
     at, rank = int(axis.reshape(())), values[0].ndim
     if not -rank <= at < rank:
         raise invalid_argument(
@@ -130,13 +131,13 @@ class ConcatV2(Op):
             return None
         return tuple(size for part in known for size in part)
 
-    def check_shapes(self, axis: Any) -> None:
+    def check_shapes(self, axis: tuple[int, ...]) -> None:
         require_scalar(axis, "axis tensor should be a scalar integer, but got shape %s")
 
-    def compute(self, xp: Any, *arrays: Any) -> Any:
+    def compute(self, xp: ArrayModule, *arrays: Any) -> Any:
         return _concatenate(xp, arrays[:-1], arrays[-1])
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         if len(op.inputs) == 2:
             return [grad, None]
         return [*concat_gradient(op.inputs[:-1], op.inputs[-1], grad), None]
@@ -156,14 +157,14 @@ class Concat(Op):
     def infer_shape(self, concat_dim: Any, values: list[Shape]) -> Shape:
         return _concat_shape(values, concat_dim)
 
-    def check_shapes(self, concat_dim: Any) -> None:
+    def check_shapes(self, concat_dim: tuple[int, ...]) -> None:
         message = "concat_dim tensor should be a scalar integer, but got shape %s"
         require_scalar(concat_dim, message)
 
-    def compute(self, xp: Any, concat_dim: Any, *values: Any) -> Any:
+    def compute(self, xp: ArrayModule, concat_dim: Any, *values: Any) -> Any:
         return _concatenate(xp, values, concat_dim)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         if len(op.inputs) == 2:
             return [None, grad]
         return [None, *concat_gradient(op.inputs[1:], op.inputs[0], grad)]
@@ -181,7 +182,7 @@ class ConcatOffset(MultiOutputOp):
     def infer_shape(self, concat_dim: Shape, shape: list[Shape]) -> list[Shape]:
         return list(shape)
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         message = "Concat dim tensor should be a scalar integer, but got shape %s"
         require_scalar(shapes[0], message)
         for i, own in enumerate(shapes[1:]):
@@ -189,7 +190,7 @@ class ConcatOffset(MultiOutputOp):
             message = f"input {i} should contain %s elements, but got %s"
             require(own == shapes[1], message, shapes[1][0], own[0])
 
-    def compute(self, xp: Any, concat_dim: Any, *shape: Any) -> Any:
+    def compute(self, xp: ArrayModule, concat_dim: Any, *shape: Any) -> Any:
         axis, rank = int(concat_dim), shape[0].size
         if not -rank <= axis < rank:
             raise invalid_argument(f"Concat dim is out of range: {axis} vs. {rank}")
@@ -240,11 +241,11 @@ class Split(MultiOutputOp):
         part = None if whole is None else whole // self.num_split
         return [(*value[:axis], part, *value[axis + 1 :])] * self.num_split
 
-    def check_shapes(self, split_dim: Any) -> None:
+    def check_shapes(self, split_dim: tuple[int, ...]) -> None:
         message = f"split_dim must be a scalar but has rank {len(split_dim)}"
         require_scalar(split_dim, message)
 
-    def compute(self, xp: Any, split_dim: Any, value: Any) -> Any:
+    def compute(self, xp: ArrayModule, split_dim: Any, value: Any) -> Any:
         axis = int(split_dim)
         if not -value.ndim <= axis < value.ndim:
             raise invalid_argument(
@@ -268,7 +269,7 @@ class Split(MultiOutputOp):
 _MIN_VIEWED = 1 << 16
 
 
-def _parts(xp: Any, value: Any, axis: int, count: int) -> tuple[Any, ...]:
+def _parts(xp: ArrayModule, value: Any, axis: int, count: int) -> tuple[Any, ...]:
     """Equal parts along an axis (`np.split` takes 10 us for this)."""
     size = value.shape[axis] // count
     before = (slice(None),) * axis
@@ -323,7 +324,12 @@ class SplitV(MultiOutputOp):
             lengths = [rest if n is None else n for n in lengths]
         return [(*value[:axis], n, *value[axis + 1 :]) for n in lengths]
 
-    def check_shapes(self, value: Any, size_splits: Any, split_dim: Any) -> None:
+    def check_shapes(
+        self,
+        value: tuple[int, ...],
+        size_splits: tuple[int, ...],
+        split_dim: tuple[int, ...],
+    ) -> None:
         message = "split_dim_tensor must have exactly one element."
         require(all(n == 1 for n in split_dim), message)
         message = "size of the split_tensor must be 1-D and have the same elements as "
@@ -331,7 +337,9 @@ class SplitV(MultiOutputOp):
         message += f"outputs got {len(size_splits)} -D and {size} elements"
         require(size_splits == (self.num_split,), message)
 
-    def compute(self, xp: Any, value: Any, size_splits: Any, split_dim: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, value: Any, size_splits: Any, split_dim: Any
+    ) -> Any:
         axis, lengths = int(split_dim.reshape(())), size_splits.tolist()
         rank = value.ndim
         if not -rank <= axis < rank:
@@ -360,7 +368,9 @@ class SplitV(MultiOutputOp):
 
 
 @export("concat")
-def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+def concat(
+    values: Sequence[TensorLike], axis: TensorLike, name: str = "concat"
+) -> Tensor:
     """Tensors concatenated along an axis.
 
     Args:
@@ -392,9 +402,9 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
 
 @export("split")
 def split(
-    value: Any,
-    num_or_size_splits: Any,
-    axis: Any = 0,
+    value: TensorLike,
+    num_or_size_splits: TensorLike,
+    axis: TensorLike = 0,
     num: int | None = None,
     name: str = "split",
 ) -> list[Tensor]:
@@ -422,10 +432,10 @@ def split(
     if lengths.static_shape == ():
         raise ValueError(
             "Rank-0 tensors are not supported as the num_or_size_splits argument to "
-            f"split. Argument provided: {num_or_size_splits}"
+            f"split. Argument provided: {num_or_size_splits!s}"
         )
     if num is None:
         num = lengths.static_shape[0] if lengths.static_shape else None
         if num is None:
-            raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
+            raise ValueError(f"Cannot infer num from shape {num_or_size_splits!s}")
     return SplitV(num)(value, lengths, axis, name=name)

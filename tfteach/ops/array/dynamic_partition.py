@@ -5,6 +5,7 @@ Source: core/ops/data_flow_ops.cc, python/ops/data_flow_grad.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.gather import gather, position
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
 from tfteach.ops.core.identity_reshape import reshape
@@ -39,7 +41,7 @@ class DynamicPartition(MultiOutputOp):
         shapes.merge(data[: len(partitions)], partitions)
         return [(None, *data[len(partitions) :])] * self.num_partitions
 
-    def compute(self, xp: Any, data: Any, partitions: Any) -> Any:
+    def compute(self, xp: ArrayModule, data: Any, partitions: Any) -> Any:
         depth = partitions.ndim
         if data.shape[:depth] != partitions.shape:
             raise invalid_argument(
@@ -87,7 +89,7 @@ class DynamicStitch(Op):
         whole = count if len(known) == len(indices) else None
         return None if inner is None else (whole, *inner)
 
-    def compute(self, xp: Any, *arrays: Any) -> Any:
+    def compute(self, xp: ArrayModule, *arrays: Any) -> Any:
         count = len(arrays) // 2
         indices, data = arrays[:count], arrays[count:]
         inner = data[0].shape[indices[0].ndim :]
@@ -117,7 +119,7 @@ class DynamicStitch(Op):
             merged[where] = part
         return merged
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         count = len(op.inputs) // 2
         if isinstance(grad, IndexedSlices):
             rows = shape(op.outputs[0])[0]
@@ -127,7 +129,10 @@ class DynamicStitch(Op):
 
 @export("dynamic_partition")
 def dynamic_partition(
-    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+    data: TensorLike,
+    partitions: TensorLike,
+    num_partitions: int,
+    name: str | None = None,
 ) -> list[Tensor]:
     """Rows distributed to several tensors.
 
@@ -149,7 +154,9 @@ def dynamic_partition(
 
 
 @export("dynamic_stitch")
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+def dynamic_stitch(
+    indices: Sequence[TensorLike], data: Sequence[TensorLike], name: str | None = None
+) -> Tensor:
     """Rows of several tensors, placed by index.
 
     `merged[indices[m][i], ...] = data[m][i, ...]`; of equal indices the last wins.

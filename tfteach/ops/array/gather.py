@@ -22,6 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
@@ -46,7 +47,7 @@ def position(indices: Any, bad: Any) -> str:
 _UNSIGNED = {4: np.uint32, 8: np.uint64}
 
 
-def check_indices(xp: Any, indices: Any, limit: int) -> None:
+def check_indices(xp: ArrayModule, indices: Any, limit: int) -> None:
     if not indices.size:
         return
     # Read as unsigned, negative numbers are large; argmax takes half as long as
@@ -62,7 +63,7 @@ def check_indices(xp: Any, indices: Any, limit: int) -> None:
     raise invalid_argument(f"indices{at} = {value} is not in [0, {limit})")
 
 
-def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
+def _take(xp: ArrayModule, params: Any, indices: Any, axis: int) -> Any:
     check_indices(xp, indices, params.shape[axis])
     if xp is np:
         # The indices are already checked; unlike "raise", "clip" makes no second copy.
@@ -85,13 +86,13 @@ class Gather(Op):
             return None
         return indices + params[1:]
 
-    def check_shapes(self, params: Any) -> None:
+    def check_shapes(self, params: tuple[int, ...]) -> None:
         require(params, "params must be at least 1 dimensional")
 
-    def compute(self, xp: Any, params: Any, indices: Any) -> Any:
+    def compute(self, xp: ArrayModule, params: Any, indices: Any) -> Any:
         return _take(xp, params, indices, 0)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         params, indices = op.inputs
         params_shape = _params_shape(params)
         return [_row_gradient(grad, indices, params_shape), None]
@@ -143,11 +144,11 @@ class GatherV2(Op):
     def _batch(self, indices: Any) -> int:
         return self.batch_dims + (len(indices) if self.batch_dims < 0 else 0)
 
-    def check_shapes(self, params: Any, axis: Any) -> None:
+    def check_shapes(self, params: tuple[int, ...], axis: tuple[int, ...]) -> None:
         require(params, "params must be at least 1 dimensional")
         require_scalar(axis, "axis must be scalar")
 
-    def compute(self, xp: Any, params: Any, indices: Any, axis: Any) -> Any:
+    def compute(self, xp: ArrayModule, params: Any, indices: Any, axis: Any) -> Any:
         at, rank = axis.item(), params.ndim
         if not -rank <= at < rank:
             raise invalid_argument(
@@ -184,7 +185,7 @@ class GatherV2(Op):
         target = range(at, at + inner)
         return xp.moveaxis(found, tuple(source), tuple(target))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         params, indices, axis = op.inputs
         params_shape = _params_shape(params)
         if python_constant_value(axis) == 0:
@@ -277,7 +278,9 @@ def _batch_indices(
     return result
 
 
-def check_points(xp: Any, indices: Any, whole: tuple[int, ...], what: str) -> None:
+def check_points(
+    xp: ArrayModule, indices: Any, whole: tuple[int, ...], what: str
+) -> None:
     """Raise for rows of `indices` that lie outside an array of shape `whole`."""
     depth = indices.shape[-1]
     if not indices.size:
@@ -317,11 +320,11 @@ class GatherNd(Op):
             )
         return indices[:-1] + params[indices[-1] :]
 
-    def check_shapes(self, params: Any, indices: Any) -> None:
+    def check_shapes(self, params: tuple[int, ...], indices: tuple[int, ...]) -> None:
         require(params, "params must be at least a vector")
         require(indices, "indices must be at least a vector")
 
-    def compute(self, xp: Any, params: Any, indices: Any) -> Any:
+    def compute(self, xp: ArrayModule, params: Any, indices: Any) -> Any:
         depth = indices.shape[-1]
         if depth > params.ndim:
             raise invalid_argument(
@@ -334,7 +337,7 @@ class GatherNd(Op):
         check_points(xp, indices, params.shape, "param shape")
         return params[tuple(indices[..., i] for i in range(depth))]
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.array.scatter_nd import ScatterNd
 
         params, indices = op.inputs
@@ -351,11 +354,11 @@ class GatherNd(Op):
 
 @export("gather")
 def gather(
-    params: Any,
-    indices: Any,
+    params: TensorLike,
+    indices: TensorLike,
     validate_indices: Any = None,
     name: str | None = None,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     batch_dims: int = 0,
 ) -> Tensor:
     """Slices of a tensor along an axis, selected by index.
@@ -393,7 +396,9 @@ def gather(
 
 
 @export("batch_gather")
-def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
+def batch_gather(
+    params: TensorLike, indices: TensorLike, name: str | None = None
+) -> Tensor:
     """Rows selected by index in each batch member (deprecated; see `gather`).
 
     Args:
@@ -437,7 +442,10 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
 
 @export("boolean_mask")
 def boolean_mask(
-    tensor: Any, mask: Any, name: str | None = "boolean_mask", axis: Any = None
+    tensor: TensorLike,
+    mask: TensorLike,
+    name: str | None = "boolean_mask",
+    axis: int | None = None,
 ) -> Tensor:
     """The slices where a mask is true.
 

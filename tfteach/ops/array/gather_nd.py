@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import GatherNd
 from tfteach.ops.array.tile_broadcast import meshgrid, tile
@@ -30,7 +31,10 @@ from tfteach.ops.math.reduce_ops import Prod
 
 @export("gather_nd", "manip.gather_nd")
 def gather_nd(
-    params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0
+    params: TensorLike,
+    indices: TensorLike,
+    name: str | None = None,
+    batch_dims: Any = 0,
 ) -> Tensor:
     """Elements or slices of a tensor, selected by their coordinates.
 

@@ -13,6 +13,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.shape import Shape, text, with_rank
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.array.where_select import merge_by_size
 
 
@@ -42,7 +43,7 @@ class GatherTree(Op):
 
     def compute(
         self,
-        xp: Any,
+        xp: ArrayModule,
         step_ids: Any,
         parent_ids: Any,
         max_sequence_lengths: Any,

@@ -18,6 +18,7 @@ from tfteach.framework.shape_checks import (
     require_scalar,
     require_vector,
 )
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 
 
 class InTopKV2(Op):
@@ -36,17 +37,19 @@ class InTopKV2(Op):
         rows = None if predictions is None else predictions[0]
         return (shapes.same_size(rows, None if targets is None else targets[0]),)
 
-    def check_shapes(self, predictions: Any, targets: Any, k: Any) -> None:
+    def check_shapes(
+        self, predictions: tuple[int, ...], targets: tuple[int, ...], k: tuple[int, ...]
+    ) -> None:
         require_matrix(predictions, "predictions must be 2-dimensional")
         require_vector(targets, "targets must be 1-dimensional")
         require_scalar(k, "k must be 0-D, got shape %s")
         message = "First dimension of predictions %s must match length of targets %s"
         require(predictions[0] == targets[0], message, predictions[0], targets[0])
 
-    def compute(self, xp: Any, predictions: Any, targets: Any, k: Any) -> Any:
+    def compute(self, xp: ArrayModule, predictions: Any, targets: Any, k: Any) -> Any:
         return in_top(xp, predictions, targets, int(k))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None, None]
 
 
@@ -64,20 +67,22 @@ class InTopK(Op):
         rows = None if predictions is None else predictions[0]
         return (shapes.same_size(rows, None if targets is None else targets[0]),)
 
-    def check_shapes(self, predictions: Any, targets: Any) -> None:
+    def check_shapes(
+        self, predictions: tuple[int, ...], targets: tuple[int, ...]
+    ) -> None:
         require_matrix(predictions, "predictions must be 2-dimensional")
         require_vector(targets, "targets must be 1-dimensional")
         message = "First dimension of predictions %s must match length of targets %s"
         require(predictions[0] == targets[0], message, predictions[0], targets[0])
 
-    def compute(self, xp: Any, predictions: Any, targets: Any) -> Any:
+    def compute(self, xp: ArrayModule, predictions: Any, targets: Any) -> Any:
         return in_top(xp, predictions, targets, self.k)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
-def in_top(xp: Any, predictions: Any, targets: Any, k: int) -> Any:
+def in_top(xp: ArrayModule, predictions: Any, targets: Any, k: int) -> Any:
     """Fewer than k classes beat the target; False in rows that are not finite."""
     rows, classes = predictions.shape
     if not classes:
@@ -89,7 +94,9 @@ def in_top(xp: Any, predictions: Any, targets: Any, k: int) -> Any:
 
 
 @export("nn.in_top_k", "math.in_top_k")
-def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
+def in_top_k(
+    predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None
+) -> Tensor:
     """Whether each target class is among the `k` most likely.
 
     Args:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
 
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import register_tensor_conversion_function
+from tfteach.framework.dtypes import DType
 from tfteach.framework.graph import Tensor
 from tfteach.framework.indexed_slices import DENSIFYING, IndexedSlices, check_dtype
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
@@ -20,7 +20,7 @@ _LARGE_ELEMENTS = 100_000_000
 
 def _densify(
     value: IndexedSlices,
-    dtype: Any = None,
+    dtype: DType | None = None,
     name: str | None = None,
     as_ref: bool = False,
 ) -> Tensor:

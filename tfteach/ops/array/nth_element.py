@@ -13,6 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
@@ -50,7 +51,7 @@ class NthElement(Op):
                 )
         return None if input is None else input[:-1]
 
-    def compute(self, xp: Any, input: Any, n: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, n: Any) -> Any:
         if n.ndim:
             raise invalid_argument(
                 f"N must be scalar, got shape {shapes.text(n.shape)}"
@@ -66,7 +67,7 @@ class NthElement(Op):
         at = width - 1 - at if self.reverse else at
         return xp.partition(input, at, axis=-1)[..., at]
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         is_chosen = equal(expand_dims(op.outputs[0], -1), op.inputs[0])
         chosen = cast(is_chosen, grad.dtype)
         grad = expand_dims(grad, -1)
@@ -76,7 +77,7 @@ class NthElement(Op):
 
 @export("contrib.nn.nth_element")
 def nth_element(
-    input: Any, n: Any, reverse: bool = False, name: str | None = None
+    input: TensorLike, n: Any, reverse: bool = False, name: str | None = None
 ) -> Tensor:
     """The n-th smallest element of each row, counted from 0.
 

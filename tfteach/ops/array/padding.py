@@ -19,6 +19,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.slicing import Slice
 from tfteach.ops.core.identity_reshape import INDICES, reshape
 from tfteach.ops.core.shape_ops import rank, shape
@@ -68,7 +69,7 @@ class _Padding(Op, abstract=True):
                 )
         return pairs
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         whole, paddings = op.inputs[:2]
         column = Slice()(paddings, [0, 0], stack([rank(whole), 1]))
         begin = reshape(column, [-1])
@@ -100,7 +101,7 @@ def _plan(shape: tuple[int, ...], pairs: list[tuple[int, int]]) -> _Plan:
     return _Plan(whole, border, inner)
 
 
-def _surround(xp: Any, input: Any, plan: _Plan, value: Any) -> Any:
+def _surround(xp: ArrayModule, input: Any, plan: _Plan, value: Any) -> Any:
     result = xp.empty(plan.shape, input.dtype)
     for part in plan.border:
         result[part] = value
@@ -114,11 +115,11 @@ class Pad(_Padding):
     signature = "input: T, paddings: Tpaddings -> output: T"
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, input: Any, paddings: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, paddings: Any) -> Any:
         plan = _plan(input.shape, self.checked(input, paddings))
         return _surround(xp, input, plan, b"" if input.dtype.hasobject else 0)
 
-    def prepared(self, xp: Any, values: list[Any]) -> Any:
+    def prepared(self, xp: ArrayModule, values: list[Any]) -> Any:
         if values[1] is None:
             return None
         known: tuple[Any, Any] = None, None
@@ -140,10 +141,12 @@ class PadV2(_Padding):
     signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T"
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def check_shapes(self, constant_values: Any) -> None:
+    def check_shapes(self, constant_values: tuple[int, ...]) -> None:
         require_scalar(constant_values, "constant_values must be a scalar. Found: %s")
 
-    def compute(self, xp: Any, input: Any, paddings: Any, constant_values: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Any, paddings: Any, constant_values: Any
+    ) -> Any:
         plan = _plan(input.shape, self.checked(input, paddings))
         return _surround(xp, input, plan, constant_values)
 
@@ -155,7 +158,7 @@ class _Mirror(_Padding, abstract=True):
         check_choice(self.op_type, "mode", self.mode, ("REFLECT", "SYMMETRIC"))
 
     def sources(
-        self, xp: Any, shape: tuple[int, ...], pairs: list[tuple[int, int]]
+        self, xp: ArrayModule, shape: tuple[int, ...], pairs: list[tuple[int, int]]
     ) -> list[Any]:
         """For each axis, the input index that each output index repeats."""
         found = []
@@ -190,14 +193,14 @@ class MirrorPad(_Mirror):
     signature = "input: T, paddings: Tpaddings -> output: T"
     mode: str
 
-    def compute(self, xp: Any, input: Any, paddings: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, paddings: Any) -> Any:
         pairs = self.checked(input, paddings)
         for axis, positions in enumerate(self.sources(xp, input.shape, pairs)):
             if pairs[axis] != (0, 0):
                 input = xp.take(input, positions, axis)
         return input if paddings.any() else input.copy()
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [MirrorPadGrad(self.mode)(grad, op.inputs[1]), None]
 
 
@@ -220,7 +223,7 @@ class MirrorPadGrad(_Mirror):
         rank = shapes.with_rank(paddings, 2)[0]
         return None if rank is None else (None,) * rank
 
-    def compute(self, xp: Any, input: Any, paddings: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, paddings: Any) -> Any:
         pairs = self.checked(input, paddings)
         shape = tuple(n - a - b for n, (a, b) in zip(input.shape, pairs, strict=True))
         for axis, positions in enumerate(self.sources(xp, shape, pairs)):
@@ -230,17 +233,17 @@ class MirrorPadGrad(_Mirror):
             input = xp.moveaxis(folded, 0, axis)
         return input
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [MirrorPad(self.mode)(grad, op.inputs[1]), None]
 
 
 @export("pad")
 def pad(
-    tensor: Any,
-    paddings: Any,
+    tensor: TensorLike,
+    paddings: TensorLike,
     mode: str = "CONSTANT",
     name: str | None = None,
-    constant_values: Any = 0,
+    constant_values: TensorLike = 0,
 ) -> Tensor:
     """A padded tensor.
 

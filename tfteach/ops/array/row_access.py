@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework.type_aliases import ArrayModule
 
-def take_rows(xp: Any, array: Any, index: Any) -> Any:
+
+def take_rows(xp: ArrayModule, array: Any, index: Any) -> Any:
     """A copy of `array[index]`, for an index that is already checked."""
     # With "clip", which changes nothing here, NumPy makes no second copy as with
     # "raise".
     return array.take(index, axis=0, mode="clip") if xp is np else array[index]
 
 
-def put_rows(xp: Any, array: Any, index: Any, rows: Any) -> None:
+def put_rows(xp: ArrayModule, array: Any, index: Any, rows: Any) -> None:
     """`array[index] = rows`; the last of equal indices wins.
 
     Args:
@@ -32,13 +34,13 @@ def put_rows(xp: Any, array: Any, index: Any, rows: Any) -> None:
     array.reshape(len(array), -1).view(row)[index] = parts.view(row)
 
 
-def are_distinct(xp: Any, ids: Any) -> bool:
+def are_distinct(xp: ArrayModule, ids: Any) -> bool:
     """Whether all numbers of a vector are distinct."""
     ordered = xp.sort(ids)
     return not bool((ordered[1:] == ordered[:-1]).any())
 
 
-def groups_of(xp: Any, ids: Any) -> tuple[Any, Any]:
+def groups_of(xp: ArrayModule, ids: Any) -> tuple[Any, Any]:
     """A stable sorting permutation, and the starts of runs of equal values.
 
     Returns:

@@ -15,6 +15,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.gather import GatherNd, check_points
 from tfteach.ops.array.segment_kernels import segment_sum as sum_rows
 from tfteach.ops.array.where_select import merge_by_size
@@ -45,7 +46,7 @@ def _check_static(indices: Shape, updates: Shape, whole: Shape) -> None:
 
 
 def _rows(
-    xp: Any, indices: Any, updates: Any, whole: tuple[int, ...]
+    xp: ArrayModule, indices: Any, updates: Any, whole: tuple[int, ...]
 ) -> tuple[Any, Any, int]:
     """The flat row indices, the updates as rows, and the number of rows."""
     text = shapes.text
@@ -101,12 +102,14 @@ class ScatterNd(Op):
         _check_static(indices, updates, shape)
         return shape
 
-    def check_shapes(self, indices: Any, updates: Any, shape: Any) -> None:
+    def check_shapes(
+        self, indices: tuple[int, ...], updates: tuple[int, ...], shape: tuple[int, ...]
+    ) -> None:
         require_vector(shape, "Shape must be a vector")
         require(indices, "Indices shape must have rank at least one. Found:%s", indices)
         require(updates, "Updates shape must have rank at least one. Found:%s", updates)
 
-    def compute(self, xp: Any, indices: Any, updates: Any, shape: Any) -> Any:
+    def compute(self, xp: ArrayModule, indices: Any, updates: Any, shape: Any) -> Any:
         whole = tuple(shape.tolist())
         numbers, rows, count = _rows(xp, indices, updates, whole)
         total = sum_rows(xp, rows, numbers, count).reshape(whole)
@@ -114,7 +117,7 @@ class ScatterNd(Op):
             total[total == 0] = b""
         return total
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, GatherNd()(grad, op.inputs[0]), None]
 
 
@@ -127,7 +130,12 @@ class _TensorScatter(Op, abstract=True):
         _check_static(indices, updates, tensor)
         return tensor
 
-    def check_shapes(self, tensor: Any, indices: Any, updates: Any) -> None:
+    def check_shapes(
+        self,
+        tensor: tuple[int, ...],
+        indices: tuple[int, ...],
+        updates: tuple[int, ...],
+    ) -> None:
         require(tensor, "Output must be at least 1-D, got shape: %s", tensor)
         require(indices, "Indices shape must have rank at least one. Found:%s", indices)
         require(updates, "Updates shape must have rank at least one. Found:%s", updates)
@@ -138,13 +146,13 @@ class TensorScatterUpdate(_TensorScatter):
 
     signature = "tensor: T, indices: Tindices, updates: T -> output: T"
 
-    def compute(self, xp: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    def compute(self, xp: ArrayModule, tensor: Any, indices: Any, updates: Any) -> Any:
         numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
         result = xp.array(tensor, order="C")
         result.reshape((count, rows.shape[1]))[numbers] = rows
         return result
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         _, indices, updates = op.inputs
         updates_grad = GatherNd()(grad, indices)
         same = identity(grad)
@@ -158,11 +166,11 @@ class TensorScatterAdd(_TensorScatter):
 
     signature = "tensor: T, indices: Tindices, updates: T -> output: T"
 
-    def compute(self, xp: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    def compute(self, xp: ArrayModule, tensor: Any, indices: Any, updates: Any) -> Any:
         numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
         return tensor + sum_rows(xp, rows, numbers, count).reshape(tensor.shape)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         updates_grad = GatherNd()(grad, op.inputs[1])
         return [identity(grad), None, updates_grad]
 
@@ -172,11 +180,11 @@ class TensorScatterSub(_TensorScatter):
 
     signature = "tensor: T, indices: Tindices, updates: T -> output: T"
 
-    def compute(self, xp: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    def compute(self, xp: ArrayModule, tensor: Any, indices: Any, updates: Any) -> Any:
         numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
         return tensor - sum_rows(xp, rows, numbers, count).reshape(tensor.shape)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         updates_grad = GatherNd()(grad, op.inputs[1])
         kept = identity(grad)
         return [kept, None, -updates_grad]
@@ -184,7 +192,7 @@ class TensorScatterSub(_TensorScatter):
 
 @export("scatter_nd", "manip.scatter_nd")
 def scatter_nd(
-    indices: Any, updates: Any, shape: Any, name: str | None = None
+    indices: TensorLike, updates: TensorLike, shape: TensorLike, name: str | None = None
 ) -> Tensor:
     """Updates added at coordinates of an array of zeros.
 
@@ -209,7 +217,10 @@ def scatter_nd(
 
 @export("tensor_scatter_update", "tensor_scatter_nd_update")
 def tensor_scatter_update(
-    tensor: Any, indices: Any, updates: Any, name: str | None = None
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     """A copy of a tensor with the values at some coordinates replaced.
 
@@ -229,7 +240,10 @@ def tensor_scatter_update(
 
 @export("tensor_scatter_add", "tensor_scatter_nd_add")
 def tensor_scatter_add(
-    tensor: Any, indices: Any, updates: Any, name: str | None = None
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     """A copy of a tensor with values added at some coordinates.
 
@@ -249,7 +263,10 @@ def tensor_scatter_add(
 
 @export("tensor_scatter_sub", "tensor_scatter_nd_sub")
 def tensor_scatter_sub(
-    tensor: Any, indices: Any, updates: Any, name: str | None = None
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     """A copy of a tensor with values subtracted at some coordinates.
 

@@ -12,6 +12,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
 
@@ -25,11 +26,13 @@ class _Bound(Op, abstract=True):
         shapes.with_rank(values, 2)
         return values
 
-    def check_shapes(self, sorted_inputs: Any, values: Any) -> None:
+    def check_shapes(
+        self, sorted_inputs: tuple[int, ...], values: tuple[int, ...]
+    ) -> None:
         message = "Leading dim_size of both tensors must match."
         require(sorted_inputs and sorted_inputs[:1] == values[:1], message)
 
-    def compute(self, xp: Any, sorted_inputs: Any, values: Any) -> Any:
+    def compute(self, xp: ArrayModule, sorted_inputs: Any, values: Any) -> Any:
         rows = [
             xp.searchsorted(row.reshape(-1), row_values, self.side)
             for row, row_values in zip(sorted_inputs, values, strict=True)
@@ -39,7 +42,7 @@ class _Bound(Op, abstract=True):
             return xp.zeros(values.shape, dtype)
         return xp.stack(rows).astype(dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
@@ -63,10 +66,10 @@ class UpperBound(_Bound):
 
 @export("searchsorted")
 def searchsorted(
-    sorted_sequence: Any,
-    values: Any,
+    sorted_sequence: TensorLike,
+    values: TensorLike,
     side: str = "left",
-    out_type: Any = int32,
+    out_type: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:
     """Insertion points of values in sorted rows.

@@ -9,7 +9,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import T
+from tfteach.framework.type_aliases import T, TensorLike
 from tfteach.ops.array.segment_ops import (
     SegmentMax,
     SegmentMean,
@@ -71,38 +71,51 @@ def _documented(text: str, **message: str) -> Callable[[T], T]:
 
 @export("segment_sum", "math.segment_sum")
 @_documented(_SORTED, what="The sums", empty="0", op="SegmentSum")
-def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_sum(
+    data: TensorLike, segment_ids: TensorLike, name: str | None = None
+) -> Tensor:
     return SegmentSum()(data, segment_ids, name=name)
 
 
 @export("segment_mean", "math.segment_mean")
 @_documented(_SORTED, what="The means", empty="0", op="SegmentMean")
-def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_mean(
+    data: TensorLike, segment_ids: TensorLike, name: str | None = None
+) -> Tensor:
     return SegmentMean()(data, segment_ids, name=name)
 
 
 @export("segment_max", "math.segment_max")
 @_documented(_SORTED, what="The largest elements", empty="0", op="SegmentMax")
-def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_max(
+    data: TensorLike, segment_ids: TensorLike, name: str | None = None
+) -> Tensor:
     return SegmentMax()(data, segment_ids, name=name)
 
 
 @export("segment_min", "math.segment_min")
 @_documented(_SORTED, what="The smallest elements", empty="0", op="SegmentMin")
-def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_min(
+    data: TensorLike, segment_ids: TensorLike, name: str | None = None
+) -> Tensor:
     return SegmentMin()(data, segment_ids, name=name)
 
 
 @export("segment_prod", "math.segment_prod")
 @_documented(_SORTED, what="The products", empty="1", op="SegmentProd")
-def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_prod(
+    data: TensorLike, segment_ids: TensorLike, name: str | None = None
+) -> Tensor:
     return SegmentProd()(data, segment_ids, name=name)
 
 
 @export("unsorted_segment_sum", "math.unsorted_segment_sum")
 @_documented(_ANY_ORDER, what="The sums", empty="0", op="UnsortedSegmentSum")
 def unsorted_segment_sum(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     op = UnsortedSegmentSum()
     return op(data, segment_ids, num_segments, name=name)
@@ -116,7 +129,10 @@ def unsorted_segment_sum(
     op="UnsortedSegmentMax",
 )
 def unsorted_segment_max(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     op = UnsortedSegmentMax()
     return op(data, segment_ids, num_segments, name=name)
@@ -130,7 +146,10 @@ def unsorted_segment_max(
     op="UnsortedSegmentMin",
 )
 def unsorted_segment_min(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     op = UnsortedSegmentMin()
     return op(data, segment_ids, num_segments, name=name)
@@ -139,7 +158,10 @@ def unsorted_segment_min(
 @export("unsorted_segment_prod", "math.unsorted_segment_prod")
 @_documented(_ANY_ORDER, what="The products", empty="1", op="UnsortedSegmentProd")
 def unsorted_segment_prod(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     op = UnsortedSegmentProd()
     return op(data, segment_ids, num_segments, name=name)
@@ -165,7 +187,10 @@ def _row_counts(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
     op="UnsortedSegmentSum",
 )
 def unsorted_segment_mean(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     with name_scope(name, "UnsortedSegmentMean"):
         data, segment_ids = convert(data), convert(segment_ids)
@@ -181,7 +206,10 @@ def unsorted_segment_mean(
     op="UnsortedSegmentSum",
 )
 def unsorted_segment_sqrt_n(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     with name_scope(name, "UnsortedSegmentSqrtN"):
         data, segment_ids = convert(data), convert(segment_ids)

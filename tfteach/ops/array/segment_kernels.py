@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework.numba_loops import FLOATS
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.array.jit_row_scatter import change_rows
 from tfteach.ops.array.row_access import put_rows, take_rows
 
@@ -21,7 +22,7 @@ _FEW_COLUMNS = 32
 
 
 def reduce_rows(
-    xp: Any, ufunc: str, data: Any, ids: Any, count: int, start: Any
+    xp: ArrayModule, ufunc: str, data: Any, ids: Any, count: int, start: Any
 ) -> Any:
     """`out[ids[i]] = ufunc(out[ids[i]], data[i])` for all i, starting from `start`.
 
@@ -64,7 +65,7 @@ def reduce_rows(
     return out
 
 
-def segment_sum(xp: Any, data: Any, ids: Any, count: int) -> Any:
+def segment_sum(xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
     """The sum of the rows of each segment; ids in [0, count)."""
     if xp is np and data.dtype in (np.float32, np.float64) and data.size:
         width = data.size // len(data)

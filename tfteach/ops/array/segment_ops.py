@@ -19,6 +19,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather, position
 from tfteach.ops.array.segment_kernels import reduce_rows
@@ -50,11 +51,11 @@ class _Segment(Op, abstract=True):
         shapes.with_rank(segment_ids, 1)
         return None if data is None else (None, *data[1:])
 
-    def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
+    def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         """The rows of each segment reduced to one."""
         raise NotImplementedError
 
-    def compute(self, xp: Any, data: Any, segment_ids: Any) -> Any:
+    def compute(self, xp: ArrayModule, data: Any, segment_ids: Any) -> Any:
         if segment_ids.ndim != 1:
             raise invalid_argument("segment_ids should be a vector.")
         if not data.ndim or segment_ids.shape != data.shape[:1]:
@@ -82,10 +83,10 @@ class SegmentSum(_Segment):
     signature = "data: T, segment_ids: Tindices -> output: T"
     T = dtypes_of(_NUMBERS)
 
-    def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
+    def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         return sum_rows(xp, data, ids, count)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [gather(grad, op.inputs[1]), None]
 
 
@@ -95,7 +96,7 @@ class SegmentMean(_Segment):
     signature = "data: T, segment_ids: Tindices -> output: T"
     T = dtypes_of(_NUMBERS)
 
-    def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
+    def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         total = sum_rows(xp, data, ids, count)
         sizes = xp.maximum(xp.bincount(ids, minlength=count), 1)
         sizes = sizes.reshape((-1,) + (1,) * (data.ndim - 1))
@@ -104,7 +105,7 @@ class SegmentMean(_Segment):
             return (xp.sign(total) * whole).astype(data.dtype)
         return (total / sizes).astype(data.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         data, ids = op.inputs
         axes = rank(data)
         outer = shape(ids)
@@ -114,7 +115,7 @@ class SegmentMean(_Segment):
         return [gather(scaled, ids), None]
 
 
-def _extreme_gradient(op: Operation, grad: Any) -> list[Any]:
+def _extreme_gradient(op: Operation, grad: Tensor) -> list[Any]:
     """The gradient, shared equally by the elements equal to the extreme."""
     data, ids = op.inputs
     nothing = zeros_like(data, dtype=data.dtype)
@@ -131,7 +132,7 @@ def _has_nan(found: Any) -> bool:
 class _SegmentExtreme(_Segment, abstract=True):
     ufunc: ClassVar[str]
 
-    def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
+    def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         if xp is np:
             found = reduce_rows(xp, self.ufunc, data, ids, count, 0)
             if not _has_nan(found):
@@ -150,7 +151,7 @@ class _SegmentExtreme(_Segment, abstract=True):
         found[xp.bincount(ids, minlength=count) == 0] = 0
         return found
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _extreme_gradient(op, grad)
 
 
@@ -177,11 +178,11 @@ class SegmentProd(_Segment):
     T = dtypes_of(_NUMBERS)
     on_gpu: ClassVar[bool] = False
 
-    def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
+    def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         return reduce_rows(xp, "multiply", data, ids, count, 1)
 
 
-def limit(dtype: Any, largest: bool) -> Any:
+def limit(dtype: np.dtype[Any], largest: bool) -> Any:
     """The largest or smallest finite number of a type."""
     if dtype.kind in "iu":
         bounds: Any = np.iinfo(dtype)
@@ -222,17 +223,24 @@ class _Unsorted(Op, abstract=True):
             )
         return (count, *data[len(segment_ids) :])
 
-    def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
+    def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         """The rows of each segment reduced to one; ids in [0, count)."""
         raise NotImplementedError
 
-    def check_shapes(self, data: Any, segment_ids: Any, num_segments: Any) -> None:
+    def check_shapes(
+        self,
+        data: tuple[int, ...],
+        segment_ids: tuple[int, ...],
+        num_segments: tuple[int, ...],
+    ) -> None:
         message = "num_segments should be a scalar, not shape %s"
         require_scalar(num_segments, message)
         message = "data.shape = %s does not start with segment_ids.shape = %s"
         require(data[: len(segment_ids)] == segment_ids, message, data, segment_ids)
 
-    def compute(self, xp: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, data: Any, segment_ids: Any, num_segments: Any
+    ) -> Any:
         count, depth = int(num_segments), segment_ids.ndim
         if count < 0:
             raise invalid_argument(
@@ -277,10 +285,10 @@ class UnsortedSegmentSum(_Unsorted):
     T = dtypes_of(_NUMBERS)
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
+    def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         return sum_rows(xp, data, ids, count)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [_gather_known(grad, op.inputs[1])[0], None, None]
 
 
@@ -288,7 +296,7 @@ class _UnsortedExtreme(_Unsorted, abstract=True):
     ufunc: ClassVar[str]
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
+    def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         start = limit(data.dtype, largest=self.ufunc == "minimum")
         found = reduce_rows(xp, self.ufunc, data, ids, count, start)
         if xp is np and _has_nan(found):
@@ -300,7 +308,7 @@ class _UnsortedExtreme(_Unsorted, abstract=True):
                 found[segment] = np.where(beats(known, row), known, row)
         return found
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         data, ids, count = op.inputs
         extremes, clipped, is_known = _gather_known(op.outputs[0], ids)
         is_extreme = Equal()(data, extremes)
@@ -340,10 +348,10 @@ class UnsortedSegmentProd(_Unsorted):
     T = dtypes_of(_NUMBERS)
     on_gpu: ClassVar[bool] = False
 
-    def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
+    def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         return reduce_rows(xp, "multiply", data, ids, count, 1)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         data, ids, count = op.inputs
         is_zero = Equal()(data, 0)
         zero_count = UnsortedSegmentSum()(cast(is_zero, int32), ids, count)

@@ -25,6 +25,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import boolean_mask
 from tfteach.ops.core.constant import constant
@@ -86,7 +87,9 @@ class Slice(Op):
             for start, length in zip(begin.tolist(), size.tolist(), strict=True)
         )
 
-    def check_shapes(self, input: Any, begin: Any, size: Any) -> None:
+    def check_shapes(
+        self, input: tuple[int, ...], begin: tuple[int, ...], size: tuple[int, ...]
+    ) -> None:
         rank = len(input)
         require(
             begin == size == (rank,),
@@ -97,10 +100,10 @@ class Slice(Op):
             size,
         )
 
-    def compute(self, xp: Any, input: Any, begin: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, begin: Any, size: Any) -> Any:
         return input[self.index(input.shape, begin, size)]
 
-    def prepared(self, xp: Any, values: list[Any]) -> Any:
+    def prepared(self, xp: ArrayModule, values: list[Any]) -> Any:
         return _indexed(self.index, values[1:])
 
     def index(self, shape: tuple[int, ...], begin: Any, size: Any) -> tuple[Any, ...]:
@@ -122,7 +125,7 @@ class Slice(Op):
             index.append(builtins.slice(start, start + length))
         return tuple(index)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.array.padding import Pad
 
         whole, begin = op.inputs[0], op.inputs[1]
@@ -327,16 +330,20 @@ class StridedSlice(_Strided):
                 axis += 1
         return (*result, *input[axis:])
 
-    def check_shapes(self, begin: Any, end: Any, strides: Any) -> None:
+    def check_shapes(
+        self, begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...]
+    ) -> None:
         _check_bounds(begin, end, strides)
 
-    def compute(self, xp: Any, input: Any, begin: Any, end: Any, strides: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Any, begin: Any, end: Any, strides: Any
+    ) -> Any:
         return input[self.index(input.shape, begin, end, strides)]
 
-    def prepared(self, xp: Any, values: list[Any]) -> Any:
+    def prepared(self, xp: ArrayModule, values: list[Any]) -> Any:
         return _indexed(self.index, values[1:])
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         _, begin, end, strides = op.inputs
         whole = shape(op.inputs[0], out_type=begin.dtype.base_dtype)
         spread = StridedSliceGrad(**self.masks)
@@ -366,12 +373,18 @@ class StridedSliceGrad(_Strided):
     def infer_shape(self, shape: Shape, *_: Any) -> Shape:
         return shape
 
-    def check_shapes(self, shape: Any, begin: Any, end: Any, strides: Any) -> None:
+    def check_shapes(
+        self,
+        shape: tuple[int, ...],
+        begin: tuple[int, ...],
+        end: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> None:
         require_vector(shape, "shape must be 1-D, got shape.shape = %s")
         _check_bounds(begin, end, strides)
 
     def compute(
-        self, xp: Any, shape: Any, begin: Any, end: Any, strides: Any, dy: Any
+        self, xp: ArrayModule, shape: Any, begin: Any, end: Any, strides: Any, dy: Any
     ) -> Any:
         whole = xp.zeros(shape.tolist(), dy.dtype)
         index = self.index(whole.shape, begin, end, strides)
@@ -383,7 +396,7 @@ class StridedSliceGrad(_Strided):
         whole[index] = dy
         return whole
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         _, begin, end, strides, _ = op.inputs
         part = StridedSlice(**self.masks)(grad, begin, end, strides)
         return [None, None, None, None, part]
@@ -393,7 +406,9 @@ class StridedSliceGrad(_Strided):
 
 
 @export("slice")
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+def slice(
+    input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None
+) -> Tensor:
     """A block of a tensor: `size` elements from `begin` on, along every axis.
 
     Args:
@@ -415,10 +430,10 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
 
 @export("strided_slice")
 def strided_slice(
-    input_: Any,
-    begin: Any,
-    end: Any,
-    strides: Any = None,
+    input_: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike | None = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,

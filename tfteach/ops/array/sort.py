@@ -11,6 +11,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.top_k import top_k
 from tfteach.ops.array.transpose_reverse import transpose
@@ -23,7 +24,7 @@ _DIRECTIONS = ("ASCENDING", "DESCENDING")
 
 @export("sort")
 def sort(
-    values: Any,
+    values: TensorLike,
     axis: int = -1,
     direction: str = "ASCENDING",
     name: str | None = None,
@@ -54,7 +55,7 @@ def sort(
 
 @export("argsort")
 def argsort(
-    values: Any,
+    values: TensorLike,
     axis: int = -1,
     direction: str = "ASCENDING",
     stable: bool = False,

@@ -23,6 +23,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import INDICES, either
 from tfteach.ops.core.stack_unstack import stack
@@ -76,10 +77,10 @@ class SpaceToDepth(_DepthOp):
                 )
         return self.native((n, h and h // size, w and w // size, c and c * size * size))
 
-    def check_shapes(self, input: Any) -> None:
+    def check_shapes(self, input: tuple[int, ...]) -> None:
         require(len(input) == 4, f"Input rank should be 4 instead of {len(input)}")
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         images = input if self.is_channels_last else input.transpose(0, 2, 3, 1)
         n, h, w, c = images.shape
         size = self.block_size
@@ -95,7 +96,7 @@ class SpaceToDepth(_DepthOp):
 
     aliases: ClassVar[bool] = True
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [DepthToSpace(self.block_size, self.data_format)(grad)]
 
 
@@ -119,10 +120,10 @@ class DepthToSpace(_DepthOp):
             (n, h and h * size, w and w * size, c and c // (size * size))
         )
 
-    def check_shapes(self, input: Any) -> None:
+    def check_shapes(self, input: tuple[int, ...]) -> None:
         require(len(input) == 4, f"Input rank should be: 4 instead of: {len(input)}")
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         images = input if self.is_channels_last else input.transpose(0, 2, 3, 1)
         n, h, w, c = images.shape
         size = self.block_size
@@ -135,7 +136,7 @@ class DepthToSpace(_DepthOp):
         result = blocks.reshape(n, h * size, w * size, depth)
         return result if self.is_channels_last else result.transpose(0, 3, 1, 2)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [SpaceToDepth(self.block_size, self.data_format)(grad)]
 
 
@@ -231,10 +232,17 @@ class SpaceToBatchND(Op):
             result.append(whole // block)
         return (*result, *rest)
 
-    def check_shapes(self, input: Any, block_shape: Any, paddings: Any) -> None:
+    def check_shapes(
+        self,
+        input: tuple[int, ...],
+        block_shape: tuple[int, ...],
+        paddings: tuple[int, ...],
+    ) -> None:
         _check_block_shapes(input, block_shape, paddings, "paddings")
 
-    def compute(self, xp: Any, input: Any, block_shape: Any, paddings: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Any, block_shape: Any, paddings: Any
+    ) -> Any:
         sizes = block_shape.tolist()
         count = len(sizes)
         _check_numbers(sizes, paddings.tolist(), "Paddings")
@@ -258,7 +266,7 @@ class SpaceToBatchND(Op):
         batch = padded.shape[0] * int(np.prod(sizes, dtype=int))
         return blocks.reshape(batch, *(split[i] for i in outer), *rest)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [BatchToSpaceND()(grad, op.inputs[1], op.inputs[2]), None, None]
 
 
@@ -292,10 +300,15 @@ class BatchToSpaceND(Op):
                 result.append(size * block - crop)
         return (*result, *rest)
 
-    def check_shapes(self, input: Any, block_shape: Any, crops: Any) -> None:
+    def check_shapes(
+        self,
+        input: tuple[int, ...],
+        block_shape: tuple[int, ...],
+        crops: tuple[int, ...],
+    ) -> None:
         _check_block_shapes(input, block_shape, crops, "crops")
 
-    def compute(self, xp: Any, input: Any, block_shape: Any, crops: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, block_shape: Any, crops: Any) -> Any:
         sizes = block_shape.tolist()
         _check_numbers(sizes, crops.tolist(), "Crops")
         count, product = len(sizes), math.prod(sizes)
@@ -323,7 +336,7 @@ class BatchToSpaceND(Op):
             cut.append(slice(before, n - after))
         return pixels[tuple(cut)]
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [SpaceToBatchND()(grad, op.inputs[1], op.inputs[2]), None, None]
 
 
@@ -332,7 +345,10 @@ class BatchToSpaceND(Op):
 
 @export("space_to_depth", "nn.space_to_depth")
 def space_to_depth(
-    input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC"
+    input: TensorLike,
+    block_size: int,
+    name: str | None = None,
+    data_format: str = "NHWC",
 ) -> Tensor:
     """Blocks of pixels become channels: a smaller image with more channels.
 
@@ -355,7 +371,10 @@ def space_to_depth(
 
 @export("depth_to_space", "nn.depth_to_space")
 def depth_to_space(
-    input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC"
+    input: TensorLike,
+    block_size: int,
+    name: str | None = None,
+    data_format: str = "NHWC",
 ) -> Tensor:
     """Channels become blocks of pixels: a larger image with fewer channels.
 
@@ -378,7 +397,10 @@ def depth_to_space(
 
 @export("space_to_batch_nd", "manip.space_to_batch_nd")
 def space_to_batch_nd(
-    input: Any, block_shape: Any, paddings: Any, name: str | None = None
+    input: TensorLike,
+    block_shape: TensorLike,
+    paddings: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     """Pixels at the same offset in their blocks become one member of the batch.
 
@@ -398,7 +420,10 @@ def space_to_batch_nd(
 
 @export("batch_to_space_nd", "manip.batch_to_space_nd")
 def batch_to_space_nd(
-    input: Any, block_shape: Any, crops: Any, name: str | None = None
+    input: TensorLike,
+    block_shape: TensorLike,
+    crops: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     """Members of the batch become blocks of pixels; the inverse of `space_to_batch_nd`.
 
@@ -418,8 +443,8 @@ def batch_to_space_nd(
 
 @export("space_to_batch", "nn.space_to_batch")
 def space_to_batch(
-    input: Any,
-    paddings: Any,
+    input: TensorLike,
+    paddings: TensorLike,
     block_size: Any = None,
     name: str | None = None,
     block_shape: Any = None,
@@ -447,8 +472,8 @@ def space_to_batch(
 
 @export("batch_to_space")
 def batch_to_space(
-    input: Any,
-    crops: Any,
+    input: TensorLike,
+    crops: TensorLike,
     block_size: Any,
     name: str | None = None,
     block_shape: Any = None,
@@ -476,9 +501,9 @@ def batch_to_space(
 
 @export("required_space_to_batch_paddings")
 def required_space_to_batch_paddings(
-    input_shape: Any,
-    block_shape: Any,
-    base_paddings: Any = None,
+    input_shape: TensorLike,
+    block_shape: TensorLike,
+    base_paddings: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The paddings that make sizes multiples of block sizes, and the crops to undo

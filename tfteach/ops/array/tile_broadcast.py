@@ -22,6 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape, as_shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import boolean_mask
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
@@ -65,10 +66,10 @@ class Tile(Op):
             for n, m in zip(known, multiples, strict=True)
         )
 
-    def check_shapes(self, multiples: Any) -> None:
+    def check_shapes(self, multiples: tuple[int, ...]) -> None:
         require_vector(multiples, "Expected multiples to be 1-D, but got shape %s")
 
-    def compute(self, xp: Any, input: Any, multiples: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, multiples: Any) -> Any:
         times = multiples.tolist()
         if len(times) != input.ndim:
             raise invalid_argument(
@@ -81,7 +82,7 @@ class Tile(Op):
         # tile(x, ()) would return an array that shares x's memory
         return xp.tile(input, times) if times else input.copy()
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         input, multiples = op.inputs
         input_shape = shape(input, out_type=multiples.dtype.base_dtype)
         pairs = transpose(stack([multiples, input_shape]))
@@ -122,10 +123,10 @@ class BroadcastTo(Op):
             result.append(n if m is None and n != 1 else m)
         return tuple(result)
 
-    def check_shapes(self, shape: Any) -> None:
+    def check_shapes(self, shape: tuple[int, ...]) -> None:
         require_vector(shape, "shape must be a vector of {int32,int64}, got shape %s")
 
-    def compute(self, xp: Any, input: Any, shape: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, shape: Any) -> Any:
         wanted = tuple(shape.tolist())
         try:
             return xp.array(xp.broadcast_to(input, wanted))
@@ -145,7 +146,7 @@ class BroadcastTo(Op):
             f"Incompatible shapes: {brackets(input)} vs. {shapes.text(wanted)}"
         )
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         input, wanted = op.inputs
         input_shape = shape(input)
         _, axes = BroadcastGradientArgs()(wanted, input_shape)
@@ -167,11 +168,11 @@ class BroadcastArgs(Op):
         (m,), (n,) = shapes.with_rank(s0, 1), shapes.with_rank(s1, 1)
         return (None if m is None or n is None else max(m, n),)
 
-    def check_shapes(self, s0: Any, s1: Any) -> None:
+    def check_shapes(self, s0: tuple[int, ...], s1: tuple[int, ...]) -> None:
         require_vector(s0, "In[0] must be a vector.%s")
         require_vector(s1, "In[1] must be a vector.%s")
 
-    def compute(self, xp: Any, s0: Any, s1: Any) -> Any:
+    def compute(self, xp: ArrayModule, s0: Any, s1: Any) -> Any:
         try:
             both = shapes.broadcast(tuple(s0.tolist()), tuple(s1.tolist()))
         except ValueError:
@@ -179,7 +180,7 @@ class BroadcastArgs(Op):
             raise invalid_argument(f"Incompatible shapes: [{a}] vs. [{b}]") from None
         return np.array(both, s0.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
@@ -214,7 +215,11 @@ class OneHot(Op):
         return (*indices[:at], count, *indices[at:])
 
     def check_shapes(
-        self, indices: Any, depth: Any, on_value: Any, off_value: Any
+        self,
+        indices: tuple[int, ...],
+        depth: tuple[int, ...],
+        on_value: tuple[int, ...],
+        off_value: tuple[int, ...],
     ) -> None:
         rank, axis = len(indices) + 1, self.axis
         bounds = f"-1 or between [0, {rank})"
@@ -225,7 +230,7 @@ class OneHot(Op):
         require_scalar(off_value, "off_value must be a scalar, but got: %s")
 
     def compute(
-        self, xp: Any, indices: Any, depth: Any, on_value: Any, off_value: Any
+        self, xp: ArrayModule, indices: Any, depth: Any, on_value: Any, off_value: Any
     ) -> Any:
         count = int(depth)
         if count < 0:
@@ -240,7 +245,7 @@ class OneHot(Op):
             return result
         return xp.ascontiguousarray(xp.moveaxis(result, -1, at))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None, None, None]
 
 
@@ -248,7 +253,7 @@ class OneHot(Op):
 
 
 @export("tile", "manip.tile")
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """A tensor repeated along every axis.
 
     Args:
@@ -265,7 +270,9 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
 
 
 @export("broadcast_to")
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(
+    input: TensorLike, shape: TensorLike, name: str | None = None
+) -> Tensor:
     """A tensor broadcast to a shape, by NumPy's rules.
 
     Args:
@@ -285,7 +292,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
 
 
 @export("broadcast_dynamic_shape")
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """The shape that two run-time shapes broadcast to.
 
     Args:
@@ -335,12 +342,12 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 @export("one_hot")
 def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """A row per index, with `on_value` at that index.
@@ -397,7 +404,10 @@ def one_hot(
 
 @export("sequence_mask")
 def sequence_mask(
-    lengths: Any, maxlen: Any = None, dtype: Any = BOOL, name: str | None = None
+    lengths: TensorLike,
+    maxlen: TensorLike | None = None,
+    dtype: DTypeLike = BOOL,
+    name: str | None = None,
 ) -> Tensor:
     """For each length n, a row whose first n elements are true.
 
@@ -480,7 +490,10 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
 
 @export("repeat")
 def repeat(
-    input: Any, repeats: Any, axis: int | None = None, name: str | None = None
+    input: TensorLike,
+    repeats: TensorLike,
+    axis: int | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The elements of a tensor, each repeated several times.
 

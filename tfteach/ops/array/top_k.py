@@ -13,9 +13,10 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.op_traits import Int32Kernel
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.scatter_nd import scatter_nd
 from tfteach.ops.array.top_k_heap import top_of_row
@@ -39,7 +40,7 @@ _TopK: Any = namedtuple("TopKV2", "values indices")  # type: ignore[name-match]
 _MOST_LOOKS = 32
 
 
-def _largest_one_by_one(xp: Any, input: Any, count: int) -> Any:
+def _largest_one_by_one(xp: ArrayModule, input: Any, count: int) -> Any:
     """The indices of each row's largest elements, found one by one.
 
     None if the type's least number is among them, because found elements are
@@ -86,11 +87,11 @@ class TopKV2(MultiOutputOp):
             )
         return [(*input[:-1], count)] * 2
 
-    def check_shapes(self, input: Any, k: Any) -> None:
+    def check_shapes(self, input: tuple[int, ...], k: tuple[int, ...]) -> None:
         require_scalar(k, "k must be scalar, got shape %s")
         require(input, "input must be >= 1-D, got shape %s", input)
 
-    def compute(self, xp: Any, input: Any, k: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, k: Any) -> Any:
         count = int(k)
         if count < 0:
             raise invalid_argument(f"Need k >= 0, got {count}")
@@ -130,7 +131,7 @@ class TopKV2(MultiOutputOp):
             found[row] = top_of_row(rows[row], count, self.sorted)
         return found.reshape(indices.shape)
 
-    def gradient(self, op: Operation, grad: Any, _: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, _: Any) -> list[Any]:
         sizes, found = shape(op.inputs[0]), shape(op.outputs[1])
         found_width = gather(cast(found, int64), size(found) - 1)
         rows = reshape(op.outputs[1], stack([-1, found_width]))
@@ -148,7 +149,9 @@ class TopKV2(MultiOutputOp):
 
 
 @export("nn.top_k", "math.top_k")
-def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
+def top_k(
+    input: TensorLike, k: TensorLike = 1, sorted: bool = True, name: str | None = None
+) -> Any:
     """The k largest elements of every row, and their indices.
 
     Args:

@@ -20,6 +20,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import INDICES, either
 from tfteach.ops.core.shape_ops import Rank, rank
@@ -39,7 +40,7 @@ class InvertPermutation(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return shapes.with_rank(x, 1)
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         if x.ndim != 1:
             raise invalid_argument("invert_permutation expects a 1D vector.")
         inverse = np.full_like(x, -1)
@@ -53,7 +54,7 @@ class InvertPermutation(Op):
             inverse[position] = i
         return inverse
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -84,10 +85,10 @@ class Transpose(Op):
                 )
         return tuple(x[int(position)] for position in perm)
 
-    def check_shapes(self, perm: Any) -> None:
+    def check_shapes(self, perm: tuple[int, ...]) -> None:
         require_vector(perm, "perm must be a vector, not %s")
 
-    def compute(self, xp: Any, x: Any, perm: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, perm: Any) -> Any:
         order = perm.tolist()
         try:
             # NumPy counts negative axes from the end, TF's kernel rejects them.
@@ -108,7 +109,7 @@ class Transpose(Op):
             f"{missing} is missing from {{{','.join(map(str, order))}}}."
         )
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [transpose(grad, invert_permutation(op.inputs[1])), None]
 
 
@@ -117,16 +118,16 @@ class ConjugateTranspose(Transpose):
 
     aliases: ClassVar[bool] = False
 
-    def compute(self, xp: Any, x: Any, perm: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, perm: Any) -> Any:
         return xp.conj(super().compute(xp, x, perm))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         inverse = invert_permutation(op.inputs[1])
         return [transpose(grad, inverse, conjugate=True), None]
 
 
 @export("invert_permutation", "math.invert_permutation")
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse permutation of `x`: y[x[i]] = i.
 
     Args:
@@ -146,7 +147,10 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
 
 @export("transpose")
 def transpose(
-    a: Any, perm: Any = None, name: str = "transpose", conjugate: bool = False
+    a: TensorLike,
+    perm: TensorLike | None = None,
+    name: str = "transpose",
+    conjugate: bool = False,
 ) -> Tensor:
     """The axes permuted; reversed if `perm` is None.
 
@@ -165,7 +169,8 @@ def transpose(
     Source: Transpose in core/ops/array_ops.cc.
     """
     with name_scope(name, "transpose", [a]) as scope:
-        op = ConjugateTranspose() if conjugate and a.dtype.is_complex else Transpose()
+        is_conjugated = conjugate and a.dtype.is_complex  # type: ignore[union-attr]
+        op = ConjugateTranspose() if is_conjugated else Transpose()
         if perm is not None:
             return op(a, perm, name=scope)
         a = convert(a, None, "a")
@@ -183,7 +188,7 @@ def transpose(
 
 @export("matrix_transpose", "linalg.transpose", "linalg.matrix_transpose")
 def matrix_transpose(
-    a: Any, name: str = "matrix_transpose", conjugate: bool = False
+    a: TensorLike, name: str = "matrix_transpose", conjugate: bool = False
 ) -> Tensor:
     """The last two axes swapped.
 
@@ -238,17 +243,17 @@ class ReverseV2(Op):
             _axes(axis, len(tensor))
         return tensor
 
-    def check_shapes(self, axis: Any) -> None:
+    def check_shapes(self, axis: tuple[int, ...]) -> None:
         require_vector(axis, f"'dims' must be 1-dimension, not {len(axis)}")
 
-    def compute(self, xp: Any, tensor: Any, axis: Any) -> Any:
+    def compute(self, xp: ArrayModule, tensor: Any, axis: Any) -> Any:
         try:
             axes = _axes(axis, tensor.ndim)
         except ValueError as error:
             raise invalid_argument(str(error)) from None
         return xp.flip(tensor, axes) if axes else tensor
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [reverse(grad, op.inputs[1]), None]
 
 
@@ -295,7 +300,9 @@ class ReverseSequence(Op):
         at = self.batch_dim
         return (*input[:at], count, *input[at + 1 :])
 
-    def check_shapes(self, input: Any, seq_lengths: Any) -> None:
+    def check_shapes(
+        self, input: tuple[int, ...], seq_lengths: tuple[int, ...]
+    ) -> None:
         rank, batch, seq = len(input), self.batch_dim, self.seq_dim
         message = f"seq_lens input must be 1-dim, not {len(seq_lengths)}"
         require_vector(seq_lengths, message)
@@ -305,7 +312,7 @@ class ReverseSequence(Op):
         message = f"len(seq_lens) != input.dims({batch}), ({seq_lengths[0]} vs. 0)"
         require(batch >= 0 and seq >= 0, message)
 
-    def compute(self, xp: Any, input: Any, seq_lengths: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, seq_lengths: Any) -> Any:
         if self.batch_dim == self.seq_dim:
             raise invalid_argument(f"batch_dim == seq_dim == {self.seq_dim}")
         batch, steps = input.shape[self.batch_dim], input.shape[self.seq_dim]
@@ -326,7 +333,7 @@ class ReverseSequence(Op):
         found = rows[xp.arange(batch)[:, None], source]
         return xp.moveaxis(found, (0, 1), (self.batch_dim, self.seq_dim))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [self(grad, op.inputs[1]), None]
 
 
@@ -353,7 +360,9 @@ class Roll(Op):
                     )
         return input
 
-    def check_shapes(self, input: Any, shift: Any, axis: Any) -> None:
+    def check_shapes(
+        self, input: tuple[int, ...], shift: tuple[int, ...], axis: tuple[int, ...]
+    ) -> None:
         require(input, "input must be 1-D or higher")
         message = "must be a scalar or a 1-D vector. Found: %s"
         require(len(shift) <= 1, f"shift {message}", shift)
@@ -367,13 +376,13 @@ class Roll(Op):
                 raise invalid_argument(f"axis {value} is out of range")
         return xp.roll(input, tuple(shift.reshape(-1).tolist()), tuple(axes))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         _, shift, axis = op.inputs
         return [Roll()(grad, -shift, axis), None, None]
 
 
 @export("reverse", "manip.reverse", "reverse_v2")
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """Some axes reversed.
 
     Args:
@@ -394,8 +403,8 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
 
 @export("reverse_sequence")
 def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
+    input: TensorLike,
+    seq_lengths: TensorLike,
     seq_axis: int | None = None,
     batch_axis: int | None = None,
     name: str | None = None,
@@ -430,7 +439,9 @@ def reverse_sequence(
 
 
 @export("roll", "manip.roll")
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def roll(
+    input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None
+) -> Tensor:
     """Elements shifted cyclically along axes.
 
     Args:

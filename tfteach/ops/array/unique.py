@@ -14,6 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.array.jit_row_scatter import distinct
 from tfteach.ops.array.row_access import groups_of
 from tfteach.ops.core.identity_reshape import INDICES
@@ -43,7 +44,7 @@ class Unique(MultiOutputOp):
             shapes.with_rank(x, 1)
         return [(None,), x]
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return _unique(xp, x, self.out_idx.numpy_dtype)
 
 
@@ -57,13 +58,13 @@ class UniqueWithCounts(MultiOutputOp):
     def infer_shape(self, x: Shape) -> list[Shape]:
         return [(None,), x, (None,)]
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         values, inverse = _unique(xp, x, self.out_idx.numpy_dtype)
         counts = xp.bincount(inverse, minlength=values.size)
         return values, inverse, counts.astype(inverse.dtype)
 
 
-def _unique(xp: Any, x: Any, dtype: Any) -> tuple[Any, Any]:
+def _unique(xp: ArrayModule, x: Any, dtype: Any) -> tuple[Any, Any]:
     """The distinct elements, and for each element the index of its distinct one."""
     if x.ndim != 1:
         raise invalid_argument("unique expects a 1D vector.")
@@ -93,7 +94,7 @@ class ListDiff(MultiOutputOp):
         shapes.with_rank(y, 1)
         return [(None,), (None,)]
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         for name, array in (("x", x), ("y", y)):
             if array.ndim != 1:
                 raise invalid_argument(f"{name} should be a 1D vector.")
@@ -102,7 +103,7 @@ class ListDiff(MultiOutputOp):
 
 
 @export("unique")
-def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
+def unique(x: TensorLike, out_idx: DTypeLike = int32, name: str | None = None) -> Any:
     """The distinct elements in order of appearance, and each element's index among
     them.
 
@@ -116,11 +117,14 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
 
     Source: Unique in core/ops/array_ops.cc.
     """
-    return _Unique(*Unique(out_idx)(x, name=name))
+    op = Unique(out_idx)  # type: ignore[arg-type]  # converted by the op
+    return _Unique(*op(x, name=name))
 
 
 @export("unique_with_counts")
-def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
+def unique_with_counts(
+    x: TensorLike, out_idx: DTypeLike = int32, name: str | None = None
+) -> Any:
     """`unique`, and the number of occurrences of each distinct element.
 
     Args:
@@ -133,11 +137,17 @@ def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) ->
 
     Source: UniqueWithCounts in core/ops/array_ops.cc.
     """
-    return _UniqueWithCounts(*UniqueWithCounts(out_idx)(x, name=name))
+    op = UniqueWithCounts(out_idx)  # type: ignore[arg-type]  # converted by the op
+    return _UniqueWithCounts(*op(x, name=name))
 
 
 @export("setdiff1d")
-def setdiff1d(x: Any, y: Any, index_dtype: Any = int32, name: str | None = None) -> Any:
+def setdiff1d(
+    x: TensorLike,
+    y: TensorLike,
+    index_dtype: DTypeLike = int32,
+    name: str | None = None,
+) -> Any:
     """The elements of `x` that are not in `y`, and their indices.
 
     Args:
@@ -150,7 +160,8 @@ def setdiff1d(x: Any, y: Any, index_dtype: Any = int32, name: str | None = None)
 
     Source: ListDiff in core/ops/array_ops.cc.
     """
-    return _ListDiff(*ListDiff(index_dtype)(x, y, name=name))
+    op = ListDiff(index_dtype)  # type: ignore[arg-type]  # converted by the op
+    return _ListDiff(*op(x, y, name=name))
 
 
 class UniqueV2(MultiOutputOp):
@@ -171,10 +182,10 @@ class UniqueV2(MultiOutputOp):
     def infer_shape(self, x: Shape, axis: Any) -> list[Shape]:
         return list(_slice_shapes(x, axis))
 
-    def check_shapes(self, axis: Any) -> None:
+    def check_shapes(self, axis: tuple[int, ...]) -> None:
         require_vector(axis, "axis expects a 1D vector.")
 
-    def compute(self, xp: Any, x: Any, axis: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, x: Any, axis: Any) -> tuple[Any, Any]:
         return _distinct(x, axis, self.out_idx.numpy_dtype)[:2]
 
 
@@ -196,10 +207,10 @@ class UniqueWithCountsV2(MultiOutputOp):
     def infer_shape(self, x: Shape, axis: Any) -> list[Shape]:
         return [*_slice_shapes(x, axis), (None,)]
 
-    def check_shapes(self, axis: Any) -> None:
+    def check_shapes(self, axis: tuple[int, ...]) -> None:
         require_vector(axis, "axis expects a 1D vector.")
 
-    def compute(self, xp: Any, x: Any, axis: Any) -> tuple[Any, Any, Any]:
+    def compute(self, xp: ArrayModule, x: Any, axis: Any) -> tuple[Any, Any, Any]:
         return _distinct(x, axis, self.out_idx.numpy_dtype)
 
 

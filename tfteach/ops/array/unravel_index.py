@@ -13,6 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.identity_reshape import INDICES
 
 
@@ -47,7 +48,9 @@ class UnravelIndex(Op):
 
 
 @export("unravel_index")
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+def unravel_index(
+    indices: TensorLike, dims: TensorLike, name: str | None = None
+) -> Tensor:
     """The coordinates of elements given by their index in the flattened array.
 
     Args:

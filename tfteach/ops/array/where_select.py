@@ -20,6 +20,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.fill import zeros, zeros_like
 from tfteach.ops.core.identity_reshape import reshape
@@ -62,12 +63,12 @@ class Where(Op):
     def infer_shape(self, input: Shape) -> Shape:
         return (None, None if input is None else len(input))
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         if not input.ndim:
             raise invalid_argument("WhereOp : Unhandled input dimensions: 0")
         return xp.argwhere(input).astype(np.int64, copy=False)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -120,7 +121,7 @@ class Select(Op):
     def scalar_expression(self, condition: str, t: str, e: str) -> str:
         return f"({t} if {condition} else {e})"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         condition, t, _ = op.inputs
         nothing = zeros_like(t)
         return [None, where(condition, grad, nothing), where(condition, nothing, grad)]
@@ -135,7 +136,7 @@ class SelectV2(Op):
     def infer_shape(self, condition: Shape, t: Shape, e: Shape) -> Shape:
         return shapes.broadcast(condition, shapes.broadcast(t, e))
 
-    def compute(self, xp: Any, condition: Any, t: Any, e: Any) -> Any:
+    def compute(self, xp: ArrayModule, condition: Any, t: Any, e: Any) -> Any:
         try:
             return xp.where(condition, t, e)
         except ValueError:
@@ -144,7 +145,7 @@ class SelectV2(Op):
                 f"{brackets(e)} must be broadcastable"
             ) from None
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         condition, t, e = op.inputs
         nothing = zeros([], dtype=grad.dtype.base_dtype)
         t_grad = where_v2(condition, grad, nothing)
@@ -161,7 +162,10 @@ def _reduced(grad: Tensor, wanted: Tensor, whole: Tensor) -> Tensor:
 
 @export("where")
 def where(
-    condition: Any, x: Any = None, y: Any = None, name: str | None = None
+    condition: TensorLike,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The coordinates where a condition holds, or a selection between two tensors.
 
@@ -191,7 +195,10 @@ def where(
 
 @export("where_v2")
 def where_v2(
-    condition: Any, x: Any = None, y: Any = None, name: str | None = None
+    condition: TensorLike,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """`where` with broadcasting of its three inputs.
 

@@ -22,6 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import is_valid_name
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.tensor_util import as_array
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, ShapeLike, TensorLike
 
 MAX_CONSTANT_BYTES = 1 << 31
 
@@ -83,10 +84,10 @@ class Const(Op, role=Role.CONSTANT):
     def infer_shape(self) -> Shape:
         return self.value.shape
 
-    def compute(self, xp: Any) -> Any:
+    def compute(self, xp: ArrayModule) -> Any:
         return self.value if xp is np else xp.asarray(self.value)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return []
 
 
@@ -105,7 +106,7 @@ class Placeholder(Op):
     def infer_shape(self) -> Shape:
         return self.shape
 
-    def compute(self, xp: Any) -> Any:
+    def compute(self, xp: ArrayModule) -> Any:
         # The session feeds placeholders, so the kernel runs only if no value was fed.
         # The executor inserts the op's name into the message.
         shape = "" if self.shape is None else f" and shape {shapes.text(self.shape)}"
@@ -114,7 +115,7 @@ class Placeholder(Op):
             f"{_proto_name(self.dtype)}{shape}"
         )
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return []
 
 
@@ -130,14 +131,14 @@ class PlaceholderWithDefault(Op):
     strings_on_gpu: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def infer_shape(self, input: Any) -> Shape:
+    def infer_shape(self, input: Shape) -> Shape:
         shapes.merge(input, self.shape)
         return self.shape
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return input
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad]
 
 
@@ -192,9 +193,9 @@ def constant_node(
 
 @export("constant")
 def constant(
-    value: Any,
-    dtype: Any = None,
-    shape: Any = None,
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    shape: ShapeLike | None = None,
     name: str = "Const",
     verify_shape: bool = False,
 ) -> Tensor:
@@ -226,7 +227,7 @@ def constant(
         return constant_node(array, dtype or as_dtype(array.dtype), name)
     array = _shaped(value, dtype, shape, verify_shape)
     node = constant_node(array, dtype or as_dtype(array.dtype), name)
-    given = np.size(value)
+    given = np.size(value)  # type: ignore[arg-type]  # an array, or made of numbers
     if 1 < given < array.size:
         object.__setattr__(node.op.spec, "given", given)
     return node
@@ -281,7 +282,9 @@ def _sizes_of(shape: Any) -> tuple[int, ...]:
 
 
 @export("placeholder")
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder(
+    dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None
+) -> Tensor:
     """A tensor whose value every run must feed.
 
     Args:
@@ -297,11 +300,14 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
 
     Source: Placeholder in core/ops/array_ops.cc.
     """
-    return Placeholder(dtype, shape)(name=name)
+    op = Placeholder(dtype, shape)  # type: ignore[arg-type]  # converted by the op
+    return op(name=name)
 
 
 @export("placeholder_with_default")
-def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def placeholder_with_default(
+    input: TensorLike, shape: ShapeLike, name: str | None = None
+) -> Tensor:
     """A tensor that is `input` unless it is fed.
 
     Args:
@@ -314,21 +320,28 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
 
     Source: PlaceholderWithDefault in core/ops/array_ops.cc.
     """
-    return PlaceholderWithDefault(shape)(input, name=name)
+    op = PlaceholderWithDefault(shape)  # type: ignore[arg-type]  # converted by the op
+    return op(input, name=name)
 
 
 # ---- conversions
 
 
 def _convert_value(
-    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    value: Any,
+    dtype: DType | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
 ) -> Tensor:
     array = as_array(value, dtype)
     return constant_node(array, dtype or as_dtype(array.dtype), name)
 
 
 def _convert_shape(
-    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    value: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
 ) -> Tensor:
     sizes = value.value if isinstance(value, Dimension) else value.dims_or_none
     if sizes is None or (isinstance(sizes, tuple) and None in sizes):
@@ -344,7 +357,7 @@ def _convert_shape(
             "Cannot convert a TensorShape to dtype int32; a dimension is too large "
             f"({largest})"
         )
-    kind = dtype or (int64 if is_large else int32)
+    kind = as_dtype(dtype or (int64 if is_large else int32))
     return constant_node(
         np.array(sizes, kind.numpy_dtype),
         kind,

@@ -22,7 +22,7 @@ from tfteach.ops.math.compare import equal
 from tfteach.ops.math.range import range as range_of
 
 
-def merge_gradient(op: Operation, grad: Any) -> list[Any]:
+def merge_gradient(op: Operation, grad: Tensor) -> list[Any]:
     """The gradient of a Merge: alive only at the input that was alive."""
     context: Any = output_context(op.inputs[0].op)
     if context is not None and context.is_while:
@@ -86,7 +86,7 @@ def _close(merged: Any, grad: Any) -> None:
             start.op._update_input(1, after(getattr(slices, part)))
 
 
-def exit_gradient(op: Operation, grad: Any) -> Any:
+def exit_gradient(op: Operation, grad: Tensor) -> Any:
     """The gradient of an Exit: an Enter into the gradient's loop."""
     from tfteach.ops.core.control_flow_ops import Enter
 
@@ -95,20 +95,21 @@ def exit_gradient(op: Operation, grad: Any) -> Any:
         return None
     if op.control_flow_context.grad_state is not None:
         raise TypeError("Second-order gradient for while loops not supported.")
-    slices = isinstance(grad, IndexedSlices)
-    parts = [grad.values, grad.indices, grad.dense_shape] if slices else [grad]
+    parts: list[Any] = [grad]
+    if isinstance(grad, IndexedSlices):
+        parts = [grad.values, grad.indices, grad.dense_shape]
     loop.values.update(part for part in parts if part is not None)
     with loop:
         entered = Enter(loop.name, False, loop.parallel_iterations)
 
-        def carry(part: Tensor | None, name: str | None) -> Tensor | None:
+        def carry(part: Tensor | None, name: str | None) -> Any:
             if part is None:
                 return None
             inside: Tensor = entered(part, name=name)
             inside.set_shape(part.shape)
             return inside
 
-        if slices:
+        if isinstance(grad, IndexedSlices):
             result: Any = IndexedSlices(*[carry(part, None) for part in parts])
         else:
             result = carry(grad, "b_exit")
@@ -116,7 +117,7 @@ def exit_gradient(op: Operation, grad: Any) -> Any:
     return result
 
 
-def enter_gradient(op: Operation, grad: Any) -> Any:
+def enter_gradient(op: Operation, grad: Tensor) -> Any:
     """The gradient of an Enter: an Exit from the gradient's loop.
 
     For a loop invariant it is the sum over all iterations.

@@ -25,7 +25,7 @@ from tfteach.framework.op_traits import Flow, Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.control_flow_grad import (
     enter_gradient,
     exit_gradient,
@@ -47,7 +47,7 @@ class NoOp(NoOutputOp, role=Role.NO_OP):
     def infer_shape(self) -> list[Shape]:
         return []
 
-    def compute(self, xp: Any) -> tuple[()]:
+    def compute(self, xp: ArrayModule) -> tuple[()]:
         return ()
 
 
@@ -67,7 +67,7 @@ class ControlTrigger(NoOutputOp):
     def infer_shape(self) -> list[Shape]:
         return []
 
-    def compute(self, xp: Any) -> tuple[()]:
+    def compute(self, xp: ArrayModule) -> tuple[()]:
         return ()
 
 
@@ -82,7 +82,7 @@ class Abort(NoOutputOp):
     def infer_shape(self) -> list[Shape]:
         return []
 
-    def compute(self, xp: Any) -> tuple[()]:
+    def compute(self, xp: ArrayModule) -> tuple[()]:
         # TensorFlow ends the whole process here; a notebook's kernel must survive.
         message = f"Abort_op intentional failure; {self.error_msg}"
         raise AbortedError(None, None, message)
@@ -102,7 +102,7 @@ class _Forward(_Flow, abstract=True):
     def infer_shape(self, data: Shape) -> Any:
         return data
 
-    def compute(self, xp: Any, data: Any) -> Any:
+    def compute(self, xp: ArrayModule, data: Any) -> Any:
         return data
 
 
@@ -123,7 +123,7 @@ class Switch(_Flow, MultiOutputOp):
         shapes.with_rank(pred, 0)
         return [data, data]
 
-    def compute(self, xp: Any, data: Any, pred: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, data: Any, pred: Any) -> tuple[Any, Any]:
         return (None, data) if pred else (data, None)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
@@ -154,7 +154,7 @@ class Merge(_Flow, MultiOutputOp):
         index = next(i for i, value in enumerate(inputs) if value is not None)
         return inputs[index], xp.int32(index)
 
-    def gradient(self, op: Operation, grad: Any, index_grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, index_grad: Any) -> list[Any]:
         return merge_gradient(op, grad)
 
 
@@ -180,7 +180,7 @@ class Enter(_Forward):
         # The shape of a value that may change from iteration to iteration.
         return data if self.is_constant else None
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [enter_gradient(op, grad)]
 
 
@@ -198,7 +198,7 @@ class Exit(_Forward):
     strings_on_gpu: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [exit_gradient(op, grad)]
 
 
@@ -217,7 +217,7 @@ class NextIteration(_Forward):
     strings_on_gpu: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad]
 
 
@@ -237,10 +237,10 @@ class RefIdentity(_Forward):
     def infer_shape(self, input: Shape) -> Shape:
         return input
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return input
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad]
 
 
@@ -255,10 +255,10 @@ class LoopCond(_Forward):
     def infer_shape(self, input: Shape) -> Shape:
         return shapes.with_rank(input, 0)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return input
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -272,7 +272,7 @@ class RefSelect(_Flow):
         shapes.merge(index, ())
         return inputs[0] if all(s == inputs[0] for s in inputs) else None
 
-    def compute(self, xp: Any, index: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, index: Any, *inputs: Any) -> Any:
         return inputs[int(index)]
 
 
@@ -356,7 +356,7 @@ def no_op(name: str | None = None) -> Operation:
 
 
 @export("group")
-def group(*inputs: Any, **kwargs: Any) -> Operation:
+def group(*inputs: Tensor | Operation | Any, **kwargs: Any) -> Operation:
     """An operation that finishes once all `inputs` have run.
 
     Args:

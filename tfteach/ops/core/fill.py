@@ -23,6 +23,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_checks import require_scalar, require_vector
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import INDICES, reshape
 from tfteach.ops.core.shape_ops import shape_internal
@@ -48,7 +49,7 @@ class Fill(Op):
             return tuple(dims.reshape(-1).tolist())
         return dims
 
-    def check_shapes(self, dims: Any, value: Any) -> None:
+    def check_shapes(self, dims: tuple[int, ...], value: tuple[int, ...]) -> None:
         require_vector(dims, "dims must be a vector, got shape %s")
         require_scalar(value, "value must be a scalar, got shape %s")
 
@@ -59,7 +60,7 @@ class Fill(Op):
                 raise invalid_argument(f"Dimension {n} must be >= 0")
         return xp.full(wanted, value, dtype=value.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.math.reduce_functions import reduce_sum
 
         return [None, reduce_sum(grad)]
@@ -75,12 +76,12 @@ class ZerosLike(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         if x.dtype.hasobject:
             return np.full(x.shape, b"", object)
         return xp.zeros(x.shape, x.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -98,10 +99,10 @@ class OnesLike(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.ones(x.shape, x.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -109,7 +110,7 @@ class OnesLike(Op):
 
 
 @export("fill")
-def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+def fill(dims: TensorLike, value: TensorLike, name: str | None = None) -> Tensor:
     """An array filled with one value.
 
     Args:
@@ -145,7 +146,9 @@ def _is_small(shape: Any) -> bool:
     return bool(np.prod(sizes) < 1000)
 
 
-def _filled(value: Any, shape: Any, dtype: Any, name: str | None, kind: str) -> Tensor:
+def _filled(
+    value: Any, shape: Any, dtype: DTypeLike, name: str | None, kind: str
+) -> Tensor:
     dtype = as_dtype(dtype).base_dtype
     if dtype.is_bool:
         value = bool(value)
@@ -168,7 +171,9 @@ def _filled(value: Any, shape: Any, dtype: Any, name: str | None, kind: str) -> 
 
 
 @export("zeros")
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def zeros(
+    shape: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None = None
+) -> Tensor:
     """An array of zeros.
 
     Args:
@@ -185,7 +190,9 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
 
 
 @export("ones")
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def ones(
+    shape: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None = None
+) -> Tensor:
     """An array of ones.
 
     Args:
@@ -203,7 +210,10 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
 
 @export("zeros_like")
 def zeros_like(
-    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
+    tensor: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    optimize: bool = True,
 ) -> Tensor:
     """Zeros in the shape of a tensor.
 
@@ -228,12 +238,16 @@ def zeros_like(
             return zeros(tensor.shape, dtype or tensor.dtype, name=scope)
         if same:
             return ZerosLike()(tensor, name=scope)
+        assert dtype is not None
         return zeros(shape_internal(tensor, optimize=optimize), dtype, name=scope)
 
 
 @export("ones_like")
 def ones_like(
-    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
+    tensor: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    optimize: bool = True,
 ) -> Tensor:
     """Ones in the shape of a tensor.
 

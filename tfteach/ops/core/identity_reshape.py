@@ -23,6 +23,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
+from tfteach.framework.type_aliases import ArrayModule, KernelContext, TensorLike
 from tfteach.ops.core.shape_ops import shape
 
 INDICES = dtypes_of("int32 int64")
@@ -40,7 +41,7 @@ class _Same(Op, abstract=True):
     def infer_shape(self, input: Shape) -> Shape:
         return input
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return input
 
 
@@ -57,7 +58,7 @@ class Identity(_Same, role=Role.IDENTITY):
     def shape_sources(self, op: Operation) -> Sequence[Tensor]:
         return op.inputs[:1]
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad]
 
     def expression(self, input: str) -> str:
@@ -72,7 +73,7 @@ class StopGradient(_Same):
     strings_on_gpu: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -83,7 +84,7 @@ class PreventGradient(_Same):
     message: str = ""
     forwards_input: ClassVar[bool] = True
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         reason = self.message.encode()  # string attributes are bytes
         raise LookupError(f"Gradient explicitly disabled. Reason: {reason!r}")
 
@@ -98,7 +99,7 @@ class GuaranteeConst(StatefulOp):
     def infer_shape(self, input: Shape) -> Shape:
         return input
 
-    def compute(self, ctx: Any, input: Any) -> Any:
+    def compute(self, ctx: KernelContext, input: Any) -> Any:
         return input
 
 
@@ -115,7 +116,7 @@ class IdentityN(MultiOutputOp):
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return input
 
-    def compute(self, xp: Any, *input: Any) -> Any:
+    def compute(self, xp: ArrayModule, *input: Any) -> Any:
         return input
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
@@ -125,7 +126,7 @@ class IdentityN(MultiOutputOp):
 # ---- the same elements in another shape
 
 
-def reshape_to_input(op: Operation, grad: Any) -> Tensor:
+def reshape_to_input(op: Operation, grad: Tensor) -> Tensor:
     """A gradient reshaped to the op's first input."""
     sizes = shape(op.inputs[0])
     if isinstance(grad, IndexedSlices):
@@ -167,10 +168,10 @@ class Reshape(Op):
             )
         return tuple(elements // known if n is None else n for n in shape)
 
-    def check_shapes(self, shape: Any) -> None:
+    def check_shapes(self, shape: tuple[int, ...]) -> None:
         require_vector(shape, "sizes input must be 1-D, not %s")
 
-    def compute(self, xp: Any, tensor: Any, shape: Any) -> Any:
+    def compute(self, xp: ArrayModule, tensor: Any, shape: Any) -> Any:
         wanted = shape.tolist()
         try:
             # NumPy accepts any negative size as the inferred one, TF only -1.
@@ -181,7 +182,7 @@ class Reshape(Op):
                 return tensor.reshape(_empty_shape(tensor.shape, wanted))
         raise _cannot_reshape(tensor, shape)
 
-    def prepared(self, xp: Any, values: list[Any]) -> Any:
+    def prepared(self, xp: ArrayModule, values: list[Any]) -> Any:
         if values[1] is None:
             return None
         wanted = tuple(values[1].tolist()) if values[1].ndim == 1 else (-2,)
@@ -197,7 +198,7 @@ class Reshape(Op):
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return 0 if shapes.is_full(output) and inputs[0] == output else None
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [reshape_to_input(op, grad), None]
 
 
@@ -259,11 +260,11 @@ class ExpandDims(Op):
         axis %= rank + 1
         return (*input[:axis], 1, *input[axis:])
 
-    def check_shapes(self, dim: Any) -> None:
+    def check_shapes(self, dim: tuple[int, ...]) -> None:
         single = all(n == 1 for n in dim)
         require(single, "'dim' must be a tensor with a single value")
 
-    def compute(self, xp: Any, input: Any, dim: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, dim: Any) -> Any:
         axis, rank = dim.item(), input.ndim
         if not -rank - 1 <= axis <= rank:
             raise invalid_argument(
@@ -275,7 +276,7 @@ class ExpandDims(Op):
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return 0 if shapes.is_full(output) and inputs[0] == output else None
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [reshape_to_input(op, grad), None]
 
 
@@ -308,7 +309,7 @@ class Squeeze(Op):
         gone = {axis % rank for axis in self.squeeze_dims}
         return tuple(n for i, n in enumerate(input) if i not in gone)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         if not self.squeeze_dims:
             return xp.squeeze(input)
         for axis in self.squeeze_dims:
@@ -324,7 +325,7 @@ class Squeeze(Op):
                 )
         return xp.squeeze(input, tuple({a % input.ndim for a in self.squeeze_dims}))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [reshape_to_input(op, grad)]
 
 
@@ -332,7 +333,7 @@ class Squeeze(Op):
 
 
 @export("identity")
-def identity(input: Any, name: str | None = None) -> Tensor:
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """The same value in a new tensor.
 
     Args:
@@ -348,7 +349,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
 
 
 @export("identity_n")
-def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+def identity_n(input: Sequence[TensorLike], name: str | None = None) -> list[Tensor]:
     """Several tensors, unchanged; none is available before all are computed.
 
     Args:
@@ -364,7 +365,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
 
 
 @export("stop_gradient")
-def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """The input, treated as a constant by `tf.gradients`.
 
     Args:
@@ -388,7 +389,7 @@ def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> 
 
 
 @export("guarantee_const")
-def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """The input, guaranteed never to change.
 
     Args:
@@ -404,7 +405,7 @@ def guarantee_const(input: Any, name: str | None = None) -> Tensor:
 
 
 @export("reshape", "manip.reshape")
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """The same elements, in row-major order, in another shape.
 
     Args:
@@ -430,7 +431,10 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 
 @export("expand_dims")
 def expand_dims(
-    input: Any, axis: Any = None, name: str | None = None, dim: Any = None
+    input: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dim: TensorLike | None = None,
 ) -> Tensor:
     """One more dimension, of size 1.
 
@@ -469,7 +473,10 @@ def either(new_name: str, new: Any, old_name: str, old: Any) -> Any:
 
 @export("squeeze")
 def squeeze(
-    input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
+    input: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    squeeze_dims: Any = None,
 ) -> Tensor:
     """The input without its dimensions of size 1.
 
@@ -493,4 +500,5 @@ def squeeze(
         axis = ()
     elif np.isscalar(axis):
         axis = (axis,)
-    return Squeeze(axis)(input, name=name)
+    op = Squeeze(axis)  # type: ignore[arg-type]  # converted by the op
+    return op(input, name=name)

@@ -13,8 +13,9 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.op_traits import Collection, Int32Kernel
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import KernelContext
 
 _numbers = itertools.count()
 
@@ -76,7 +77,7 @@ class StackV2(StatefulOp):
     def infer_shape(self, max_size: Shape) -> Shape:
         return (2,)
 
-    def compute(self, ctx: Any, max_size: Any) -> Stack:
+    def compute(self, ctx: KernelContext, max_size: Any) -> Stack:
         if max_size.shape:
             raise invalid_argument(
                 f"Stack size must be a scalar, but had shape: "
@@ -84,7 +85,7 @@ class StackV2(StatefulOp):
             )
         return Stack(self.stack_name or ctx.op.name, int(max_size))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -102,11 +103,11 @@ class StackPushV2(StatefulOp):
     def infer_shape(self, handle: Shape, elem: Shape) -> Shape:
         return elem
 
-    def compute(self, ctx: Any, handle: Stack, elem: Any) -> Any:
+    def compute(self, ctx: KernelContext, handle: Stack, elem: Any) -> Any:
         handle.push(elem)
         return elem
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
@@ -123,10 +124,10 @@ class StackPopV2(StatefulOp):
     def infer_shape(self, handle: Shape) -> Shape:
         return None
 
-    def compute(self, ctx: Any, handle: Stack) -> Any:
+    def compute(self, ctx: KernelContext, handle: Stack) -> Any:
         return handle.pop()
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -138,6 +139,6 @@ class StackCloseV2(StatefulOp, NoOutputOp):
     def infer_shape(self, handle: Shape) -> list[Shape]:
         return []
 
-    def compute(self, ctx: Any, handle: Stack) -> tuple[()]:
+    def compute(self, ctx: KernelContext, handle: Stack) -> tuple[()]:
         handle.close()
         return ()

@@ -5,7 +5,9 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
 
@@ -44,10 +47,10 @@ class Shape_(Op):  # `Shape` is the type of static shapes
     def value_for_shape(self, shape: Shape) -> Any:
         return shape if shapes.is_full(shape) else None
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return np.array(input.shape, self.out_type.numpy_dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -69,7 +72,7 @@ class ShapeN(MultiOutputOp):
     def value_for_shape(self, shape: Shape) -> Any:
         return shape if shapes.is_full(shape) else None
 
-    def compute(self, xp: Any, *input: Any) -> Any:
+    def compute(self, xp: ArrayModule, *input: Any) -> Any:
         return tuple(np.array(x.shape, self.out_type.numpy_dtype) for x in input)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
@@ -95,10 +98,10 @@ class Size(Op):
     def value_for_shape(self, shape: Shape) -> Any:
         return shapes.size_of(shape)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return np.array(input.size, self.out_type.numpy_dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -119,10 +122,10 @@ class Rank(Op):
     def value_for_shape(self, shape: Shape) -> Any:
         return None if shape is None else len(shape)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return np.array(input.ndim, np.int32)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -139,7 +142,7 @@ class EnsureShape(Op):
     def infer_shape(self, input: Shape) -> Shape:
         return shapes.merge(self.shape, input)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         if not shapes.compatible(self.shape, input.shape):
             raise invalid_argument(
                 f"Shape of tensor {shapes.text(input.shape)} is not compatible with "
@@ -147,7 +150,7 @@ class EnsureShape(Op):
             )
         return input
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad]
 
 
@@ -164,12 +167,16 @@ def all_axes(tensor: Tensor) -> Tensor:
 # ---- public functions
 
 
-def _is_sparse(value: Any) -> bool:
+def _is_sparse(value: Any) -> TypeGuard[SparseTensor]:
     return isinstance(value, SparseTensor | SparseTensorValue)
 
 
 @export("shape")
-def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
+def shape(
+    input: TensorLike | SparseTensor,
+    name: str | None = None,
+    out_type: DTypeLike = int32,
+) -> Tensor:
     """The sizes of a tensor, as a tensor.
 
     Args:
@@ -189,7 +196,10 @@ def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
 
 
 def shape_internal(
-    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = int32
+    input: Any,
+    name: str | None = None,
+    optimize: bool = True,
+    out_type: DTypeLike = int32,
 ) -> Tensor:
     """`shape`; `optimize=False` always leaves it to the run."""
     out_type = as_dtype(out_type)
@@ -212,7 +222,9 @@ def cast(value: Any, dtype: DType) -> Tensor:
 
 
 @export("shape_n")
-def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Tensor]:
+def shape_n(
+    input: Sequence[TensorLike], out_type: DTypeLike = int32, name: str | None = None
+) -> list[Tensor]:
     """The sizes of several tensors of one type.
 
     Args:
@@ -225,11 +237,16 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
 
     Source: ShapeN in core/ops/array_ops.cc.
     """
-    return ShapeN(out_type)(input, name=name)
+    op = ShapeN(out_type)  # type: ignore[arg-type]  # converted by the op
+    return op(input, name=name)
 
 
 @export("size")
-def size(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
+def size(
+    input: TensorLike | SparseTensor,
+    name: str | None = None,
+    out_type: DTypeLike = int32,
+) -> Tensor:
     """The number of elements of a tensor, as a tensor.
 
     Args:
@@ -251,14 +268,14 @@ def size(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
         input = convert(input)
         known = input.static_shape
         if shapes.is_full(known):
-            return constant(shapes.size_of(known), out_type, name=scope)
+            return constant(math.prod(known), out_type, name=scope)
         if known is not None and 0 in known:
             return constant(0, out_type, name=scope)
         return Size(out_type)(input, name=scope)
 
 
 @export("rank")
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: TensorLike | SparseTensor, name: str | None = None) -> Tensor:
     """The number of dimensions of a tensor, as a tensor.
 
     Args:
@@ -280,7 +297,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 
 
 @export("ensure_shape")
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: Any, name: str | None = None) -> Tensor:
     """`x`, with an error unless its shape is compatible with the given one.
 
     Args:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, overload
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import constant_shape
@@ -22,7 +22,12 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor, consumers_of_all
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.type_aliases import (
+    DTypeLike,
+    FeedDict,
+    SessionLike,
+    TensorLike,
+)
 from tfteach.ops.core.constant import placeholder
 
 
@@ -65,7 +70,9 @@ class SparseTensor:
     Source: python/framework/sparse_tensor.py.
     """
 
-    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+    def __init__(
+        self, indices: TensorLike, values: TensorLike, dense_shape: TensorLike
+    ) -> None:
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
             self._indices = convert(indices, int64, "indices")
             self._values = convert(values, None, "values")
@@ -130,7 +137,9 @@ class SparseTensor:
         """The static shape, as far as it is known."""
         return self.shape
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> SparseTensorValue:
+    def eval(
+        self, feed_dict: FeedDict | None = None, session: SessionLike | None = None
+    ) -> SparseTensorValue:
         """The value in `session`, or in the default session.
 
         Raises:
@@ -153,9 +162,9 @@ class SparseTensor:
 
     if TYPE_CHECKING:  # defined with the sparse ops
 
-        def __mul__(self, other: Any) -> SparseTensor: ...
-        def __truediv__(self, other: Any) -> SparseTensor: ...
-        def __div__(self, other: Any) -> SparseTensor: ...
+        def __mul__(self, other: TensorLike) -> SparseTensor: ...
+        def __truediv__(self, other: TensorLike) -> SparseTensor: ...
+        def __div__(self, other: TensorLike) -> SparseTensor: ...
 
     def __str__(self) -> str:
         return (
@@ -169,7 +178,9 @@ class SparseTensor:
 
 @export("convert_to_tensor_or_sparse_tensor")
 def convert_to_tensor_or_sparse_tensor(
-    value: Any, dtype: Any = None, name: str | None = None
+    value: TensorLike | SparseTensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Any:
     """`value` as a SparseTensor if it is sparse, else as a Tensor.
 
@@ -198,7 +209,7 @@ def convert_to_tensor_or_sparse_tensor(
 
 @export("sparse_placeholder", "sparse.placeholder")
 def sparse_placeholder(
-    dtype: Any, shape: Any = None, name: str | None = None
+    dtype: DTypeLike, shape: TensorLike | None = None, name: str | None = None
 ) -> SparseTensor:
     """A sparse tensor whose value every run must feed.
 
@@ -230,7 +241,7 @@ def sparse_placeholder(
         (rank,) = shapes.with_rank(shape.static_shape, 1)
         dense_shape = convert(shape, int64, part("shape"))
     elif shape is not None:
-        sizes = list(shape)
+        sizes = list(shape)  # type: ignore[arg-type]  # no sequence: TypeError
         rank = len(sizes)
         if None not in sizes:
             dense_shape = convert(sizes, int64, part("shape"))
@@ -240,6 +251,9 @@ def sparse_placeholder(
     indices = placeholder(int64, [None, rank], part("indices"))
     return SparseTensor(indices, values, dense_shape)
 
+
+# What converts to a SparseTensor.
+SparseTensorLike: TypeAlias = SparseTensor | SparseTensorValue
 
 # ---- element-wise functions
 

@@ -5,6 +5,7 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.math.cast import Cast
@@ -80,7 +82,7 @@ class Pack(Op):
         axis = self.axis % rank
         return (*part[:axis], len(values), *part[axis:])
 
-    def compute(self, xp: Any, *values: Any) -> Any:
+    def compute(self, xp: ArrayModule, *values: Any) -> Any:
         first = values[0]
         for i, value in enumerate(values):
             if value.shape != first.shape:
@@ -96,7 +98,7 @@ class Pack(Op):
             return np.array(values, first.dtype) if xp is np else xp.stack(values)
         return xp.stack(values, self.axis)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return unstack(grad, len(op.inputs), self.axis)
 
 
@@ -122,11 +124,11 @@ class Unpack(MultiOutputOp):
             raise ValueError(f"Dimension must be {self.num} but is {value[axis]}")
         return [value[:axis] + value[axis + 1 :]] * self.num
 
-    def check_shapes(self, value: Any) -> None:
+    def check_shapes(self, value: tuple[int, ...]) -> None:
         rank, axis = len(value), self.axis
         require(-rank <= axis < rank, f"axis = {axis} not in [{-rank}, {rank})")
 
-    def compute(self, xp: Any, value: Any) -> Any:
+    def compute(self, xp: ArrayModule, value: Any) -> Any:
         if value.shape[self.axis] != self.num:
             raise invalid_argument(
                 f"Input shape axis {self.axis} must equal {self.num}, got shape "
@@ -142,7 +144,9 @@ class Unpack(MultiOutputOp):
 
 
 @export("stack")
-def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+def stack(
+    values: Sequence[TensorLike] | Tensor, axis: int = 0, name: str = "stack"
+) -> Tensor:
     """Tensors of one shape and type, stacked along a new axis.
 
     Args:
@@ -176,7 +180,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
 
 @export("unstack")
 def unstack(
-    value: Any, num: int | None = None, axis: int = 0, name: str = "unstack"
+    value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unstack"
 ) -> list[Tensor]:
     """The slices of a tensor along one axis.
 
@@ -262,7 +266,10 @@ def _pack_nested(values: Any, dtype: DType, name: str) -> Any:
 
 
 def _convert_list(
-    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    value: Any,
+    dtype: DType | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
 ) -> Any:
     if as_ref:
         return NotImplemented
@@ -300,12 +307,12 @@ class ParallelConcat(Op):
             raise ValueError("Size of first dimension must be 1.")
         return self.shape
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         message = "All input shapes must be the same, with 1 as first size: %s and %s"
         for own in shapes:
             require(own == shapes[0] and own[:1] == (1,), message, shapes[0], own)
 
-    def compute(self, xp: Any, *values: Any) -> Any:
+    def compute(self, xp: ArrayModule, *values: Any) -> Any:
         found = xp.concatenate(values, 0)
         if found.shape != self.shape:
             raise invalid_argument(
@@ -316,7 +323,9 @@ class ParallelConcat(Op):
 
 
 @export("parallel_stack")
-def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+def parallel_stack(
+    values: Sequence[TensorLike], name: str = "parallel_stack"
+) -> Tensor:
     """Tensors stacked along a new first axis, each as soon as it is there.
 
     Args:

@@ -27,6 +27,7 @@ from tfteach.framework.op import NoOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, KernelContext, TensorLike
 from tfteach.ops.core.control_flow_ops import is_tensor, with_dependencies
 
 # ---- formatting of values
@@ -132,7 +133,7 @@ class Assert(StatefulOp, NoOutputOp):
     def infer_shape(self, condition: Shape, data: list[Shape]) -> list[Shape]:
         return []
 
-    def compute(self, ctx: Any, condition: Any, *data: Any) -> tuple[()]:
+    def compute(self, ctx: KernelContext, condition: Any, *data: Any) -> tuple[()]:
         if np.ndim(condition):
             raise invalid_argument(
                 f"In[0] should be a scalar: [{','.join(map(str, np.shape(condition)))}]"
@@ -159,7 +160,7 @@ class Print(StatefulOp):
     def infer_shape(self, input: Shape, data: list[Shape]) -> Shape:
         return input
 
-    def compute(self, ctx: Any, input: Any, *data: Any) -> Any:
+    def compute(self, ctx: KernelContext, input: Any, *data: Any) -> Any:
         count = ctx.once(lambda: [0])
         if self.first_n < 0 or count[0] < self.first_n:
             count[0] += 1
@@ -167,7 +168,7 @@ class Print(StatefulOp):
             print(self.message + shown, file=sys.stderr, flush=True)
         return input
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad] + [None] * (len(op.inputs) - 1)
 
 
@@ -186,7 +187,7 @@ class StringFormat(Op):
     def infer_shape(self, inputs: list[Shape]) -> Shape:
         return ()
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         pieces = self.template.split(self.placeholder)
         texts = [summarize_nested(i, self.summarize) for i in inputs]
         found = pieces[0]
@@ -248,7 +249,7 @@ class CheckNumerics(StatefulOp):
     def infer_shape(self, tensor: Shape) -> Shape:
         return tensor
 
-    def compute(self, ctx: Any, tensor: Any) -> Any:
+    def compute(self, ctx: KernelContext, tensor: Any) -> Any:
         xp = ctx.xp
         if not bool(xp.all(xp.isfinite(tensor))):
             found = ["Inf"] * bool(xp.any(xp.isinf(tensor)))
@@ -258,7 +259,7 @@ class CheckNumerics(StatefulOp):
             )
         return tensor
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         message = (
             "Not a number (NaN) or infinity (Inf) values detected in gradient. "
             f"{op.get_attr('message')}"
@@ -271,7 +272,7 @@ class CheckNumerics(StatefulOp):
 
 @export("Print")
 def Print_(
-    input_: Any,
+    input_: TensorLike,
     data: Sequence[Any],
     message: str | None = None,
     first_n: int | None = None,
@@ -305,7 +306,7 @@ def Print_(
 
 
 @export("print")
-def print_(*inputs: Any, **kwargs: Any) -> Operation:
+def print_(*inputs: TensorLike, **kwargs: Any) -> Operation:
     """An operation that prints `inputs` when it is run.
 
     Args:
@@ -408,7 +409,7 @@ def _template(inputs: Sequence[Any], sep: str) -> tuple[str, list[Any], str]:
 @export("strings.format")
 def string_format(
     template: str,
-    inputs: Any,
+    inputs: Tensor | Sequence[TensorLike],
     placeholder: str = "{}",
     summarize: int = 3,
     name: str | None = None,
@@ -462,10 +463,10 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
 @export("verify_tensor_all_finite", "debugging.assert_all_finite")
 def verify_tensor_all_finite(
-    t: Any = None,
+    t: TensorLike | None = None,
     msg: str | None = None,
     name: str | None = None,
-    x: Any = None,
+    x: TensorLike | None = None,
     message: str | None = None,
 ) -> Tensor:
     """`t`, available only if it contains neither NaN nor infinity.

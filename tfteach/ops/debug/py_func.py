@@ -22,6 +22,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import MultiOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.transaction import outside_transactions
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, KernelContext
 
 
 class Registered:
@@ -143,7 +144,7 @@ class PyFunc(StatefulOp, MultiOutputOp):
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [None] * len(self.Tout)
 
-    def compute(self, ctx: Any, *inputs: Any) -> tuple[Any, ...]:
+    def compute(self, ctx: KernelContext, *inputs: Any) -> tuple[Any, ...]:
         return call_function(self.token, self.Tout, inputs)
 
     def gradient(self, op: Any, *grads: Any) -> list[Any]:
@@ -162,7 +163,7 @@ class PyFuncStateless(MultiOutputOp):
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [None] * len(self.Tout)
 
-    def compute(self, xp: Any, *inputs: Any) -> tuple[Any, ...]:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> tuple[Any, ...]:
         return call_function(self.token, self.Tout, inputs)
 
     def gradient(self, op: Any, *grads: Any) -> list[Any]:
@@ -173,7 +174,7 @@ class PyFuncStateless(MultiOutputOp):
 def py_func(
     func: Callable[..., Any],
     inp: Sequence[Any],
-    Tout: Any,
+    Tout: DTypeLike | Sequence[DTypeLike],
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:
@@ -203,7 +204,9 @@ def py_func(
     if not callable(func):
         raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     is_list = isinstance(Tout, list | tuple)
-    types = tuple(as_dtype(t) for t in (Tout if is_list else [Tout]))
+    types = tuple(
+        as_dtype(t) for t in (Tout if isinstance(Tout, list | tuple) else [Tout])
+    )
     function = registered(func)
     kept = vars(get_default_graph()).setdefault("_py_funcs_used_in_graph", [])
     kept.append(function)
@@ -219,7 +222,7 @@ def py_func(
 def numpy_function(
     func: Callable[..., Any],
     inp: Sequence[Any],
-    Tout: Any,
+    Tout: DTypeLike | Sequence[DTypeLike],
     name: str | None = None,
 ) -> Any:
     """A Python function of arrays as an op; `tf.py_func` with `stateful=True`.

@@ -17,6 +17,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.debug.summary_ops import (
     AudioSummaryV2,
     HistogramSummary,
@@ -60,7 +61,7 @@ def _collect(
 @export("summary.scalar")
 def scalar(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Tensor:
@@ -89,7 +90,7 @@ def scalar(
 @export("summary.histogram")
 def histogram(
     name: str,
-    values: Any,
+    values: TensorLike,
     collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Tensor:
@@ -118,7 +119,7 @@ def histogram(
 @export("summary.image")
 def image(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     max_outputs: int = 3,
     collections: Sequence[str] | None = None,
     family: str | None = None,
@@ -147,7 +148,7 @@ def image(
 @export("summary.audio")
 def audio(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     sample_rate: Any,
     max_outputs: int = 3,
     collections: Sequence[str] | None = None,
@@ -209,7 +210,7 @@ def text(name: str, tensor: Tensor, collections: Sequence[str] | None = None) ->
 @export("summary.tensor_summary")
 def tensor_summary(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     summary_description: Any = None,
     collections: Sequence[str] | None = None,
     summary_metadata: Any = None,

@@ -12,10 +12,11 @@ import numpy as np
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.tensor_proto import make_tensor_proto
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.debug.summary_formats import fill_histogram, pixels_of, png, wav
 
 REALS = dtypes_of(
@@ -48,7 +49,7 @@ class _SummaryOp(Op, abstract=True):
     def infer_shape(self, *inputs: Any) -> Shape:
         return ()
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None] * len(op.inputs)
 
 
@@ -58,7 +59,7 @@ class ScalarSummary(_SummaryOp):
     signature = "tags: string, values: T -> summary: string"
     T = REALS
 
-    def compute(self, xp: Any, tags: Any, values: Any) -> Any:
+    def compute(self, xp: ArrayModule, tags: Any, values: Any) -> Any:
         names, numbers = np.asarray(tags, object), np.asarray(values)
         if names.shape != numbers.shape:
             first = f" (tag '{_text(names)}')" if names.shape == () else ""
@@ -83,10 +84,10 @@ class HistogramSummary(_SummaryOp):
     T = REALS
     T_default = float32
 
-    def check_shapes(self, tag: Any) -> None:
+    def check_shapes(self, tag: tuple[int, ...]) -> None:
         require_scalar(tag, "tags must be scalar")
 
-    def compute(self, xp: Any, tag: Any, values: Any) -> Any:
+    def compute(self, xp: ArrayModule, tag: Any, values: Any) -> Any:
         flat = np.asarray(values).astype(np.float64).ravel()
         if not np.isfinite(flat).all():
             what = "Nan" if np.isnan(flat[~np.isfinite(flat)][0]) else "Infinity"
@@ -119,10 +120,10 @@ class ImageSummary(_SummaryOp):
     def __hash__(self) -> int:
         return hash((self.max_images, self.bad_color.tobytes()))
 
-    def check_shapes(self, tag: Any) -> None:
+    def check_shapes(self, tag: tuple[int, ...]) -> None:
         require_scalar(tag, "Tags must be a scalar")
 
-    def compute(self, xp: Any, tag: Any, tensor: Any) -> Any:
+    def compute(self, xp: ArrayModule, tag: Any, tensor: Any) -> Any:
         images = np.asarray(tensor)
         if images.ndim != 4 or images.shape[3] not in (1, 3, 4):
             raise invalid_argument(
@@ -148,13 +149,13 @@ class AudioSummaryV2(_SummaryOp):
     max_outputs: int = 3
     minimum: ClassVar[dict[str, int]] = {"max_outputs": 1}
 
-    def check_shapes(self, tag: Any, sample_rate: Any) -> None:
+    def check_shapes(self, tag: tuple[int, ...], sample_rate: tuple[int, ...]) -> None:
         require_scalar(tag, "Tag must be a scalar")
         single = all(n == 1 for n in sample_rate)
         message = "sample_rate must have exactly one element, got shape %s"
         require(single, message, sample_rate)
 
-    def compute(self, xp: Any, tag: Any, tensor: Any, sample_rate: Any) -> Any:
+    def compute(self, xp: ArrayModule, tag: Any, tensor: Any, sample_rate: Any) -> Any:
         sounds, rate = np.asarray(tensor), sample_rate.item()
         if sounds.ndim not in (2, 3):
             raise invalid_argument("Tensor must be 3-D or 2-D, got: " + _sizes(sounds))
@@ -189,14 +190,16 @@ class TensorSummaryV2(_SummaryOp):
         "tag: string, tensor: T, serialized_summary_metadata: string -> summary: string"
     )
 
-    def check_shapes(self, tag: Any, serialized_summary_metadata: Any) -> None:
+    def check_shapes(
+        self, tag: tuple[int, ...], serialized_summary_metadata: tuple[int, ...]
+    ) -> None:
         require_scalar(tag, "tag must be scalar")
         single = all(n == 1 for n in serialized_summary_metadata)
         message = "serialized_summary_metadata must have one element, got shape %s"
         require(single, message, serialized_summary_metadata)
 
     def compute(
-        self, xp: Any, tag: Any, tensor: Any, serialized_summary_metadata: Any
+        self, xp: ArrayModule, tag: Any, tensor: Any, serialized_summary_metadata: Any
     ) -> Any:
         summary = _summary_proto()()
         value = summary.value.add(tag=_text(tag))
@@ -217,7 +220,7 @@ class MergeSummary(_SummaryOp):
 
     signature = "inputs: N*string -> summary: string"
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         merged, tags = _summary_proto()(), set()
         for data in inputs:
             for item in np.asarray(data, object).ravel():

@@ -20,6 +20,7 @@ from tfteach.framework.op import MultiOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, KernelContext, TensorLike
 from tfteach.ops.image import distorted_box as crops
 from tfteach.ops.random.random_ops import stream
 
@@ -74,7 +75,7 @@ class DrawBoundingBoxes(Op):
                 "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
             )
 
-    def compute(self, xp: Any, images: Any, boxes: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Any, boxes: Any) -> Any:
         self.check(images, boxes)
         return self.drawn(images, boxes, _COLOURS)
 
@@ -117,7 +118,9 @@ class DrawBoundingBoxesV2(DrawBoundingBoxes):
     signature = "images: T, boxes: float32, colors: float32 -> output: T"
     stops_gradients: ClassVar[bool] = False  # TensorFlow registers that for V1 only
 
-    def compute(self, xp: Any, images: Any, boxes: Any, colors: Any = None) -> Any:
+    def compute(
+        self, xp: ArrayModule, images: Any, boxes: Any, colors: Any = None
+    ) -> Any:
         self.check(images, boxes)
         if colors.ndim != 2:
             raise invalid_argument(
@@ -133,7 +136,10 @@ class DrawBoundingBoxesV2(DrawBoundingBoxes):
 
 @export("image.draw_bounding_boxes")
 def draw_bounding_boxes(
-    images: Any, boxes: Any, name: str | None = None, colors: Any = None
+    images: TensorLike,
+    boxes: TensorLike,
+    name: str | None = None,
+    colors: TensorLike | None = None,
 ) -> Tensor:
     """The images with boxes drawn on them.
 
@@ -223,7 +229,7 @@ class SampleDistortedBoundingBox(_Sampling):
     use_image_if_no_bounding_boxes: bool = False
     stops_gradients: ClassVar[bool] = True
 
-    def compute(self, ctx: Any, image_size: Any, bounding_boxes: Any) -> Any:
+    def compute(self, ctx: KernelContext, image_size: Any, bounding_boxes: Any) -> Any:
         return self.crop(ctx, image_size, bounding_boxes, self.min_object_covered)
 
 
@@ -247,7 +253,11 @@ class SampleDistortedBoundingBoxV2(_Sampling):
     stops_gradients: ClassVar[bool] = True
 
     def compute(
-        self, ctx: Any, image_size: Any, bounding_boxes: Any, min_object_covered: Any
+        self,
+        ctx: KernelContext,
+        image_size: Any,
+        bounding_boxes: Any,
+        min_object_covered: Any,
     ) -> Any:
         if min_object_covered.ndim:
             raise invalid_argument(
@@ -259,8 +269,8 @@ class SampleDistortedBoundingBoxV2(_Sampling):
 
 @export("image.sample_distorted_bounding_box")
 def sample_distorted_bounding_box(
-    image_size: Any,
-    bounding_boxes: Any,
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
     seed: int | None = None,
     seed2: int | None = None,
     min_object_covered: Any = 0.1,

@@ -22,6 +22,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.image.color_grad import rgb_to_hsv_gradient
 
 _BLOCK = 1 << 13  # pixels; about ten planes of float32 fit in the cache
@@ -68,7 +69,7 @@ def _hue(xp: Any, red: Any, green: Any, blue: Any, value: Any, spread: Any) -> A
     return xp.where(spread > 0, hue, number(0))
 
 
-def _to_hsv(xp: Any, red: Any, green: Any, blue: Any) -> tuple[Any, Any, Any]:
+def _to_hsv(xp: ArrayModule, red: Any, green: Any, blue: Any) -> tuple[Any, Any, Any]:
     number = red.dtype.type
     value = xp.maximum(xp.maximum(red, green), blue)
     spread = value - xp.minimum(xp.minimum(red, green), blue)
@@ -78,7 +79,7 @@ def _to_hsv(xp: Any, red: Any, green: Any, blue: Any) -> tuple[Any, Any, Any]:
     return hue + (hue < 0), saturation, value
 
 
-def _ramps(xp: Any, hue: Any) -> Any:
+def _ramps(xp: ArrayModule, hue: Any) -> Any:
     """Red, green and blue of a pure hue: three values in [0, 1].
 
     Args:
@@ -91,7 +92,9 @@ def _ramps(xp: Any, hue: Any) -> Any:
         yield xp.minimum(xp.maximum(ramp, number(0), out=ramp), number(1), out=ramp)
 
 
-def _to_rgb(xp: Any, hue: Any, saturation: Any, value: Any) -> tuple[Any, Any, Any]:
+def _to_rgb(
+    xp: ArrayModule, hue: Any, saturation: Any, value: Any
+) -> tuple[Any, Any, Any]:
     number = hue.dtype.type
     white = number(1) - saturation
     found = []
@@ -117,7 +120,7 @@ class _Conversion(Op, abstract=True):
             raise ValueError(f"Dimension must be 3 but is {known[-1]}")
         return (*known[:-1], _CHANNELS)
 
-    def compute(self, xp: Any, images: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Any) -> Any:
         if images.ndim < 1:
             raise invalid_argument("input must be at least 1D[]")
         if images.shape[-1] != _CHANNELS:
@@ -136,7 +139,7 @@ class RGBToHSV(_Conversion):
 
     rule: ClassVar[Rule] = staticmethod(_to_hsv)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [rgb_to_hsv_gradient(op, grad)]
 
 
@@ -245,7 +248,7 @@ class AdjustContrastv2(_Adjustment):
         shapes.with_rank(factor, 0)
         return images
 
-    def compute(self, xp: Any, images: Any, contrast_factor: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Any, contrast_factor: Any) -> Any:
         self.check(images, contrast_factor)
         if images.size == 0:
             return images.copy()
@@ -282,12 +285,12 @@ class AdjustHue(_Adjustment):
 
     signature = "images: T, delta: float32 -> output: T"
 
-    def compute(self, xp: Any, images: Any, delta: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Any, delta: Any) -> Any:
         self.check(images, delta)
         self.check_channels(images)
         turn = delta * np.float32(6)
 
-        def rule(xp: Any, red: Any, green: Any, blue: Any) -> Any:
+        def rule(xp: ArrayModule, red: Any, green: Any, blue: Any) -> Any:
             number = red.dtype.type
             value = xp.maximum(xp.maximum(red, green), blue)
             low = xp.minimum(xp.minimum(red, green), blue)
@@ -311,7 +314,7 @@ class AdjustSaturation(_Adjustment):
 
     signature = "images: T, scale: float32 -> output: T"
 
-    def compute(self, xp: Any, images: Any, scale: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Any, scale: Any) -> Any:
         self.check(images, scale)
         self.check_channels(images)
         scale = xp.maximum(scale, np.float32(0))

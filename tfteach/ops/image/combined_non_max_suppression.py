@@ -18,6 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.image import nms_kernels as kernels
 from tfteach.ops.image.non_max_suppression import (
     require_columns,
@@ -63,7 +64,7 @@ class CombinedNonMaxSuppression(MultiOutputOp):
     )
 
     def infer_shape(
-        self, boxes: Shape, scores: Shape, per_class: Any, total: Any,
+        self, boxes: Shape, scores: Shape, per_class: Shape, total: Shape,
         similarity: Shape, score: Shape,
     ) -> Any:  # fmt: skip
         batch, count, kinds, columns = shapes.with_rank(boxes, 4)
@@ -112,7 +113,7 @@ class CombinedNonMaxSuppression(MultiOutputOp):
             raise invalid_argument("boxes must have 4 columns")
 
     def compute(
-        self, xp: Any, boxes: Any, scores: Any, per_class: Any, total: Any,
+        self, xp: ArrayModule, boxes: Any, scores: Any, per_class: Any, total: Any,
         similarity: Any, score: Any,
     ) -> Any:  # fmt: skip
         self.check(boxes, scores, per_class, total, similarity, score)
@@ -151,12 +152,12 @@ class CombinedNonMaxSuppression(MultiOutputOp):
 
 @export("image.combined_non_max_suppression")
 def combined_non_max_suppression(
-    boxes: Any,
-    scores: Any,
+    boxes: TensorLike,
+    scores: TensorLike,
     max_output_size_per_class: Any,
     max_total_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _LOWEST,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
     pad_per_class: bool = False,
     clip_boxes: bool = True,
     name: str | None = None,

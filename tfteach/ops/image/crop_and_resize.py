@@ -20,6 +20,7 @@ from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.segment_kernels import segment_sum
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
@@ -85,7 +86,12 @@ class _Crop(Op, abstract=True):
         check_choice(self.op_type, "method", self.method, self.methods)
 
     def lay(
-        self, xp: Any, boxes: Any, box_ind: Any, image: tuple[int, ...], crop: Any
+        self,
+        xp: ArrayModule,
+        boxes: Any,
+        box_ind: Any,
+        image: tuple[int, ...],
+        crop: Any,
     ) -> tuple[Any, Places, Places]:
         """The boxes' images, and the positions of the crops' rows and columns.
 
@@ -139,7 +145,7 @@ def check_grads(grads: Any, boxes: Any, box_ind: Any) -> None:
 
 
 def corners(
-    xp: Any, image: Any, which: Any, rows: Places, columns: Places
+    xp: ArrayModule, image: Any, which: Any, rows: Places, columns: Places
 ) -> list[list[Any]]:
     """The pixels [top, bottom][left, right] around each position, float32."""
     _, height, width, depth = image.shape
@@ -187,7 +193,7 @@ class CropAndResize(_Crop):
         return sized((count, *image[1:]), crop_size)
 
     def compute(
-        self, xp: Any, image: Any, boxes: Any, box_ind: Any, crop_size: Any
+        self, xp: ArrayModule, image: Any, boxes: Any, box_ind: Any, crop_size: Any
     ) -> Any:
         check_image(image)
         check_boxes(boxes, box_ind)
@@ -208,7 +214,7 @@ class CropAndResize(_Crop):
         inside = over_rows(rows.inside) & over_columns(columns.inside)
         return xp.where(inside, top, F32(self.extrapolation_value))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         image, boxes, box_ind, _ = op.inputs
         shape: Any = image._shape
         if not shapes.is_full(shape):
@@ -243,7 +249,7 @@ class CropAndResizeGradImage(_Crop):
         return shapes.with_rank(image_size, 4)
 
     def compute(
-        self, xp: Any, grads: Any, boxes: Any, box_ind: Any, image_size: Any
+        self, xp: ArrayModule, grads: Any, boxes: Any, box_ind: Any, image_size: Any
     ) -> Any:
         check_grads(grads, boxes, box_ind)
         got = shapes.text(image_size.shape)
@@ -296,7 +302,9 @@ class CropAndResizeGradBoxes(_Crop):
     ) -> Shape:
         return boxes
 
-    def compute(self, xp: Any, grads: Any, image: Any, boxes: Any, box_ind: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, grads: Any, image: Any, boxes: Any, box_ind: Any
+    ) -> Any:
         check_grads(grads, boxes, box_ind)
         check_image(image)
         if image.shape[3] != grads.shape[3]:
@@ -328,8 +336,8 @@ class CropAndResizeGradBoxes(_Crop):
 
 @export("image.crop_and_resize")
 def crop_and_resize(
-    image: Any,
-    boxes: Any,
+    image: TensorLike,
+    boxes: TensorLike,
     box_ind: Any = None,
     crop_size: Any = None,
     method: str = "bilinear",

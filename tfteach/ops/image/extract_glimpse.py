@@ -15,6 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.image.resize import check_length, sized
 
 F32 = np.float32
@@ -45,7 +46,7 @@ class ExtractGlimpse(Op):
             )
         return sized((batch, *input[1:]), size)
 
-    def compute(self, xp: Any, input: Any, size: Any, offsets: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, size: Any, offsets: Any) -> Any:
         noise = self.noise or ("uniform" if self.uniform_noise else "gaussian")
         if noise not in ("uniform", "gaussian", "zero"):
             raise invalid_argument(
@@ -99,7 +100,7 @@ class ExtractGlimpse(Op):
         starts: list[list[int]] = np.trunc(places).astype(int).tolist()
         return starts
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None, None]
 
 
@@ -138,7 +139,7 @@ def _noise(xp: Any, kind: str, image: Any, shape: tuple[int, ...]) -> Any:
 
 @export("image.extract_glimpse")
 def extract_glimpse(
-    input: Any,
+    input: TensorLike,
     size: Any,
     offsets: Any,
     centered: bool = True,

@@ -19,6 +19,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.image import nms_kernels as kernels
 
 _FLOATS = dtypes_of("half float32")
@@ -113,7 +114,7 @@ class _Suppression(Op, abstract=True):
         )
         return kernels.select(kernels.overlap_of(boxes), scores, limits)
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         return self.chosen(*inputs).indices
 
     def padded(self, values: Any, size: Any) -> Any:
@@ -136,7 +137,9 @@ class NonMaxSuppression(_Suppression):
     iou_threshold: float = 0.5
     stops_gradients: ClassVar[bool] = True
 
-    def compute(self, xp: Any, boxes: Any, scores: Any, max_output_size: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, boxes: Any, scores: Any, max_output_size: Any
+    ) -> Any:
         limit = np.float32(self.iou_threshold)
         return super().compute(xp, boxes, scores, max_output_size, limit)
 
@@ -188,7 +191,7 @@ class NonMaxSuppressionV4(_OfThresholds, MultiOutputOp):
     def shapes_of(self, size: int | None) -> Any:
         return [(size,), ()]
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         found = self.chosen(*inputs).indices
         return self.padded(found, inputs[2]), np.int32(len(found))
 
@@ -211,7 +214,7 @@ class NonMaxSuppressionV5(_Suppression, MultiOutputOp):
     def shapes_of(self, size: int | None) -> Any:
         return [(size,), (size,), ()]
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         found = self.chosen(*inputs)
         padded = (self.padded(values, inputs[2]) for values in found)
         return (*padded, np.int32(len(found.indices)))
@@ -244,7 +247,7 @@ class NonMaxSuppressionWithOverlaps(_Suppression):
         self.check_scores(scores, len(overlaps))
 
     def compute(
-        self, xp: Any, overlaps: Any, scores: Any, max_output_size: Any,
+        self, xp: ArrayModule, overlaps: Any, scores: Any, max_output_size: Any,
         overlap_threshold: Any, score_threshold: Any,
     ) -> Any:  # fmt: skip
         self.check(overlaps, scores, max_output_size)
@@ -265,11 +268,11 @@ class NonMaxSuppressionWithOverlaps(_Suppression):
 
 @export("image.non_max_suppression")
 def non_max_suppression(
-    boxes: Any,
-    scores: Any,
+    boxes: TensorLike,
+    scores: TensorLike,
     max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _LOWEST,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
     name: str | None = None,
 ) -> Tensor:
     """The indices of the best boxes, without those that overlap a better one.
@@ -309,12 +312,12 @@ def _limits(similarity: Any, score: Any) -> tuple[Tensor, Tensor]:
 
 @export("image.non_max_suppression_with_scores")
 def non_max_suppression_with_scores(
-    boxes: Any,
-    scores: Any,
+    boxes: TensorLike,
+    scores: TensorLike,
     max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _LOWEST,
-    soft_nms_sigma: Any = 0.0,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
+    soft_nms_sigma: TensorLike = 0.0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """`tf.image.non_max_suppression` with optional soft suppression, and the scores.
@@ -356,11 +359,11 @@ def non_max_suppression_with_scores(
 
 @export("image.non_max_suppression_padded")
 def non_max_suppression_padded(
-    boxes: Any,
-    scores: Any,
+    boxes: TensorLike,
+    scores: TensorLike,
     max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _LOWEST,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
     pad_to_max_output_size: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -398,11 +401,11 @@ def non_max_suppression_padded(
 
 @export("image.non_max_suppression_overlaps")
 def non_max_suppression_with_overlaps(
-    overlaps: Any,
-    scores: Any,
+    overlaps: TensorLike,
+    scores: TensorLike,
     max_output_size: Any,
-    overlap_threshold: Any = 0.5,
-    score_threshold: Any = _LOWEST,
+    overlap_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
     name: str | None = None,
 ) -> Tensor:
     """`tf.image.non_max_suppression` with a given matrix of overlaps.

@@ -19,6 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones
@@ -47,7 +48,7 @@ class ImageProjectiveTransformV2(Op):
             return (batch, None, None, depth)
         return (batch, int(size[0]), int(size[1]), depth)
 
-    def compute(self, xp: Any, images: Any, transforms: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Any, transforms: Any, size: Any) -> Any:
         batch, height, width, depth = images.shape
         count, columns = transforms.shape
         if columns != 8 or count not in (1, batch):
@@ -97,7 +98,7 @@ class ImageProjectiveTransformV2(Op):
         with np.errstate(invalid="ignore"):
             return found.astype(images.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         images, transforms = op.inputs[:2]
         if len(transforms.shape) == 1:
             transforms = transforms[None]

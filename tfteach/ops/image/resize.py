@@ -16,6 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.image.resize_weights import (
     F32,
@@ -109,7 +110,7 @@ class _Sized(Op, abstract=True):
     def infer_shape(self, images: Shape, size: Any) -> Shape:
         return sized(images, size)
 
-    def compute(self, xp: Any, images: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Any, size: Any) -> Any:
         self.check_centers()
         check_images(images)
         height, width = check_size(size, "shape_t")
@@ -164,7 +165,7 @@ class _ResizeGrad(_Aligned, abstract=True):
     def infer_shape(self, grads: Shape, original_image: Shape) -> Shape:
         return original_image
 
-    def compute(self, xp: Any, grads: Any, original_image: Any) -> Any:
+    def compute(self, xp: ArrayModule, grads: Any, original_image: Any) -> Any:
         self.check_centers()
         check_original(grads, original_image)
         _, height, width, _ = original_image.shape
@@ -184,7 +185,7 @@ class ResizeBilinear(_Resize):
     T = WITH_BFLOAT
     table = staticmethod(bilinear)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [ResizeBilinearGrad(*self.attributes)(grad, op.inputs[0]), None]
 
 
@@ -210,7 +211,7 @@ class ResizeBicubic(_Resize):
     table = staticmethod(bicubic)
     on_gpu: ClassVar[bool] = False
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         images = op.inputs[0]
         if images.dtype.base_dtype not in ResizeBicubicGrad.T:
             return [None, None]
@@ -242,7 +243,7 @@ class ResizeNearestNeighbor(_Resize):
     def computed_in(self, images: Any) -> Any:
         return images.dtype
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         images = op.inputs[0]
         shape = images._shape
         if shape is not None and None not in shape[1:3]:
@@ -262,7 +263,7 @@ class ResizeNearestNeighborGrad(_Resize):
     T = dtypes_of("uint8 int8 int32 half float32 float64")
     table = staticmethod(nearest)
 
-    def compute(self, xp: Any, grads: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, grads: Any, size: Any) -> Any:
         if grads.ndim != 4:
             raise invalid_argument(
                 f"input must be 4-dimensional{shapes.text(grads.shape)}"
@@ -292,7 +293,7 @@ class ResizeArea(_Sized):
 
 @export("image.resize_bilinear")
 def resize_bilinear(
-    images: Any,
+    images: TensorLike,
     size: Any,
     align_corners: bool = False,
     name: str | None = None,
@@ -328,7 +329,7 @@ def resize_bilinear(
 
 @export("image.resize_nearest_neighbor")
 def resize_nearest_neighbor(
-    images: Any,
+    images: TensorLike,
     size: Any,
     align_corners: bool = False,
     name: str | None = None,
@@ -362,7 +363,7 @@ def resize_nearest_neighbor(
 
 @export("image.resize_bicubic")
 def resize_bicubic(
-    images: Any,
+    images: TensorLike,
     size: Any,
     align_corners: bool = False,
     name: str | None = None,
@@ -395,7 +396,7 @@ def resize_bicubic(
 
 @export("image.resize_area")
 def resize_area(
-    images: Any, size: Any, align_corners: bool = False, name: str | None = None
+    images: TensorLike, size: Any, align_corners: bool = False, name: str | None = None
 ) -> Tensor:
     """Images resized to `size`, each pixel the mean of the pixels it covers.
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.threads import share
+from tfteach.framework.type_aliases import ArrayModule
 
 F32 = np.float32
 # Bytes resized at once: a few images, or some rows of a large one.
@@ -184,7 +185,9 @@ def transpose(taps: Taps, size: int) -> Taps:
     return Taps(index, table)
 
 
-def resample(xp: Any, images: Any, rows: Taps, columns: Taps, dtype: Any) -> Any:
+def resample(
+    xp: ArrayModule, images: Any, rows: Taps, columns: Taps, dtype: Any
+) -> Any:
     """Images with both axes resized.
 
     Args:
@@ -277,7 +280,7 @@ def _ready(xp: Any, taps: Taps, run: int, dtype: Any) -> _Table:
 
 
 def _blend(
-    xp: Any, array: Any, index: Any, weight: Any, is_lerp: bool, out: Any
+    xp: ArrayModule, array: Any, index: Any, weight: Any, is_lerp: bool, out: Any
 ) -> None:
     """Apply a table to axis 1 of an array with one or two more axes, into `out`."""
     if index is None:

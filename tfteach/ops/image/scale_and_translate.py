@@ -17,8 +17,9 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.image.resize import (
     WITH_BFLOAT,
     check_images,
@@ -146,7 +147,7 @@ class ScaleAndTranslate(_Scale):
         return sized(images, size)
 
     def compute(
-        self, xp: Any, images: Any, size: Any, scale: Any, translation: Any
+        self, xp: ArrayModule, images: Any, size: Any, scale: Any, translation: Any
     ) -> Any:
         check_images(images)
         height, width = check_size(size, "output_shape_t")
@@ -157,7 +158,7 @@ class ScaleAndTranslate(_Scale):
             scaled(images.shape[2], width, *columns), F32,
         )  # fmt: skip
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         images, _, scale, translation = op.inputs
         back = ScaleAndTranslateGrad(*self.attributes)
         return [back(grad, images, scale, translation), None, None, None]
@@ -181,7 +182,12 @@ class ScaleAndTranslateGrad(_Scale):
         return original_image
 
     def compute(
-        self, xp: Any, grads: Any, original_image: Any, scale: Any, translation: Any
+        self,
+        xp: ArrayModule,
+        grads: Any,
+        original_image: Any,
+        scale: Any,
+        translation: Any,
     ) -> Any:
         check_original(grads, original_image)
         rows, columns = self.settings(scale, translation)

@@ -17,6 +17,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.linalg.adjoint import adjoint
 from tfteach.ops.linalg.matmul import matmul
@@ -52,7 +53,7 @@ class Cholesky(Op):
         batch, size = square(input)
         return None if input is None else (*batch, size, size)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         check_square(input)
         try:
             found = xp.linalg.cholesky(widened(input))
@@ -63,7 +64,7 @@ class Cholesky(Op):
             ) from None
         return found.astype(input.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         factor = op.outputs[0]
         size = shape(factor)[-1]
         batch = shape(factor)[:-2]
@@ -78,7 +79,7 @@ class Cholesky(Op):
 
 
 @export("linalg.cholesky", "cholesky")
-def cholesky(input: Any, name: str | None = None) -> Tensor:
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The Cholesky factors of positive definite matrices.
 
     output @ adjoint(output) = input, output lower triangular
@@ -113,10 +114,10 @@ class CholeskyGrad(Op):
         batch, size = square(l)
         return None if l is None else (*batch, size, size)
 
-    def check_shapes(self, l: Any, grad: Any) -> None:  # noqa: E741
+    def check_shapes(self, l: tuple[int, ...], grad: tuple[int, ...]) -> None:  # noqa: E741
         require(l == grad, "Inputs (L and grad) must have the same shape.")
 
-    def compute(self, xp: Any, l: Any, grad: Any) -> Any:  # noqa: E741
+    def compute(self, xp: ArrayModule, l: Any, grad: Any) -> Any:  # noqa: E741
         check_square(l)
         factor = xp.tril(widened(l))
         product = xp.tril(xp.swapaxes(factor, -1, -2) @ xp.tril(widened(grad)))
@@ -128,7 +129,7 @@ class CholeskyGrad(Op):
 
 
 @export("linalg.logdet")
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """ln det of positive definite matrices, computed from their Cholesky factors.
 
     Args:

@@ -11,6 +11,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.math.compare import REAL_NUMBERS
 
 
@@ -29,7 +30,7 @@ class Cross(Op):
                 raise ValueError(f"Dimension must be 3 but is {own[-1]}")
         return shapes.merge(a, b)
 
-    def compute(self, xp: Any, a: Any, b: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Any, b: Any) -> Any:
         if a.shape != b.shape:
             raise invalid_argument(
                 f"Both inputs must be of same shape: {shapes.text(a.shape)} vs. "
@@ -42,13 +43,13 @@ class Cross(Op):
         turn, back = [1, 2, 0], [2, 0, 1]
         return a[..., turn] * b[..., back] - a[..., back] * b[..., turn]
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         u, v = op.inputs
         return [cross(v, grad), cross(grad, u)]
 
 
 @export("linalg.cross", "cross")
-def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """The cross products of 3-vectors.
 
     Args:

@@ -18,6 +18,7 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import is_full
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.transpose_reverse import transpose
@@ -33,7 +34,9 @@ from tfteach.ops.math.reduce_functions import reduce_prod, reduce_sum
 
 
 @export("tensordot", "linalg.tensordot")
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+def tensordot(
+    a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None
+) -> Tensor:
     """Sum of products over axes of two tensors.
 
     c[i..., j...] = Σₖ a[i..., k...] * b[k..., j...]
@@ -155,7 +158,7 @@ def _as_matrix(a: Tensor, axes: Any, flipped: bool) -> tuple[Tensor, Any, Any]:
 
 
 @export("einsum", "linalg.einsum")
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
+def einsum(equation: str, *inputs: Tensor, **kwargs: Any) -> Tensor:
     """Sum of products over axes named by letters.
 
     "ij,jk->ik": c[i, k] = Σⱼ a[i, j] * b[j, k]

@@ -13,6 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import expand_dims, squeeze
 from tfteach.ops.core.shape_ops import shape
@@ -47,7 +48,7 @@ class LinearOperatorLowerTriangular:
 
     def __init__(
         self,
-        tril: Any,
+        tril: TensorLike,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None,
@@ -149,7 +150,7 @@ class LinearOperatorLowerTriangular:
         with self._scope(name):
             return reduce_sum(log(absolute(self._diagonal())), axis=[-1])
 
-    def add_to_tensor(self, x: Any, name: str = "add_to_tensor") -> Tensor:
+    def add_to_tensor(self, x: TensorLike, name: str = "add_to_tensor") -> Tensor:
         """The matrix plus `x`."""
         with self._scope(name):
             x = convert(x, self.dtype, "x")
@@ -157,7 +158,7 @@ class LinearOperatorLowerTriangular:
 
     def matmul(
         self,
-        x: Any,
+        x: TensorLike,
         adjoint: bool = False,
         adjoint_arg: bool = False,
         name: str = "matmul",
@@ -167,7 +168,9 @@ class LinearOperatorLowerTriangular:
             x = convert(x, self.dtype, "x")
             return product(self._lower(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
 
-    def matvec(self, x: Any, adjoint: bool = False, name: str = "matvec") -> Tensor:
+    def matvec(
+        self, x: TensorLike, adjoint: bool = False, name: str = "matvec"
+    ) -> Tensor:
         """The matrix, or its adjoint, times the vectors `x`, [..., n]."""
         with self._scope(name):
             column = expand_dims(convert(x, self.dtype, "x"), axis=-1)
@@ -175,7 +178,7 @@ class LinearOperatorLowerTriangular:
 
     def solve(
         self,
-        rhs: Any,
+        rhs: TensorLike,
         adjoint: bool = False,
         adjoint_arg: bool = False,
         name: str = "solve",
@@ -188,7 +191,9 @@ class LinearOperatorLowerTriangular:
             with name_scope("MatrixTriangularSolve"):
                 return matrix_triangular_solve(lower, rhs, lower=True, adjoint=adjoint)
 
-    def solvevec(self, rhs: Any, adjoint: bool = False, name: str = "solve") -> Tensor:
+    def solvevec(
+        self, rhs: TensorLike, adjoint: bool = False, name: str = "solve"
+    ) -> Tensor:
         """x with `self @ x == rhs` for vectors `rhs`, [..., n]."""
         with self._scope(name):
             column = expand_dims(convert(rhs, self.dtype, "rhs"), axis=-1)

@@ -12,6 +12,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.identity_reshape import INDICES
 from tfteach.ops.linalg.solve import MATRIX_TYPES, check_square, square, widened
 
@@ -33,7 +34,7 @@ class Lu(MultiOutputOp):
             return [None, None]
         return [(*batch, size, size), (*batch, size)]
 
-    def compute(self, xp: Any, input: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any]:
         check_square(input)
         size = input.shape[-1]
         factors = np.array(widened(input)).reshape(-1, size, size)
@@ -61,7 +62,7 @@ def _eliminate(matrix: Any, rows: Any) -> None:
 
 
 @export("linalg.lu")
-def lu(input: Any, output_idx_type: Any = int32, name: str | None = None) -> Any:
+def lu(input: TensorLike, output_idx_type: Any = int32, name: str | None = None) -> Any:
     """LU decompositions with pivoting.
 
     input[p] = L @ U

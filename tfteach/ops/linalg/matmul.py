@@ -21,6 +21,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_matrix
 from tfteach.framework.threads import cores, share
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.identity_reshape import expand_dims, reshape, squeeze
 from tfteach.ops.core.shape_ops import shape
@@ -37,7 +38,7 @@ MIN_SHARED_PRODUCT = 1 << 25
 MIN_OUTER_WIDTH = 8
 
 
-def product(xp: Any, a: Any, b: Any) -> Any:
+def product(xp: ArrayModule, a: Any, b: Any) -> Any:
     """a @ b in a's type; two-byte floats are accumulated in four bytes."""
     dtype = a.dtype
     if a.shape[-1] == 1 and _is_outer(a, b):
@@ -101,11 +102,11 @@ class MatMul(Op):
             raise ValueError(f"Dimensions must be equal, but are {k} and {k2}")
         return m, n
 
-    def check_shapes(self, a: Any, b: Any) -> None:
+    def check_shapes(self, a: tuple[int, ...], b: tuple[int, ...]) -> None:
         require_matrix(a, "In[0] is not a matrix. Instead it has shape %s")
         require_matrix(b, "In[1] is not a matrix. Instead it has shape %s")
 
-    def compute(self, xp: Any, a: Any, b: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Any, b: Any) -> Any:
         left = a.T if self.transpose_a else a
         right = b.T if self.transpose_b else b
         try:
@@ -119,7 +120,7 @@ class MatMul(Op):
     def without_transpose(self) -> MatMul | None:
         return MatMul(self.transpose_a) if self.transpose_b else None
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         a, b = conj(op.inputs[0]), conj(op.inputs[1])
         if self.transpose_a:
             first = MatMul(False, True) if not self.transpose_b else MatMul(True, True)
@@ -133,7 +134,7 @@ class MatMul(Op):
         return [grad_a, grad_b]
 
 
-def adjoint_view(xp: Any, array: Any) -> Any:
+def adjoint_view(xp: ArrayModule, array: Any) -> Any:
     """The conjugate transposes of matrices, as a view where possible."""
     turned = xp.swapaxes(array, -1, -2)
     return xp.conj(turned) if array.dtype.kind == "c" else turned
@@ -166,7 +167,7 @@ class BatchMatMulV2(Op):
     def batch_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.broadcast(x, y)
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         for i, matrix in enumerate((x, y)):
             if matrix.ndim < 2:
                 raise invalid_argument(f"In[{i}] ndims must be >= 2: {matrix.ndim}")
@@ -186,7 +187,7 @@ class BatchMatMulV2(Op):
                 f"{int(self.adj_y)}"
             ) from None
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y = op.inputs
         grad_x, grad_y = _batch_gradient(op, grad)
         if shapes.is_full(x._shape) and x._shape == y._shape:
@@ -197,7 +198,7 @@ class BatchMatMulV2(Op):
         return [grad_x, reshape(reduce_sum(grad_y, ry), sy)]
 
 
-def _batch_gradient(op: Operation, grad: Any) -> list[Any]:
+def _batch_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, y = op.inputs
     adj_x, adj_y = op.get_attr("adj_x"), op.get_attr("adj_y")
     if adj_x:
@@ -218,14 +219,14 @@ class BatchMatMul(BatchMatMulV2):
     def batch_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.merge(x, y)
 
-    def check_shapes(self, x: Any, y: Any) -> None:
+    def check_shapes(self, x: tuple[int, ...], y: tuple[int, ...]) -> None:
         message = "In[0] and In[1] has different ndims: %s vs. %s"
         require(len(x) == len(y), message, x, y)
         for i, (m, n) in enumerate(zip(x[:-2], y[:-2], strict=True)):
             message = f"In[0].dim({i}) and In[1].dim({i}) must be the same: %s vs %s"
             require(m == n, message, x, y)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _batch_gradient(op, grad)
 
 
@@ -238,8 +239,8 @@ def _check_flags(which: str, transpose: bool, adjoint: bool) -> None:
 
 @export("linalg.matmul", "matmul")
 def matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
@@ -306,8 +307,8 @@ def matmul(
 
 @export("linalg.matvec")
 def matvec(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
@@ -343,7 +344,7 @@ def matvec(
 
 
 @export("linalg.trace", "trace")
-def trace(x: Any, name: str | None = None) -> Tensor:
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the diagonal of each matrix.
 
     output[...] = Σᵢ x[..., i, i]

@@ -5,6 +5,7 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py, linalg_ops_impl.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.core.constant import constant
@@ -52,7 +54,7 @@ class MatrixDiag(Op):
         shapes.with_rank_at_least(diagonal, 1)
         return None if diagonal is None else (*diagonal, diagonal[-1])
 
-    def compute(self, xp: Any, diagonal: Any) -> Any:
+    def compute(self, xp: ArrayModule, diagonal: Any) -> Any:
         if not diagonal.ndim:
             raise invalid_argument(
                 "diagonal must be at least 1-dim, received shape: []"
@@ -62,7 +64,7 @@ class MatrixDiag(Op):
         result[..., xp.arange(n), xp.arange(n)] = diagonal
         return result
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [matrix_diag_part(grad)]
 
 
@@ -77,14 +79,14 @@ class MatrixDiagPart(Op):
             return None
         return (*input[:-2], _shorter(*input[-2:]))
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         if input.ndim < 2:
             raise invalid_argument(
                 f"input must be at least 2-dim, received shape: {brackets(input)}"
             )
         return xp.diagonal(input, axis1=-2, axis2=-1).copy()
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         known = op.inputs[0].static_shape
         matrix = None if known is None else known[-2:]
         if matrix is not None and None not in matrix and matrix[0] == matrix[1]:
@@ -107,13 +109,13 @@ class MatrixSetDiag(Op):
             return (*whole[:-1], *input[-2:])
         return None if diagonal is None else (*diagonal[:-1], None, None)
 
-    def check_shapes(self, input: Any, diagonal: Any) -> None:
+    def check_shapes(self, input: tuple[int, ...], diagonal: tuple[int, ...]) -> None:
         message = "input must be at least 2-dim, received shape: %s"
         require(len(input) >= 2, message, input)
         message = "diagonal must be at least 1-dim, received shape: %s"
         require(diagonal, message, diagonal)
 
-    def compute(self, xp: Any, input: Any, diagonal: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, diagonal: Any) -> Any:
         n = min(input.shape[-2:])
         if diagonal.shape != (*input.shape[:-2], n):
             raise invalid_argument(
@@ -125,7 +127,7 @@ class MatrixSetDiag(Op):
         result[..., xp.arange(n), xp.arange(n)] = diagonal
         return result
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         known = shapes.merge(op.inputs[0].static_shape, grad.static_shape)
         wanted: Any = None
         if known is not None:
@@ -156,7 +158,12 @@ class MatrixBandPart(Op):
     def infer_shape(self, input: Shape, num_lower: Shape, num_upper: Shape) -> Shape:
         return input  # as in TensorFlow, a run reports matrices without two axes
 
-    def check_shapes(self, input: Any, num_lower: Any, num_upper: Any) -> None:
+    def check_shapes(
+        self,
+        input: tuple[int, ...],
+        num_lower: tuple[int, ...],
+        num_upper: tuple[int, ...],
+    ) -> None:
         require(
             len(input) >= 2, "input must be at least 2-dim, received shape: %s", input
         )
@@ -181,7 +188,7 @@ class MatrixBandPart(Op):
         )
         return xp.where(inside, input, input.dtype.type(0))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         _, lower, upper = op.inputs
         return [MatrixBandPart()(grad, lower, upper), None, None]
 
@@ -197,12 +204,12 @@ class Diag(Op):
         shapes.with_rank_at_least(diagonal, 1)
         return None if diagonal is None else diagonal + diagonal
 
-    def compute(self, xp: Any, diagonal: Any) -> Any:
+    def compute(self, xp: ArrayModule, diagonal: Any) -> Any:
         if not diagonal.ndim:
             raise invalid_argument("Input must be at least rank 1, got 0")
         return xp.diag(diagonal.reshape(-1)).reshape(diagonal.shape + diagonal.shape)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [DiagPart()(grad)]
 
 
@@ -223,7 +230,7 @@ class DiagPart(Op):
         half = len(input) // 2
         return shapes.merge(input[:half], input[half:])
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         if input.ndim % 2 or not input.ndim:
             raise invalid_argument(
                 "The rank of the tensor should be even and positive, got shape "
@@ -240,7 +247,7 @@ class DiagPart(Op):
         size = int(np.prod(shape))
         return xp.diagonal(input.reshape((size, size))).reshape(shape).copy()
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [Diag()(grad)]
 
 
@@ -262,9 +269,9 @@ def _padding(tensor: Any, value: Any) -> Any:
 
 @export("matrix_diag", "linalg.diag")
 def matrix_diag(
-    diagonal: Any,
+    diagonal: TensorLike,
     name: str | None = "diag",
-    k: Any = 0,
+    k: TensorLike = 0,
     num_rows: Any = -1,
     num_cols: Any = -1,
     padding_value: Any = 0,
@@ -307,7 +314,10 @@ def matrix_diag(
 
 @export("matrix_diag_part", "linalg.diag_part")
 def matrix_diag_part(
-    input: Any, name: str | None = "diag_part", k: Any = 0, padding_value: Any = 0
+    input: TensorLike,
+    name: str | None = "diag_part",
+    k: TensorLike = 0,
+    padding_value: Any = 0,
 ) -> Tensor:
     """Diagonals of matrices; unlike in TensorFlow 1.15, `k` has an effect.
 
@@ -330,7 +340,10 @@ def matrix_diag_part(
 
 @export("matrix_set_diag", "linalg.set_diag")
 def matrix_set_diag(
-    input: Any, diagonal: Any, name: str | None = "set_diag", k: Any = 0
+    input: TensorLike,
+    diagonal: TensorLike,
+    name: str | None = "set_diag",
+    k: TensorLike = 0,
 ) -> Tensor:
     """Matrices with diagonals replaced; unlike in TensorFlow 1.15, `k` has an effect.
 
@@ -352,7 +365,10 @@ def matrix_set_diag(
 
 @export("matrix_band_part", "linalg.band_part")
 def matrix_band_part(
-    input: Any, num_lower: Any, num_upper: Any, name: str | None = None
+    input: TensorLike,
+    num_lower: TensorLike,
+    num_upper: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     """Matrices with zeros outside a band around the diagonal.
 
@@ -374,7 +390,7 @@ def matrix_band_part(
 
 
 @export("diag", "linalg.tensor_diag")
-def diag(diagonal: Any, name: str | None = None) -> Tensor:
+def diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of twice the rank with a given diagonal, zero elsewhere.
 
     Args:
@@ -390,7 +406,7 @@ def diag(diagonal: Any, name: str | None = None) -> Tensor:
 
 
 @export("diag_part", "linalg.tensor_diag_part")
-def diag_part(input: Any, name: str | None = None) -> Tensor:
+def diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The diagonal of a tensor of even rank.
 
     Args:
@@ -407,10 +423,10 @@ def diag_part(input: Any, name: str | None = None) -> Tensor:
 
 @export("eye", "linalg.eye")
 def eye(
-    num_rows: Any,
+    num_rows: TensorLike,
     num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = dtypes.float32,
+    batch_shape: Tensor | Sequence[int] | None = None,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
     """Identity matrices.

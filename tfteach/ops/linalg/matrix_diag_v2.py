@@ -15,9 +15,10 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.core.fill import zeros_like
 
 
@@ -50,7 +51,7 @@ def _check_bounds(rows: int, columns: int, low: int, high: int) -> None:
             )
 
 
-def _places(xp: Any, rows: int, columns: int, low: int, high: int) -> Any:
+def _places(xp: ArrayModule, rows: int, columns: int, low: int, high: int) -> Any:
     """For each diagonal: its row in the band, and the indices of its elements."""
     for i, number in enumerate(range(high, low - 1, -1)):
         length = _longest(rows, columns, number, number)
@@ -110,7 +111,12 @@ class MatrixDiagV2(Op):
         return (*batch, *sizes)
 
     def check_shapes(
-        self, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any
+        self,
+        diagonal: tuple[int, ...],
+        k: tuple[int, ...],
+        num_rows: tuple[int, ...],
+        num_cols: tuple[int, ...],
+        padding_value: tuple[int, ...],
     ) -> None:
         message = "diagonal must be at least 1-dim, received shape: %s"
         require(diagonal, message, diagonal)
@@ -122,7 +128,13 @@ class MatrixDiagV2(Op):
             require(single, f"{name} must have exactly one element, got shape %s", own)
 
     def compute(
-        self, xp: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any
+        self,
+        xp: ArrayModule,
+        diagonal: Any,
+        k: Any,
+        num_rows: Any,
+        num_cols: Any,
+        padding: Any,
     ) -> Any:
         low, high = _band(k)
         band = diagonal[..., None, :] if low == high else diagonal
@@ -141,7 +153,7 @@ class MatrixDiagV2(Op):
             result[..., at_rows, at_columns] = band[..., i, : steps.size]
         return result
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.linalg.matrix_diag import matrix_diag_part
 
         part = matrix_diag_part(grad, k=op.inputs[1])
@@ -177,13 +189,13 @@ class MatrixDiagPartV2(Op):
         low, high = _static_band(k, *input[-2:])
         return _band_shape(input[:-2], input[-2], input[-1], low, high)
 
-    def check_shapes(self, input: Any, k: Any) -> None:
+    def check_shapes(self, input: tuple[int, ...], k: tuple[int, ...]) -> None:
         message = "input must be at least 2-dim, received shape: %s"
         require(len(input) >= 2, message, input)
         message = "diag_index must be a scalar or vector, received shape: %s"
         require(len(k) <= 1, message, k)
 
-    def compute(self, xp: Any, input: Any, k: Any, padding_value: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, k: Any, padding_value: Any) -> Any:
         low, high = _band(k)
         rows, columns = input.shape[-2:]
         _check_bounds(rows, columns, low, high)
@@ -194,7 +206,7 @@ class MatrixDiagPartV2(Op):
             result[..., i, : steps.size] = input[..., at_rows, at_columns]
         return result[..., 0, :] if low == high else result
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.linalg.matrix_diag import matrix_diag, matrix_set_diag
 
         input, k, _ = op.inputs
@@ -228,7 +240,9 @@ class MatrixSetDiagV2(Op):
         shapes.merge(_band_shape(input[:-2], input[-2], input[-1], low, high), diagonal)
         return input
 
-    def check_shapes(self, input: Any, diagonal: Any, k: Any) -> None:
+    def check_shapes(
+        self, input: tuple[int, ...], diagonal: tuple[int, ...], k: tuple[int, ...]
+    ) -> None:
         message = "input must be at least 2-dim, received shape: %s"
         require(len(input) >= 2, message, input)
         message = "diagonal must be at least 1-dim, received shape: %s"
@@ -236,7 +250,7 @@ class MatrixSetDiagV2(Op):
         message = "diag_index must be a scalar or vector, received shape: %s"
         require(len(k) <= 1, message, k)
 
-    def compute(self, xp: Any, input: Any, diagonal: Any, k: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, diagonal: Any, k: Any) -> Any:
         low, high = _band(k)
         rows, columns = input.shape[-2:]
         _check_bounds(rows, columns, low, high)

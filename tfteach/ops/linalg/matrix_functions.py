@@ -19,6 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.array.tile_broadcast import tile
@@ -112,10 +113,10 @@ class MatrixSquareRoot(Op):
         batch, order = square(input)
         return None if input is None else (*batch, order, order)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return _each(square_root, input)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         """The Sylvester equation R dR + dR R = dA, solved as a linear system."""
         root = op.outputs[0]
         sizes = shape(root)
@@ -147,7 +148,7 @@ def _kronecker(a: Tensor, b: Tensor) -> Tensor:
 
 
 @export("linalg.sqrtm", "matrix_square_root")
-def matrix_square_root(input: Any, name: str | None = None) -> Tensor:
+def matrix_square_root(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal square roots of square matrices.
 
     output @ output = input
@@ -175,12 +176,12 @@ class MatrixLogarithm(Op):
         batch, order = square(input)
         return None if input is None else (*batch, order, order)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return _each(logarithm, input)
 
 
 @export("linalg.logm")
-def matrix_logarithm(input: Any, name: str | None = None) -> Tensor:
+def matrix_logarithm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal logarithms of square matrices.
 
     Args:

@@ -11,6 +11,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.linalg.solve import MATRIX_TYPES, widened
 
 
@@ -43,13 +44,20 @@ class MatrixSolveLs(Op):
         batch = shapes.merge(matrix[:-2], rhs[:-2])
         return None if batch is None else (*batch, matrix[-1], rhs[-1])
 
-    def check_shapes(self, matrix: Any, rhs: Any, l2_regularizer: Any) -> None:
+    def check_shapes(
+        self,
+        matrix: tuple[int, ...],
+        rhs: tuple[int, ...],
+        l2_regularizer: tuple[int, ...],
+    ) -> None:
         require(len(matrix) == len(rhs), "All input tensors must have the same rank.")
         message = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
         require(len(matrix) >= 2, message)
         require_scalar(l2_regularizer, "l2_regularizer must be scalar, got shape %s")
 
-    def compute(self, xp: Any, matrix: Any, rhs: Any, l2_regularizer: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, matrix: Any, rhs: Any, l2_regularizer: Any
+    ) -> Any:
         if matrix.shape[:-2] != rhs.shape[:-2]:
             raise invalid_argument(
                 "All input tensors must have the same outer dimensions."

@@ -12,6 +12,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.linalg.adjoint import adjoint
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.linalg.matrix_diag import matrix_band_part
@@ -40,11 +41,11 @@ class Qr(MultiOutputOp):
         least = None if rows is None or columns is None else min(rows, columns)
         return [(*batch, rows, least), (*batch, least, columns)]
 
-    def check_shapes(self, input: Any) -> None:
+    def check_shapes(self, input: tuple[int, ...]) -> None:
         message = f"Input tensor 0 must have rank >= 2, got {len(input)}"
         require(len(input) >= 2, message)
 
-    def compute(self, xp: Any, input: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any]:
         wide = input.astype("float32") if input.dtype == "float16" else input
         mode = "complete" if self.full_matrices else "reduced"
         q, r = xp.linalg.qr(wide, mode=mode)
@@ -78,7 +79,7 @@ def _over_adjoint(x: Any, r: Any) -> Any:
 
 @export("linalg.qr", "qr")
 def qr(
-    input: Any, full_matrices: bool = False, name: str | None = None
+    input: TensorLike, full_matrices: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """(q, r) with input = q @ r.
 

@@ -16,6 +16,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.linalg.adjoint import adjoint
@@ -49,7 +50,7 @@ class SelfAdjointEigV2(MultiOutputOp):
             return [None, None if self.compute_v else (0,)]
         return [(*batch, size), (*batch, size, size) if self.compute_v else (0,)]
 
-    def compute(self, xp: Any, input: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any]:
         check_square(input)
         message = (
             "Self-adjoint eigen decomposition was not successful. The input might not "
@@ -64,7 +65,7 @@ class SelfAdjointEigV2(MultiOutputOp):
         values = attempt(message, xp.linalg.eigvalsh, wide)
         return values.astype(dtype), xp.empty((0,), dtype)
 
-    def gradient(self, op: Operation, grad_e: Any, grad_v: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad_e: Tensor, grad_v: Tensor) -> list[Any]:
         e = op.outputs[0]
         with control_dependencies([grad_e, grad_v]):
             if self.compute_v:
@@ -82,7 +83,9 @@ class SelfAdjointEigV2(MultiOutputOp):
 
 
 @export("linalg.eigh", "self_adjoint_eig")
-def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def self_adjoint_eig(
+    tensor: TensorLike, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Eigenvalues and eigenvectors of self-adjoint matrices.
 
     tensor @ v[:, i] = e[i] * v[:, i]
@@ -108,7 +111,7 @@ def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tens
 
 
 @export("linalg.eigvalsh", "self_adjoint_eigvals")
-def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
+def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Eigenvalues of self-adjoint matrices, in ascending order.
 
     Args:
@@ -136,6 +139,6 @@ class SelfAdjointEig(Op):
             return None
         return (*batch, None if size is None else size + 1, size)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         values, vectors = SelfAdjointEigV2(True).compute(xp, input)
         return xp.concatenate([values[..., None, :], vectors], axis=-2)

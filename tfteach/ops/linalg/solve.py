@@ -19,6 +19,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
@@ -82,13 +83,13 @@ class MatrixInverse(Op):
         batch, size = square(input)
         return None if input is None else (*batch, size, size)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         check_square(input)
         inverse = attempt("Input is not invertible.", xp.linalg.inv, widened(input))
         result = adjoint_view(xp, inverse) if self.adjoint else inverse
         return result.astype(input.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         inverse = op.outputs[0]
         inner = matmul(grad, inverse, adjoint_b=True)
         return [-matmul(inverse, inner, adjoint_a=True)]
@@ -96,7 +97,7 @@ class MatrixInverse(Op):
 
 @export("linalg.inv", "matrix_inverse")
 def matrix_inverse(
-    input: Any, adjoint: bool = False, name: str | None = None
+    input: TensorLike, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """The inverses of square matrices.
 
@@ -130,11 +131,11 @@ class MatrixDeterminant(Op):
     def infer_shape(self, input: Shape) -> Shape:
         return square(input and (*input[:-2], *input[:-3:-1]))[0]
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         check_square(input)
         return xp.asarray(xp.linalg.det(widened(input))).astype(input.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         a, c = op.inputs[0], op.outputs[0]
         inverse = matrix_inverse(a, adjoint=True)
         factors = reshape(grad * c, concat([shape(c), [1, 1]], 0))
@@ -142,7 +143,7 @@ class MatrixDeterminant(Op):
 
 
 @export("linalg.det", "matrix_determinant")
-def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
+def matrix_determinant(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinants of square matrices.
 
     Args:
@@ -171,13 +172,13 @@ class LogMatrixDeterminant(MultiOutputOp):
         batch = square(input and (*input[:-2], *input[:-3:-1]))[0]
         return [batch, batch]
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         check_square(input)
         sign, logarithm = xp.linalg.slogdet(widened(input))
         dtype = input.dtype
         return xp.asarray(sign).astype(dtype), xp.asarray(logarithm).astype(dtype)
 
-    def gradient(self, op: Operation, _: Any, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, _: Any, grad: Tensor) -> list[Any]:
         a, c = op.inputs[0], op.outputs[1]
         inverse = matrix_inverse(a, adjoint=True)
         factors = reshape(grad, concat([shape(c), [1, 1]], 0))
@@ -190,7 +191,7 @@ _SignAndLog: Any = namedtuple(  # type: ignore[name-match]  # the op's name, as 
 
 
 @export("linalg.slogdet")
-def log_matrix_determinant(input: Any, name: str | None = None) -> Any:
+def log_matrix_determinant(input: TensorLike, name: str | None = None) -> Any:
     """(sign, ln |det|) of square matrices, for determinants that would overflow.
 
     det = sign * exp(log_abs_determinant)
@@ -245,12 +246,12 @@ class MatrixSolve(Op):
     def infer_shape(self, matrix: Shape, rhs: Shape) -> Shape:
         return _solution_shape(matrix, rhs)
 
-    def check_shapes(self, matrix: Any, rhs: Any) -> None:
+    def check_shapes(self, matrix: tuple[int, ...], rhs: tuple[int, ...]) -> None:
         require(len(matrix) == len(rhs), "All input tensors must have the same rank.")
         message = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
         require(len(matrix) >= 2, message)
 
-    def compute(self, xp: Any, matrix: Any, rhs: Any) -> Any:
+    def compute(self, xp: ArrayModule, matrix: Any, rhs: Any) -> Any:
         _check_system(matrix, rhs)
         left = adjoint_view(xp, matrix) if self.adjoint else matrix
         right = widened(rhs)
@@ -259,7 +260,7 @@ class MatrixSolve(Op):
         )
         return found.astype(matrix.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         grad_b = matrix_solve(op.inputs[0], grad, adjoint=not self.adjoint)
         return [-_outer(self.adjoint, grad_b, op.outputs[0]), grad_b]
 
@@ -273,7 +274,7 @@ def _outer(is_adjoint: bool, grad_b: Any, solution: Any) -> Tensor:
 
 @export("linalg.solve", "matrix_solve")
 def matrix_solve(
-    matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None
+    matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """The solutions of systems of linear equations.
 
@@ -313,12 +314,12 @@ class MatrixTriangularSolve(Op):
     def infer_shape(self, matrix: Shape, rhs: Shape) -> Shape:
         return _solution_shape(matrix, rhs)
 
-    def check_shapes(self, matrix: Any, rhs: Any) -> None:
+    def check_shapes(self, matrix: tuple[int, ...], rhs: tuple[int, ...]) -> None:
         require(len(matrix) == len(rhs), "All input tensors must have the same rank.")
         message = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
         require(len(matrix) >= 2, message)
 
-    def compute(self, xp: Any, matrix: Any, rhs: Any) -> Any:
+    def compute(self, xp: ArrayModule, matrix: Any, rhs: Any) -> Any:
         _check_system(matrix, rhs)
         diagonal = xp.diagonal(matrix, axis1=-2, axis2=-1)
         if bool((diagonal == 0).any()):
@@ -329,7 +330,7 @@ class MatrixTriangularSolve(Op):
         found = attempt(_SINGULAR, lambda own: xp.linalg.solve(own, right), left)
         return found.astype(matrix.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         grad_b = matrix_triangular_solve(
             op.inputs[0], grad, lower=self.lower, adjoint=not self.adjoint
         )
@@ -340,8 +341,8 @@ class MatrixTriangularSolve(Op):
 
 @export("linalg.triangular_solve", "matrix_triangular_solve")
 def matrix_triangular_solve(
-    matrix: Any,
-    rhs: Any,
+    matrix: TensorLike,
+    rhs: TensorLike,
     lower: bool = True,
     adjoint: bool = False,
     name: str | None = None,
@@ -369,7 +370,9 @@ def matrix_triangular_solve(
 
 
 @export("linalg.cholesky_solve", "cholesky_solve")
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+def cholesky_solve(
+    chol: TensorLike, rhs: TensorLike, name: str | None = None
+) -> Tensor:
     """The solutions of A @ X = rhs, given the Cholesky factors of A.
 
     chol @ adjoint(chol) @ output = rhs

@@ -15,6 +15,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_matrix
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.shape_ops import cast
 from tfteach.ops.linalg.matmul import MatMul, matmul
@@ -40,16 +41,16 @@ class SparseMatMul(Op):
     def infer_shape(self, a: Shape, b: Shape) -> Shape:
         return MatMul(self.transpose_a, self.transpose_b).infer_shape(a, b)
 
-    def check_shapes(self, a: Any, b: Any) -> None:
+    def check_shapes(self, a: tuple[int, ...], b: tuple[int, ...]) -> None:
         require_matrix(a, "a is not a matrix")
         require_matrix(b, "b is not a matrix")
 
-    def compute(self, xp: Any, a: Any, b: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Any, b: Any) -> Any:
         # For BLAS, multiplying zeros is cheaper than searching for them.
         plain = MatMul(self.transpose_a, self.transpose_b)
         return plain.compute(xp, a.astype(np.float32), b.astype(np.float32))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         a, b = op.inputs
         hints = {a: self.a_is_sparse, b: self.b_is_sparse}
         hints[grad] = grad.op.type == "ReluGrad"
@@ -75,8 +76,8 @@ class SparseMatMul(Op):
 
 @export("sparse_matmul")
 def sparse_matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     a_is_sparse: bool = False,

@@ -19,6 +19,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.transpose_reverse import matrix_transpose
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
@@ -53,7 +54,7 @@ class Svd(MultiOutputOp):
             return [values, (*batch, m, m), (*batch, n, n)]
         return [values, (*batch, m, least), (*batch, n, least)]
 
-    def compute(self, xp: Any, input: Any) -> tuple[Any, Any, Any]:
+    def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any, Any]:
         dtype, wide = input.dtype, widened(input)
         if wide.ndim < 2:
             raise invalid_argument(
@@ -75,11 +76,13 @@ class Svd(MultiOutputOp):
         return [svd_gradient(op, *grads)]
 
 
-def _or_nan(xp: Any, values: Any, is_finite: Any) -> Any:
+def _or_nan(xp: ArrayModule, values: Any, is_finite: Any) -> Any:
     return xp.where(is_finite, values, values.dtype.type(np.nan))
 
 
-def svd_gradient(op: Operation, grad_s: Any, grad_u: Any, grad_v: Any) -> Tensor:
+def svd_gradient(
+    op: Operation, grad_s: Tensor, grad_u: Tensor, grad_v: Tensor
+) -> Tensor:
     """The gradient for the input of Svd, built from the same nodes as TensorFlow's.
 
     Raises:
@@ -157,7 +160,7 @@ def _known_sizes(a: Tensor, grad_u: Tensor, grad_v: Tensor) -> tuple[int, int]:
 
 @export("linalg.svd", "svd")
 def svd(
-    tensor: Any,
+    tensor: TensorLike,
     full_matrices: bool = False,
     compute_uv: bool = True,
     name: str | None = None,

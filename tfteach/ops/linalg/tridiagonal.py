@@ -18,6 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.array.padding import pad
@@ -55,14 +56,14 @@ class TridiagonalSolve(Op):
         batch = shapes.merge(diagonals[:-2], rhs[:-2])
         return None if batch is None else (*batch, n, rhs[-1])
 
-    def check_shapes(self, diagonals: Any, rhs: Any) -> None:
+    def check_shapes(self, diagonals: tuple[int, ...], rhs: tuple[int, ...]) -> None:
         require(
             len(diagonals) == len(rhs), "All input tensors must have the same rank."
         )
         message = f"Input tensor 0 must have rank >= 2, got {len(rhs)}"
         require(len(rhs) >= 2, message)
 
-    def compute(self, xp: Any, diagonals: Any, rhs: Any) -> Any:
+    def compute(self, xp: ArrayModule, diagonals: Any, rhs: Any) -> Any:
         if diagonals.shape[-2] != 3:
             raise invalid_argument(
                 "Expected diagonals to be provided as a matrix with 3 rows, got "
@@ -123,7 +124,7 @@ class TridiagonalSolve(Op):
             "partial_pivoting = True."
         )
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         turned = _turned(op.inputs[0])
         grad_rhs = TridiagonalSolve(self.partial_pivoting)(turned, grad)
         return [-_three_diagonals(grad_rhs, op.outputs[0]), grad_rhs]
@@ -180,7 +181,11 @@ class TridiagonalMatMul(Op):
         return rhs
 
     def check_shapes(
-        self, superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any
+        self,
+        superdiag: tuple[int, ...],
+        maindiag: tuple[int, ...],
+        subdiag: tuple[int, ...],
+        rhs: tuple[int, ...],
     ) -> None:
         same = len(superdiag) == len(maindiag) == len(subdiag) == len(rhs)
         require(same, "All input tensors must have the same rank.")
@@ -188,7 +193,7 @@ class TridiagonalMatMul(Op):
         require(len(rhs) >= 2, message)
 
     def compute(
-        self, xp: Any, superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any
+        self, xp: ArrayModule, superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any
     ) -> Any:
         m = rhs.shape[-2]
         for name, own in (
@@ -206,7 +211,7 @@ class TridiagonalMatMul(Op):
         found[..., 1:, :] += below[..., 1:, :] * rhs[..., :-1, :]
         return found
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         above, main, below = (
             matrix_transpose(own, conjugate=True) for own in op.inputs[:3]
         )
@@ -249,7 +254,7 @@ def _matrix_size(diagonals: Tensor) -> int:
 @export("linalg.tridiagonal_solve")
 def tridiagonal_solve(
     diagonals: Any,
-    rhs: Any,
+    rhs: Tensor,
     diagonals_format: str = "compact",
     transpose_rhs: bool = False,
     conjugate_rhs: bool = False,
@@ -341,7 +346,10 @@ def _check_compact(diagonals: Tensor, rhs: Tensor) -> None:
 
 @export("linalg.tridiagonal_matmul")
 def tridiagonal_matmul(
-    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
+    diagonals: Any,
+    rhs: TensorLike,
+    diagonals_format: str = "compact",
+    name: str | None = None,
 ) -> Tensor:
     """The products of tridiagonal matrices with matrices.
 

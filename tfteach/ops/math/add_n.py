@@ -5,6 +5,7 @@ Source: core/ops/math_ops.cc, python/ops/math_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
@@ -17,6 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, as_shape
+from tfteach.framework.type_aliases import ArrayModule, ShapeLike, TensorLike
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.stack_unstack import brackets
 from tfteach.ops.math.compare import NUMBER_TYPES
@@ -33,7 +35,7 @@ class AddN(Op):
     def infer_shape(self, inputs: list[Shape]) -> Shape:
         return _merged(inputs)
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         first = inputs[0]
         if len(inputs) == 1:
             return xp.positive(first)
@@ -49,7 +51,7 @@ class AddN(Op):
             total = xp.add(total, array)
         return total
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad] * len(op.inputs)
 
     def scalar_expression(self, *inputs: Any) -> str | None:
@@ -69,7 +71,7 @@ def _merged(inputs: list[Shape]) -> Shape:
 
 
 @export("math.add_n", "add_n")
-def add_n(inputs: Any, name: str | None = None) -> Tensor:
+def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """The sum of a list of tensors.
 
     sum = inputs[0] + inputs[1] + ...
@@ -120,16 +122,19 @@ class AccumulateNV2(Op):
     def infer_shape(self, inputs: list[Shape]) -> Shape:
         return shapes.merge(_merged(inputs), self.shape)
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         return AddN().compute(xp, *inputs)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad] * len(op.inputs)
 
 
 @export("math.accumulate_n", "accumulate_n")
 def accumulate_n(
-    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
+    inputs: Sequence[TensorLike],
+    shape: ShapeLike | None = None,
+    tensor_dtype: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """The sum of a list of tensors, as `add_n`.
 

@@ -16,6 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import fill
 from tfteach.ops.core.broadcast_gradients import (
     BroadcastGradientArgs,
@@ -80,7 +81,7 @@ class Add(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         total = xp.add(x, y)
         return np.array(total, object) if isinstance(total, bytes) else total
 
@@ -89,7 +90,7 @@ class Add(Binary):
     ) -> int | None:
         return beside(0, inputs, output, values)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _add_gradient(op, grad)
 
     def expression(self, x: str, y: str) -> str:
@@ -106,7 +107,7 @@ class AddV2(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.add(x, y)
 
     def forwards_but_signed_zeros(
@@ -114,14 +115,14 @@ class AddV2(Binary):
     ) -> int | None:
         return beside(0, inputs, output, values)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _add_gradient(op, grad)
 
     def expression(self, x: str, y: str) -> str:
         return f"{x} + {y}"
 
 
-def _add_gradient(op: Operation, grad: Any) -> list[Any]:
+def _add_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, y = op.inputs
     if all_shapes_known_and_equal(x, y, grad):
         return [grad, grad]
@@ -130,7 +131,7 @@ def _add_gradient(op: Operation, grad: Any) -> list[Any]:
 
 
 @export("math.add", "add")
-def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise sum, with broadcasting.
 
     z = x + y
@@ -160,7 +161,7 @@ class Sub(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.subtract(x, y)
 
     def forwards_but_signed_zeros(
@@ -168,7 +169,7 @@ class Sub(Binary):
     ) -> int | None:
         return beside(0, inputs, output, values, either=False)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y = op.inputs
         if all_shapes_known_and_equal(x, y, grad):
             return [grad, -grad]
@@ -180,7 +181,7 @@ class Sub(Binary):
 
 
 @export("math.subtract", "subtract")
-def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
+def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise difference, with broadcasting.
 
     z = x - y
@@ -202,7 +203,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     return Sub()(x, y, name=name)
 
 
-def zero_where(xp: Any, where: Any, values: Any) -> Any:
+def zero_where(xp: ArrayModule, where: Any, values: Any) -> Any:
     """`values`, set to 0 where the condition (with broadcasting) holds."""
     return xp.where(where, xp.zeros((), values.dtype), values)
 
@@ -213,7 +214,7 @@ class Pow(Binary):
     signature = "x: T, y: T -> z: T"
     T = dtypes_of("bfloat16 float half double int32 int64 complex64 complex128")
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         if is_whole(y) and xp is np and np.any(np.less(y, 0)):
             raise invalid_argument(
                 "Integers to negative integer powers are not allowed"
@@ -230,7 +231,7 @@ class Pow(Binary):
         is_one = exponent is not None and inputs[0] == output and np.all(exponent == 1)
         return 0 if is_one else None
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.array.where_select import Select
         from tfteach.ops.math.compare import not_equal
         from tfteach.ops.math.complex import conj
@@ -248,7 +249,7 @@ class Pow(Binary):
 
 
 @export("math.pow", "pow")
-def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise power, with broadcasting.
 
     z = x ** y
@@ -270,7 +271,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     return Pow()(x, y, name=name)
 
 
-def _has_nan(xp: Any, y: Any) -> bool:
+def _has_nan(xp: ArrayModule, y: Any) -> bool:
     """Whether y has NaN: TF returns x there, NumPy returns NaN."""
     if xp is not np or y.dtype.kind in "iu":
         return False
@@ -286,21 +287,21 @@ class Maximum(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         found = xp.maximum(x, y)
         return xp.where(x < y, y, x) if _has_nan(xp, y) else found
 
     def scalar_expression(self, x: str, y: str) -> str:
         return f"({y} if {x} < {y} else {x})"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.math.compare import greater_equal
 
         return _selected_gradient(op, grad, greater_equal)
 
 
 @export("math.maximum", "maximum")
-def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
+def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The larger of each pair of elements.
 
     z = max(x, y)
@@ -330,21 +331,21 @@ class Minimum(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         found = xp.minimum(x, y)
         return xp.where(y < x, y, x) if _has_nan(xp, y) else found
 
     def scalar_expression(self, x: str, y: str) -> str:
         return f"({y} if {x} > {y} else {x})"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.math.compare import less_equal
 
         return _selected_gradient(op, grad, less_equal)
 
 
 @export("math.minimum", "minimum")
-def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
+def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The smaller of each pair of elements.
 
     z = min(x, y)
@@ -366,7 +367,7 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
     return Minimum()(x, y, name=name)
 
 
-def _selected_gradient(op: Operation, grad: Any, selects_x: Any) -> list[Any]:
+def _selected_gradient(op: Operation, grad: Tensor, selects_x: Any) -> list[Any]:
     from tfteach.ops.array.where_select import Select
     from tfteach.ops.math.reduce_ops import Sum
 
@@ -389,11 +390,11 @@ class SquaredDifference(Binary):
     T = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         d = xp.subtract(x, y)
         return d * xp.conj(d) if d.dtype.kind == "c" else d * d
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.math.multiply import scalar_mul
 
         x, y = op.inputs
@@ -406,7 +407,7 @@ class SquaredDifference(Binary):
 
 
 @export("math.squared_difference", "squared_difference")
-def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise squared difference, with broadcasting.
 
     z = (x - y)²

@@ -12,6 +12,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.math.binary import Binary
 from tfteach.ops.math.unary import Unary
 
@@ -24,10 +25,10 @@ class _Bits(Binary, abstract=True):
     ufunc: ClassVar[str]
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return getattr(xp, self.ufunc)(x, y)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
@@ -52,7 +53,7 @@ class BitwiseXor(_Bits):
 class _Shift(_Bits, abstract=True):
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         # As in TF, shift distances are clipped to the range 0 to bits - 1.
         largest = x.dtype.itemsize * 8 - 1
         by = xp.minimum(xp.maximum(y, 0), largest).astype(x.dtype)
@@ -77,10 +78,10 @@ class Invert(Unary):
     T = INTEGERS
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.invert(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -94,19 +95,19 @@ class PopulationCount(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         rest = x.astype(f"u{x.dtype.itemsize}")
         count = xp.zeros(x.shape, np.uint8)
         for bit in range(x.dtype.itemsize * 8):
             count += (rest >> rest.dtype.type(bit) & rest.dtype.type(1)).astype("u1")
         return count
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
 @export("bitwise.bitwise_and")
-def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits set in both, element-wise.
 
     Args:
@@ -127,25 +128,25 @@ def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 @export("bitwise.bitwise_or")
-def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits set in either, element-wise; see `tf.bitwise.bitwise_and`."""
     return BitwiseOr()(x, y, name=name)
 
 
 @export("bitwise.bitwise_xor")
-def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
+def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits set in exactly one, element-wise; see `tf.bitwise.bitwise_and`."""
     return BitwiseXor()(x, y, name=name)
 
 
 @export("bitwise.invert")
-def invert(x: Any, name: str | None = None) -> Tensor:
+def invert(x: TensorLike, name: str | None = None) -> Tensor:
     """Every bit of an integer Tensor flipped, element-wise."""
     return Invert()(x, name=name)
 
 
 @export("bitwise.left_shift")
-def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
+def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Left shift, element-wise.
 
     z = x * 2**y, truncated to the type's bits
@@ -165,6 +166,6 @@ def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 @export("bitwise.right_shift")
-def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
+def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Arithmetic right shift, element-wise; see `tf.bitwise.left_shift`."""
     return RightShift()(x, y, name=name)

@@ -20,7 +20,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.binary import Maximum, Minimum
 
@@ -48,7 +48,7 @@ class Cast(Op):
     def shape_sources(self, op: Operation) -> Sequence[Tensor]:
         return op.inputs[:1]
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         target = self.DstT.numpy_dtype
         if x.dtype.hasobject or target.hasobject:
             source = "string" if x.dtype.hasobject else _proto_name(x.dtype.name)
@@ -61,7 +61,7 @@ class Cast(Op):
             x = x.real  # the imaginary part is discarded, as in TF
         return x.astype(target)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         source = op.inputs[0].dtype.base_dtype
         if source in _DIFFERENTIABLE and grad.dtype.base_dtype in _DIFFERENTIABLE:
             return [cast(grad, source)]
@@ -116,7 +116,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 @export("dtypes.saturate_cast", "saturate_cast")
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+def saturate_cast(
+    value: TensorLike, dtype: DTypeLike, name: str | None = None
+) -> Tensor:
     """A cast that saturates at the ends of the new type's range, without wrapping
     around.
 
@@ -153,42 +155,42 @@ def _bound(limit: Any, dtype: DType) -> Any:
 
 
 @export("to_float")
-def to_float(x: Any, name: str = "ToFloat") -> Any:
+def to_float(x: TensorLike, name: str = "ToFloat") -> Any:
     """`tf.cast(x, tf.float32)` under its older name."""
     return cast(x, dtypes.float32, name=name)
 
 
 @export("to_double")
-def to_double(x: Any, name: str = "ToDouble") -> Any:
+def to_double(x: TensorLike, name: str = "ToDouble") -> Any:
     """`tf.cast(x, tf.float64)` under its older name."""
     return cast(x, dtypes.float64, name=name)
 
 
 @export("to_int32")
-def to_int32(x: Any, name: str = "ToInt32") -> Any:
+def to_int32(x: TensorLike, name: str = "ToInt32") -> Any:
     """`tf.cast(x, tf.int32)` under its older name."""
     return cast(x, dtypes.int32, name=name)
 
 
 @export("to_int64")
-def to_int64(x: Any, name: str = "ToInt64") -> Any:
+def to_int64(x: TensorLike, name: str = "ToInt64") -> Any:
     """`tf.cast(x, tf.int64)` under its older name."""
     return cast(x, dtypes.int64, name=name)
 
 
 @export("to_bfloat16")
-def to_bfloat16(x: Any, name: str = "ToBFloat16") -> Any:
+def to_bfloat16(x: TensorLike, name: str = "ToBFloat16") -> Any:
     """`tf.cast(x, tf.bfloat16)` under its older name."""
     return cast(x, dtypes.bfloat16, name=name)
 
 
 @export("to_complex64")
-def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
+def to_complex64(x: TensorLike, name: str = "ToComplex64") -> Any:
     """`tf.cast(x, tf.complex64)` under its older name."""
     return cast(x, dtypes.complex64, name=name)
 
 
 @export("to_complex128")
-def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
+def to_complex128(x: TensorLike, name: str = "ToComplex128") -> Any:
     """`tf.cast(x, tf.complex128)` under its older name."""
     return cast(x, dtypes.complex128, name=name)

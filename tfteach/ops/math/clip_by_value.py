@@ -13,6 +13,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.math.binary import maximum, minimum
 from tfteach.ops.math.compare import NUMBER_TYPES
 
@@ -27,7 +28,12 @@ class ClipByValue(Op):
     def infer_shape(self, t: Shape, *limits: Shape) -> Shape:
         return t
 
-    def check_shapes(self, t: Any, clip_value_min: Any, clip_value_max: Any) -> None:
+    def check_shapes(
+        self,
+        t: tuple[int, ...],
+        clip_value_min: tuple[int, ...],
+        clip_value_max: tuple[int, ...],
+    ) -> None:
         own = (t, ())
         require(
             clip_value_min in own and clip_value_max in own,
@@ -39,13 +45,18 @@ class ClipByValue(Op):
             clip_value_max,
         )
 
-    def compute(self, xp: Any, t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, t: Any, clip_value_min: Any, clip_value_max: Any
+    ) -> Any:
         return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
 
 
 @export("clip_by_value")
 def clip_by_value(
-    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
+    t: TensorLike | IndexedSlices,
+    clip_value_min: Any,
+    clip_value_max: Any,
+    name: str | None = None,
 ) -> Any:
     """Each element clipped to the range from `clip_value_min` to `clip_value_max`.
 
@@ -70,12 +81,11 @@ def clip_by_value(
     """
     given = [t, clip_value_min, clip_value_max]
     with name_scope(name, "clip_by_value", given) as scope:
-        sliced = isinstance(t, IndexedSlices)
-        values = convert(t.values if sliced else t, name="t")
+        values = convert(t.values if isinstance(t, IndexedSlices) else t, name="t")
         low = minimum(values, clip_value_max)
         shapes.merge(values._shape, low._shape)
         clipped = maximum(low, clip_value_min, name=scope)
         shapes.merge(values._shape, clipped._shape)
-        if sliced:
+        if isinstance(t, IndexedSlices):
             return IndexedSlices(clipped, t.indices, t.dense_shape)
         return clipped

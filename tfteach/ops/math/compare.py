@@ -15,6 +15,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.math.binary import Binary
 
 REAL_NUMBERS = dtypes_of(
@@ -34,7 +35,7 @@ class _Compare(Binary, abstract=True):
     signature = "x: T, y: T -> z: bool"
     T = REAL_NUMBERS
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
@@ -43,7 +44,7 @@ class Less(_Compare):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.less(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -51,7 +52,7 @@ class Less(_Compare):
 
 
 @export("math.less", "less")
-def less(x: Any, y: Any, name: str | None = None) -> Tensor:
+def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x < y` element-wise, with broadcasting.
 
     z = x < y; bool
@@ -78,7 +79,7 @@ class LessEqual(_Compare):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.less_equal(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -86,7 +87,7 @@ class LessEqual(_Compare):
 
 
 @export("math.less_equal", "less_equal")
-def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x <= y` element-wise, with broadcasting.
 
     z = x <= y; bool
@@ -113,7 +114,7 @@ class Greater(_Compare):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.greater(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -121,7 +122,7 @@ class Greater(_Compare):
 
 
 @export("math.greater", "greater")
-def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
+def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x > y` element-wise, with broadcasting.
 
     z = x > y; bool
@@ -148,7 +149,7 @@ class GreaterEqual(_Compare):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.greater_equal(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -156,7 +157,7 @@ class GreaterEqual(_Compare):
 
 
 @export("math.greater_equal", "greater_equal")
-def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x >= y` element-wise, with broadcasting.
 
     z = x >= y; bool
@@ -189,7 +190,7 @@ class Equal(_Compare):
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return _equality_shape(self.incompatible_shape_error, x, y)
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         if not self.incompatible_shape_error and not _broadcasts(x, y):
             return xp.zeros((), bool)
         # For objects, comparison yields a plain bool in 0-d; the dtype makes it an
@@ -213,7 +214,7 @@ def _broadcasts(x: Any, y: Any) -> bool:
 
 
 @export("math.equal", "equal")
-def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x == y` element-wise, with broadcasting.
 
     z = (x = y); bool
@@ -246,14 +247,14 @@ class NotEqual(_Compare):
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return _equality_shape(self.incompatible_shape_error, x, y)
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         if not self.incompatible_shape_error and not _broadcasts(x, y):
             return xp.ones((), bool)
         return xp.not_equal(x, y, dtype=None if x.dtype != object else bool)
 
 
 @export("math.not_equal", "not_equal")
-def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x != y` element-wise, with broadcasting.
 
     z = (x ≠ y); bool
@@ -285,16 +286,16 @@ class ApproximateEqual(_Compare):
         shapes.merge(x, y)
         return x
 
-    def check_shapes(self, x: Any, y: Any) -> None:
+    def check_shapes(self, x: tuple[int, ...], y: tuple[int, ...]) -> None:
         message = "x and y must be of the same shape. x shape: %s. y shape: %s"
         require(x == y, message, x, y)
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.abs(x - y) <= self.tolerance
 
 
 class _Logical(Op, abstract=True):
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None] * len(op.inputs)
 
 
@@ -306,7 +307,7 @@ class LogicalAnd(_Logical):
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.broadcast(x, y)
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.logical_and(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -314,7 +315,7 @@ class LogicalAnd(_Logical):
 
 
 @export("math.logical_and", "logical_and")
-def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x and y` element-wise, with broadcasting.
 
     z = x and y; bool
@@ -344,7 +345,7 @@ class LogicalOr(_Logical):
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.broadcast(x, y)
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.logical_or(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -352,7 +353,7 @@ class LogicalOr(_Logical):
 
 
 @export("math.logical_or", "logical_or")
-def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x or y` element-wise, with broadcasting.
 
     z = x or y; bool
@@ -382,12 +383,12 @@ class LogicalNot(_Logical):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.logical_not(x)
 
 
 @export("math.logical_not", "logical_not")
-def logical_not(x: Any, name: str | None = None) -> Tensor:
+def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
     """`not x` element-wise.
 
     y = not x; bool
@@ -409,7 +410,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
 
 
 @export("math.logical_xor", "logical_xor")
-def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
+def logical_xor(x: TensorLike, y: TensorLike, name: str = "LogicalXor") -> Tensor:
     """`x xor y` element-wise, with broadcasting.
 
     z = (x or y) and not (x and y)

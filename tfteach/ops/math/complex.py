@@ -22,6 +22,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros_like
@@ -48,16 +49,16 @@ class _Part(Op, abstract=True):
 class Real(_Part):
     """The real part.  Source: math_ops.cc, Real."""
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return input.real.copy()
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         zero = constant(0, dtype=grad.dtype)
         return [complex(grad, zero)]
 
 
 @export("math.real", "real")
-def real(input: Any, name: str | None = None) -> Tensor:
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real part of each element.
 
     output = Re(input)
@@ -89,16 +90,16 @@ def _part(cls: Any, input: Any, name: str | None) -> Tensor:
 class Imag(_Part):
     """The imaginary part.  Source: math_ops.cc, Imag."""
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return input.imag.copy()
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         zero = constant(0, dtype=grad.dtype)
         return [complex(zero, grad)]
 
 
 @export("math.imag", "imag")
-def imag(input: Any, name: str | None = None) -> Tensor:
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary part of each element.
 
     output = Im(input)
@@ -122,10 +123,10 @@ def imag(input: Any, name: str | None = None) -> Tensor:
 class Angle(_Part):
     """The argument of a complex number.  Source: math_ops.cc, Angle."""
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return xp.angle(input)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x = op.inputs[0]
         with after(grad):
             re, im = real(x), imag(x)
@@ -136,7 +137,7 @@ class Angle(_Part):
 
 
 @export("math.angle", "angle")
-def angle(input: Any, name: str | None = None) -> Tensor:
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The argument of each element, in radians.
 
     output = atan2(Im(input), Re(input))
@@ -169,10 +170,10 @@ class ComplexAbs(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.abs(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.math.division import div_no_nan
 
         scaled = complex(grad, zeros_like(grad)) * op.inputs[0]
@@ -182,7 +183,7 @@ class ComplexAbs(Op):
 
 @export("math.abs", "abs")
 @also_sparse
-def abs(x: Any, name: str | None = None) -> Tensor:
+def abs(x: TensorLike, name: str | None = None) -> Tensor:
     """The absolute value of each element.
 
     y = |x|
@@ -217,15 +218,15 @@ class Conj(Op):
     def infer_shape(self, input: Shape) -> Shape:
         return input
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return xp.conj(input)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [conj(grad)]
 
 
 @export("math.conj", "conj")
-def conj(x: Any, name: str | None = None) -> Tensor:
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """The complex conjugate of each element.
 
     y = Re(x) - i Im(x)
@@ -266,20 +267,20 @@ class Complex(Binary):
     Tout: DType = complex64
     Tout_allowed = dtypes_of("complex64 complex128")
 
-    def compute(self, xp: Any, real: Any, imag: Any) -> Any:
+    def compute(self, xp: ArrayModule, real: Any, imag: Any) -> Any:
         # Not real + 1j * imag: one infinite part would make the other part nan.
         real, imag = xp.broadcast_arrays(real, imag)
         whole = xp.empty(real.shape, self.Tout.numpy_dtype)
         whole.real, whole.imag = real, imag
         return whole
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         to_real, to_imag = dynamic_sums(*op.inputs)
         return [to_real(real(grad)), to_imag(imag(grad))]
 
 
 @export("dtypes.complex", "complex")
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """Complex numbers from their parts.
 
     out = real + i imag

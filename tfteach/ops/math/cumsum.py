@@ -17,6 +17,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.math.compare import NUMBER_TYPES
 
 INDICES = dtypes_of("int32 int64")
@@ -43,7 +44,7 @@ class Scan(Op, abstract=True):
     def infer_shape(self, x: Shape, axis: Shape) -> Shape:
         return x
 
-    def check_shapes(self, axis: Any) -> None:
+    def check_shapes(self, axis: tuple[int, ...]) -> None:
         require_scalar(axis, "ScanOp: axis must be a scalar, not %s")
 
     def compute(self, xp: Any, x: Any, axis: Any) -> Any:
@@ -62,11 +63,11 @@ class Scan(Op, abstract=True):
             out = xp.concatenate([first, out[tuple(tail)]], where)
         return xp.flip(out, where) if self.reverse else out
 
-    def first(self, dtype: Any) -> Any:
+    def first(self, dtype: DTypeLike) -> Any:
         """The identity element."""
         return self.neutral
 
-    def scan(self, xp: Any, x: Any, axis: int) -> Any:
+    def scan(self, xp: ArrayModule, x: Any, axis: int) -> Any:
         """The inclusive scan from the front."""
         raise NotImplementedError
 
@@ -76,10 +77,10 @@ class Cumsum(Scan):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def scan(self, xp: Any, x: Any, axis: int) -> Any:
+    def scan(self, xp: ArrayModule, x: Any, axis: int) -> Any:
         return xp.cumsum(x, axis=axis, dtype=x.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         axis, back = op.inputs[1], not self.reverse
         return [cumsum(grad, axis, exclusive=self.exclusive, reverse=back), None]
 
@@ -90,10 +91,10 @@ class Cumprod(Scan):
     neutral: ClassVar[int] = 1
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def scan(self, xp: Any, x: Any, axis: int) -> Any:
+    def scan(self, xp: ArrayModule, x: Any, axis: int) -> Any:
         return xp.cumprod(x, axis=axis, dtype=x.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         # As in TF, nan where x is 0.
         x, axis = op.inputs
         product = cumprod(x, axis, exclusive=self.exclusive, reverse=self.reverse)
@@ -104,8 +105,8 @@ class Cumprod(Scan):
 
 @export("math.cumsum", "cumsum")
 def cumsum(
-    x: Any,
-    axis: Any = 0,
+    x: TensorLike,
+    axis: TensorLike = 0,
     exclusive: bool = False,
     reverse: bool = False,
     name: str | None = None,
@@ -140,8 +141,8 @@ def cumsum(
 
 @export("math.cumprod", "cumprod")
 def cumprod(
-    x: Any,
-    axis: Any = 0,
+    x: TensorLike,
+    axis: TensorLike = 0,
     exclusive: bool = False,
     reverse: bool = False,
     name: str | None = None,

@@ -11,6 +11,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.array.where_select import where_v2
 from tfteach.ops.math.compare import greater, less
 from tfteach.ops.math.cumsum import Scan
@@ -23,13 +24,13 @@ class CumulativeLogsumexp(Scan):
     T = dtypes_of("half float double")
     on_gpu: ClassVar[bool] = False
 
-    def scan(self, xp: Any, x: Any, axis: int) -> Any:
+    def scan(self, xp: ArrayModule, x: Any, axis: int) -> Any:
         return np.logaddexp.accumulate(x, axis=axis, dtype=x.dtype)
 
-    def first(self, dtype: Any) -> Any:
+    def first(self, dtype: DTypeLike) -> Any:
         return np.finfo(dtype).min  # TF's substitute for ln 0
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, axis = op.inputs
         least = grad.dtype.min
         # The logarithms of the positive and of the negative part.
@@ -52,8 +53,8 @@ class CumulativeLogsumexp(Scan):
 
 @export("math.cumulative_logsumexp")
 def cumulative_logsumexp(
-    x: Any,
-    axis: Any = 0,
+    x: TensorLike,
+    axis: TensorLike = 0,
     exclusive: bool = False,
     reverse: bool = False,
     name: str | None = None,

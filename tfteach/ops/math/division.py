@@ -16,6 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import (
@@ -35,7 +36,7 @@ from tfteach.ops.math.unary import negative
 REMAINDERS = dtypes_of("int32 int64 bfloat16 half float double")
 
 
-def refuse_zero(xp: Any, x: Any, divisor: Any) -> None:
+def refuse_zero(xp: ArrayModule, x: Any, divisor: Any) -> None:
     """Raise TF's error for integer division by 0; floats yield inf or nan instead.
 
     Kernels on a GPU cannot raise; there, as in TF, the quotient is undefined.
@@ -50,13 +51,13 @@ class RealDiv(Binary):
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.true_divide(x, y)
 
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return beside(1, inputs, output, values, either=False)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _quotient_gradient(op, grad, RealDiv())
 
     def expression(self, x: str, y: str) -> str:
@@ -64,7 +65,7 @@ class RealDiv(Binary):
 
 
 @export("realdiv")
-def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise quotient of real or complex numbers.
 
     z = x / y
@@ -86,7 +87,7 @@ def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return RealDiv()(x, y, name=name)
 
 
-def _quotient_gradient(op: Operation, grad: Any, over: Any) -> list[Any]:
+def _quotient_gradient(op: Operation, grad: Tensor, over: Any) -> list[Any]:
     to_x, to_y = dynamic_sums(*op.inputs)
     x, y = conj(op.inputs[0]), conj(op.inputs[1])
     return [to_x(over(grad, y)), to_y(grad * over(over(-x, y), y))]
@@ -99,14 +100,14 @@ class Div(Binary):
     T = QUOTIENTS
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return truncated(xp, x, y) if is_whole(x) else xp.true_divide(x, y)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _quotient_gradient(op, grad, divide)
 
 
-def truncated(xp: Any, x: Any, y: Any) -> Any:
+def truncated(xp: ArrayModule, x: Any, y: Any) -> Any:
     """Integer division as in C, truncated towards zero."""
     refuse_zero(xp, x, y)
     down = xp.floor_divide(x, y)
@@ -120,17 +121,17 @@ class TruncateDiv(Binary):
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         if is_whole(x):
             return truncated(xp, x, y)
         return xp.true_divide(x, y)  # TF's kernel does not truncate floats
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
 @export("truncatediv")
-def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Quotient of integers, truncated towards zero.
 
     z = trunc(x / y)
@@ -160,18 +161,18 @@ class FloorDiv(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SIZES
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         if is_whole(x):
             refuse_zero(xp, x, y)
             return xp.floor_divide(x, y)
         return xp.floor(xp.true_divide(x, y))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
 @export("floor_div")
-def floor_div(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floor_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Quotient rounded down.
 
     z = floor(x / y)
@@ -199,10 +200,10 @@ class DivNoNan(Binary):
     signature = "x: T, y: T -> z: T"
     T = NO_NAN
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return zero_where(xp, y == 0, xp.true_divide(x, y))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
 
         return _quotient_gradient(op, grad, div_no_nan)
 
@@ -213,10 +214,10 @@ class Xdivy(Binary):
     signature = "x: T, y: T -> z: T"
     T = NO_NAN
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return zero_where(xp, x == 0, xp.true_divide(x, y))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y = op.inputs
         to_x, to_y = dynamic_sums(x, y)
         with after(grad):
@@ -231,7 +232,7 @@ def _is_not_zero(x: Tensor) -> Any:
 
 
 @export("math.xdivy")
-def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Quotient that is 0 wherever x is 0.
 
     z = 0 if x = 0, else x / y
@@ -259,10 +260,10 @@ class Xlogy(Binary):
     signature = "x: T, y: T -> z: T"
     T = NO_NAN
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return zero_where(xp, x == 0, xp.multiply(x, xp.log(y)))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y = op.inputs
         to_x, to_y = dynamic_sums(x, y)
         with after(grad):
@@ -272,7 +273,7 @@ class Xlogy(Binary):
 
 
 @export("math.xlogy")
-def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Product of x and log(y) that is 0 wherever x is 0.
 
     z = 0 if x = 0, else x * log(y)
@@ -310,7 +311,7 @@ def _check_same(x: Tensor, y: Tensor) -> DType:
 
 
 @export("math.truediv", "truediv")
-def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Quotient as in Python 3: integers are cast to floats first.
 
     z = x / y
@@ -344,7 +345,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 @export("div")
-def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Quotient as in Python 2: integers are rounded down.
 
     z = x / y for floats, floor(x / y) for integers
@@ -372,7 +373,7 @@ def div(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 @export("math.divide", "divide")
-def divide(x: Any, y: Any, name: str | None = None) -> Any:
+def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """Quotient by Python's operator `/`.
 
     z = x / y
@@ -391,11 +392,13 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
 
     Source: python/ops/math_ops.py.
     """
-    return x / y if name is None else truediv(x, y, name)
+    if name is None:
+        return x / y  # type: ignore[operator]  # as Python divides them
+    return truediv(x, y, name)
 
 
 @export("math.floordiv", "floordiv")
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Quotient rounded down, as in Python's `//`.
 
     z = floor(x / y)
@@ -422,7 +425,7 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 @export("math.divide_no_nan", "div_no_nan")
-def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Quotient that is 0 wherever y is 0.
 
     z = 0 if y = 0, else x / y
@@ -445,7 +448,7 @@ def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 @export("math.reciprocal_no_nan")
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0, element-wise.
 
     Args:

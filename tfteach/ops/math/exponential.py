@@ -12,6 +12,7 @@ import numpy as np
 from tfteach.framework.export import export
 from tfteach.framework.op import Piece
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.sparse_tensor import also_sparse
 from tfteach.ops.math.unary import FIELD, Adjoint, Unary, conj, number, reciprocal
@@ -22,16 +23,16 @@ class Exp(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.exp(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [grad * conj(op.outputs[0])]
 
 
 @export("math.exp", "exp")
-def exp(x: Any, name: str | None = None) -> Tensor:
+def exp(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise exponential.
 
     y = eˣ
@@ -57,16 +58,16 @@ class Expm1(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.expm1(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [grad * exp(conj(op.inputs[0]))]
 
 
 @export("math.expm1", "expm1")
-def expm1(x: Any, name: str | None = None) -> Tensor:
+def expm1(x: TensorLike, name: str | None = None) -> Tensor:
     """Exponential minus one, accurate for small x.
 
     y = eˣ - 1
@@ -92,16 +93,16 @@ class Log(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.log(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [grad * reciprocal(conj(op.inputs[0]))]
 
 
 @export("math.log", "log")
-def log(x: Any, name: str | None = None) -> Tensor:
+def log(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise natural logarithm.
 
     y = ln x; -inf at 0, nan below
@@ -127,17 +128,17 @@ class Log1p(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.log1p(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             x = conj(op.inputs[0])
             return [grad * reciprocal(1 + x)]
 
 
 @export("math.log1p", "log1p")
-def log1p(x: Any, name: str | None = None) -> Tensor:
+def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     """Logarithm of one plus x, accurate for small x.
 
     y = ln(1 + x)
@@ -163,7 +164,7 @@ class Sigmoid(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         one = number(x, 1)
         if not getattr(x, "ndim", 0):
             return one / (one + xp.exp(-x))
@@ -179,7 +180,7 @@ class Sigmoid(Unary):
             Piece(lambda y: number(y, 1) / (number(y, 1) + y), "1 / (1 + {0})"),
         )
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [SigmoidGrad()(conj(op.outputs[0]), grad)]
 
@@ -187,13 +188,13 @@ class Sigmoid(Unary):
 class SigmoidGrad(Adjoint):
     """dy * y * (1 - y).  Source: math_ops.cc, SigmoidGrad."""
 
-    def compute(self, xp: Any, y: Any, dy: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Any, dy: Any) -> Any:
         return dy * y * (number(y, 1) - y)
 
     def scalar_expression(self, y: str, dy: str) -> str:
         return f"{dy} * {y} * (1 - {y})"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             a, b = conj(op.inputs[0]), conj(op.inputs[1])
             gb = grad * b
@@ -201,7 +202,7 @@ class SigmoidGrad(Adjoint):
 
 
 @export("math.sigmoid", "nn.sigmoid", "sigmoid")
-def sigmoid(x: Any, name: str | None = None) -> Tensor:
+def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """The logistic function of each element.
 
     y = 1 / (1 + e⁻ˣ)
@@ -227,10 +228,10 @@ class Tanh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.tanh(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [TanhGrad()(conj(op.outputs[0]), grad)]
 
@@ -238,13 +239,13 @@ class Tanh(Unary):
 class TanhGrad(Adjoint):
     """dy * (1 - y²).  Source: math_ops.cc, TanhGrad."""
 
-    def compute(self, xp: Any, y: Any, dy: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Any, dy: Any) -> Any:
         return dy * (number(y, 1) - y * y)
 
     def scalar_expression(self, y: str, dy: str) -> str:
         return f"{dy} * (1 - {y} * {y})"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             a, b = conj(op.inputs[0]), conj(op.inputs[1])
             return [grad * -2.0 * b * a, TanhGrad()(a, grad)]
@@ -252,7 +253,7 @@ class TanhGrad(Adjoint):
 
 @export("math.tanh", "nn.tanh", "tanh")
 @also_sparse
-def tanh(x: Any, name: str | None = None) -> Tensor:
+def tanh(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise hyperbolic tangent.
 
     y = (eˣ - e⁻ˣ) / (eˣ + e⁻ˣ)

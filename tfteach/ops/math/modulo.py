@@ -8,6 +8,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import dynamic_sums
 from tfteach.ops.math.binary import Binary, is_whole
 from tfteach.ops.math.complex import conj
@@ -23,12 +24,12 @@ class FloorMod(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         if is_whole(x):
             refuse_zero(xp, x, y)
         return xp.remainder(x, y)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y = conj(op.inputs[0]), conj(op.inputs[1])
         to_x, to_y = dynamic_sums(x, y)
         floor_xy = FloorDiv()(x, y)
@@ -36,7 +37,7 @@ class FloorMod(Binary):
 
 
 @export("math.floormod", "floormod", "math.mod", "mod")
-def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Remainder with the sign of the divisor, as in Python's `%`.
 
     z = x - y * floor(x / y)
@@ -65,14 +66,14 @@ class TruncateMod(Binary):
     T = REMAINDERS
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         if is_whole(x):
             refuse_zero(xp, x, y)
         return xp.fmod(x, y)
 
 
 @export("truncatemod")
-def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Remainder with the sign of the dividend, as in C's `%`.
 
     z = x - y * trunc(x / y)

@@ -12,6 +12,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import (
     all_shapes_known_and_equal,
     dynamic_sums,
@@ -28,13 +29,13 @@ class Mul(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return xp.multiply(x, y)
 
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return beside(1, inputs, output, values)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.math.complex import conj
 
         x, y = op.inputs
@@ -50,7 +51,7 @@ class Mul(Binary):
 
 
 @export("math.multiply", "multiply")
-def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise product, with broadcasting.
 
     z = x * y
@@ -78,10 +79,10 @@ class MulNoNan(Binary):
     signature = "x: T, y: T -> z: T"
     T = NO_NAN
 
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
         return zero_where(xp, y == 0, xp.multiply(x, y))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y = op.inputs
         if all_shapes_known_and_equal(x, y, grad):
             return [MulNoNan()(grad, y), MulNoNan()(x, grad)]
@@ -98,7 +99,7 @@ def without_nan(op: Any, default: str, x: Any, y: Any, name: str | None) -> Tens
 
 
 @export("math.multiply_no_nan")
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Product that is 0 wherever y is 0, even if x is inf or nan.
 
     z = 0 if y = 0, else x * y
@@ -121,7 +122,9 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 @export("math.scalar_mul", "scalar_mul")
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+def scalar_mul(
+    scalar: TensorLike, x: Tensor | IndexedSlices, name: str | None = None
+) -> Any:
     """A scalar times a tensor.
 
     y = scalar * x

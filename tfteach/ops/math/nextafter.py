@@ -7,6 +7,7 @@ from typing import Any
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import fill
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs, after
 from tfteach.ops.core.fill import ones
@@ -23,10 +24,10 @@ class NextAfter(Binary):
     T = dtypes_of("double float")
     T_default = float32
 
-    def compute(self, xp: Any, x1: Any, x2: Any) -> Any:
+    def compute(self, xp: ArrayModule, x1: Any, x2: Any) -> Any:
         return xp.nextafter(x1, x2)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x1, x2 = op.inputs
         s1, s2 = shape(x1), shape(x2)
         r1, r2 = BroadcastGradientArgs()(s1, s2)
@@ -38,7 +39,7 @@ class NextAfter(Binary):
 
 
 @export("math.nextafter")
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """The next representable number after `x1` in the direction of `x2`, element-wise.
 
     Args:

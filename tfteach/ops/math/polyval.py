@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.fill import zeros_like
 
 
 @export("math.polyval")
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
+def polyval(
+    coeffs: Sequence[TensorLike], x: TensorLike, name: str | None = None
+) -> Tensor:
     """The value of a polynomial, element-wise.
 
     p(x) = coeffs[n] + x * (coeffs[n-1] + ... + x * coeffs[0])

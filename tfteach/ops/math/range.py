@@ -21,6 +21,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.identity_reshape import INDICES
 from tfteach.ops.math.cast import cast
 
@@ -42,12 +43,14 @@ class Range(Op):
             return (None,)
         return (_range_size(start, limit, delta),)
 
-    def check_shapes(self, start: Any, limit: Any, delta: Any) -> None:
+    def check_shapes(
+        self, start: tuple[int, ...], limit: tuple[int, ...], delta: tuple[int, ...]
+    ) -> None:
         require_scalar(start, "start must be a scalar, not shape %s")
         require_scalar(limit, "limit must be a scalar, not shape %s")
         require_scalar(delta, "delta must be a scalar, not shape %s")
 
-    def compute(self, xp: Any, start: Any, limit: Any, delta: Any) -> Any:
+    def compute(self, xp: ArrayModule, start: Any, limit: Any, delta: Any) -> Any:
         try:
             size = _range_size(start, limit, delta)
         except ValueError as error:
@@ -59,7 +62,7 @@ class Range(Op):
         steps[:1] = start
         return xp.asarray(np.cumsum(steps, dtype=dtype))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None, None]
 
 
@@ -85,10 +88,10 @@ _WIDENING = dtypes_of("int32 int64 float32 float64")
 
 @export("range")
 def range(
-    start: Any,
-    limit: Any = None,
-    delta: Any = 1,
-    dtype: Any = None,
+    start: TensorLike,
+    limit: TensorLike | None = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike | None = None,
     name: str = "range",
 ) -> Tensor:
     """An evenly spaced sequence of numbers.
@@ -155,12 +158,14 @@ class LinSpace(Op):
             raise ValueError(f"Requires num > 0: {int(num)}")
         return (int(num),)
 
-    def check_shapes(self, start: Any, stop: Any, num: Any) -> None:
+    def check_shapes(
+        self, start: tuple[int, ...], stop: tuple[int, ...], num: tuple[int, ...]
+    ) -> None:
         require_scalar(start, "start must be a scalar, not shape %s")
         require_scalar(stop, "stop must be a scalar, not shape %s")
         require_scalar(num, "num must be a scalar, not shape %s")
 
-    def compute(self, xp: Any, start: Any, stop: Any, num: Any) -> Any:
+    def compute(self, xp: ArrayModule, start: Any, stop: Any, num: Any) -> Any:
         if num <= 0:
             raise invalid_argument(f"Requires num > 0: {int(num)}")
         dtype = np.asarray(start).dtype
@@ -168,12 +173,14 @@ class LinSpace(Op):
         found = start + step * np.arange(int(num)).astype(dtype)
         return xp.asarray(found.astype(dtype))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None, None]
 
 
 @export("lin_space", "linspace")
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
+def linspace(
+    start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None
+) -> Tensor:
     """Evenly spaced numbers between two bounds, both included.
 
     output[i] = start + i * (stop - start) / (num - 1)

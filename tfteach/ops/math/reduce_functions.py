@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import is_full
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.shape_ops import rank
 from tfteach.ops.math.range import range as range_of
@@ -71,11 +72,11 @@ def both(axis: Any, indices: Any, keepdims: Any, keep_dims: Any) -> tuple[Any, A
 
 @export("math.reduce_sum", "reduce_sum")
 def reduce_sum(
-    input_tensor: Any,
-    axis: Any = None,
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The sum along axes.
@@ -108,11 +109,11 @@ def reduce_sum(
 
 @export("math.reduce_mean", "reduce_mean")
 def reduce_mean(
-    input_tensor: Any,
-    axis: Any = None,
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The mean along axes.
@@ -145,11 +146,11 @@ def reduce_mean(
 
 @export("math.reduce_prod", "reduce_prod")
 def reduce_prod(
-    input_tensor: Any,
-    axis: Any = None,
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The product along axes.
@@ -182,11 +183,11 @@ def reduce_prod(
 
 @export("math.reduce_max", "reduce_max")
 def reduce_max(
-    input_tensor: Any,
-    axis: Any = None,
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The largest element along axes.
@@ -219,11 +220,11 @@ def reduce_max(
 
 @export("math.reduce_min", "reduce_min")
 def reduce_min(
-    input_tensor: Any,
-    axis: Any = None,
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The smallest element along axes.
@@ -256,11 +257,11 @@ def reduce_min(
 
 @export("math.reduce_all", "reduce_all")
 def reduce_all(
-    input_tensor: Any,
-    axis: Any = None,
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """Whether all elements along axes are true.
@@ -293,11 +294,11 @@ def reduce_all(
 
 @export("math.reduce_any", "reduce_any")
 def reduce_any(
-    input_tensor: Any,
-    axis: Any = None,
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """Whether any element along axes is true.
@@ -330,11 +331,11 @@ def reduce_any(
 
 @export("math.argmax", "argmax")
 def argmax(
-    input: Any,
-    axis: Any = None,
+    input: TensorLike,
+    axis: TensorLike | None = None,
     name: str | None = None,
     dimension: Any = None,
-    output_type: Any = int64,
+    output_type: DTypeLike = int64,
 ) -> Tensor:
     """Index of the largest element along an axis; the first on ties.
 
@@ -366,7 +367,10 @@ def argmax(
 
 @export("arg_max")
 def arg_max(
-    input: Any, dimension: Any, output_type: Any = int64, name: str | None = None
+    input: TensorLike,
+    dimension: Any,
+    output_type: DTypeLike = int64,
+    name: str | None = None,
 ) -> Tensor:
     """`tf.argmax` under its older name."""
     return ArgMax(dtype_attribute("output_type", output_type))(
@@ -376,11 +380,11 @@ def arg_max(
 
 @export("math.argmin", "argmin")
 def argmin(
-    input: Any,
-    axis: Any = None,
+    input: TensorLike,
+    axis: TensorLike | None = None,
     name: str | None = None,
     dimension: Any = None,
-    output_type: Any = int64,
+    output_type: DTypeLike = int64,
 ) -> Tensor:
     """Index of the smallest element along an axis; the first on ties.
 
@@ -412,7 +416,10 @@ def argmin(
 
 @export("arg_min")
 def arg_min(
-    input: Any, dimension: Any, output_type: Any = int64, name: str | None = None
+    input: TensorLike,
+    dimension: Any,
+    output_type: DTypeLike = int64,
+    name: str | None = None,
 ) -> Tensor:
     """`tf.argmin` under its older name."""
     return ArgMin(dtype_attribute("output_type", output_type))(

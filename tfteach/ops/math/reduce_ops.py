@@ -23,6 +23,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
 from tfteach.framework.threads import LARGE, by_rows, cores, share
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import fill
@@ -79,7 +80,7 @@ class Reduction(Op, abstract=True):
             return tuple(1 if i in axes else n for i, n in enumerate(input))
         return tuple(n for i, n in enumerate(input) if i not in axes)
 
-    def compute(self, xp: Any, input: Any, reduction_indices: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, reduction_indices: Any) -> Any:
         listed = reduction_indices.tolist()
         try:
             axes = tuple(listed) if type(listed) is list else (listed,)
@@ -100,12 +101,12 @@ class Reduction(Op, abstract=True):
             axes.add(index % rank)
         return tuple(axes)
 
-    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         """The reduction itself, with validated axes."""
         raise NotImplementedError
 
 
-def summed(xp: Any, input: Any, axes: tuple[int, ...], keep: bool) -> Any:
+def summed(xp: ArrayModule, input: Any, axes: tuple[int, ...], keep: bool) -> Any:
     """The sum in the input's type; two-byte floats are accumulated in four bytes."""
     if input.dtype.itemsize == 2 and input.dtype.kind in "fV":
         wide = input.astype(np.float32).sum(axis=axes, keepdims=keep)
@@ -128,7 +129,7 @@ def _sum_of_parts(input: Any, axes: tuple[int, ...], keep: bool) -> Any:
     return functools.reduce(np.add, (sums[i] for i in range(len(parts))))
 
 
-def _is_large(xp: Any, input: Any) -> bool:
+def _is_large(xp: ArrayModule, input: Any) -> bool:
     return xp is np and input.size >= LARGE
 
 
@@ -144,17 +145,17 @@ class Sum(Reduction):
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return 0 if values[1] is not None and values[1].size == 0 else None
 
-    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         return summed(xp, input, axes, self.keep_dims)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [spread(op, grad), None]
 
 
 class Mean(Reduction):
     """The mean along axes; for integers truncated towards zero.  Source: Mean."""
 
-    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         total = summed(xp, input, axes, self.keep_dims)
         count = input.size // max(total.size, 1) if input.size else 0
         if input.dtype.kind in "iu":
@@ -163,7 +164,7 @@ class Mean(Reduction):
             return (sign * (xp.abs(total) // max(count, 1))).astype(input.dtype)
         return total / total.dtype.type(count)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.math.reduce_functions import reduce_prod
 
         wide = spread(op, grad)
@@ -184,17 +185,17 @@ class Prod(Reduction):
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         return input.prod(axis=axes, dtype=input.dtype, keepdims=self.keep_dims)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [_product_gradient(op, grad), None]
 
 
 class _Extreme(Reduction, abstract=True):
     """Max or Min: the gradient is shared equally among ties."""
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.math.reduce_functions import reduce_sum
 
         source, indices = op.inputs
@@ -219,7 +220,7 @@ class Max(_Extreme):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         lowest = _limit(input.dtype, -1)
         if xp is np:  # like TF on CPUs, fmax ignores NaN
             keep: Any = self.keep_dims
@@ -234,7 +235,7 @@ class Min(_Extreme):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         highest = _limit(input.dtype, 1)
         if xp is np:
             keep: Any = self.keep_dims
@@ -251,7 +252,7 @@ class _Truth(Reduction, abstract=True):
 class All(_Truth):
     """Whether all elements along axes are true.  Source: math_ops.cc, All."""
 
-    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         return xp.all(input, axis=axes, keepdims=self.keep_dims)
 
 
@@ -260,18 +261,18 @@ class Any_(_Truth):
 
     op_type: ClassVar[str] = "Any"
 
-    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         return xp.any(input, axis=axes, keepdims=self.keep_dims)
 
 
 class EuclideanNorm(Reduction):
     """√Σ|x|² along axes.  Source: math_ops.cc, EuclideanNorm."""
 
-    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         squares = summed(xp, input * xp.conj(input), axes, self.keep_dims)
         return xp.sqrt(squares).astype(input.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
@@ -305,11 +306,11 @@ class _Position(Op, abstract=True):
         axis %= rank
         return input[:axis] + input[axis + 1 :]
 
-    def check_shapes(self, dimension: Any) -> None:
+    def check_shapes(self, dimension: tuple[int, ...]) -> None:
         message = "dim must be a scalar, but received tensor of shape: %s"
         require_scalar(dimension, message)
 
-    def compute(self, xp: Any, input: Any, dimension: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, dimension: Any) -> Any:
         rank, axis = input.ndim, int(dimension)
         if not -rank <= axis < rank:
             raise invalid_argument(
@@ -330,7 +331,7 @@ class _Position(Op, abstract=True):
                 found = find(np.where(np.isnan(input), last, input), axis=axis)
         return found.astype(self.output_type.numpy_dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
@@ -374,7 +375,7 @@ def _safe_quotient(x: Any, y: Any) -> Any:
 _spreads: WeakKeyDictionary[Graph, dict[Any, Any]] = WeakKeyDictionary()
 
 
-def spread(op: Operation, grad: Any) -> Tensor:
+def spread(op: Operation, grad: Tensor) -> Tensor:
     """The gradient of Sum: `grad` repeated along the reduced axes."""
     from tfteach.ops.array.tile_broadcast import tile
 
@@ -411,7 +412,7 @@ def _static_spread(shape: Any, indices: Any) -> tuple[Any, Any]:
     return found
 
 
-def _product_gradient(op: Operation, grad: Any) -> Any:
+def _product_gradient(op: Operation, grad: Tensor) -> Any:
     """The product of the other elements, from cumulative products from both ends.
 
     (Dividing the product of all by each element would fail at zeros.)

@@ -14,6 +14,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.math.unary import NUMBER, REAL, Unary
 
 
@@ -22,19 +23,19 @@ class _Step(Unary, abstract=True):
 
     T = REAL
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
 class Floor(_Step):
     """The greatest integer not above x.  Source: math_ops.cc, Floor."""
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.floor(x)
 
 
 @export("math.floor", "floor")
-def floor(x: Any, name: str | None = None) -> Tensor:
+def floor(x: TensorLike, name: str | None = None) -> Tensor:
     """The greatest integer not above each element.
 
     y = ⌊x⌋
@@ -58,12 +59,12 @@ def floor(x: Any, name: str | None = None) -> Tensor:
 class Ceil(_Step):
     """The least integer not below x.  Source: math_ops.cc, Ceil."""
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.ceil(x)
 
 
 @export("math.ceil", "ceil")
-def ceil(x: Any, name: str | None = None) -> Tensor:
+def ceil(x: TensorLike, name: str | None = None) -> Tensor:
     """The least integer not below each element.
 
     y = ⌈x⌉
@@ -87,12 +88,12 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
 class Rint(_Step):
     """The nearest integer; ties go to the even one.  Source: math_ops.cc, Rint."""
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.rint(x)
 
 
 @export("math.rint", "rint")
-def rint(x: Any, name: str | None = None) -> Tensor:
+def rint(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer; ties go to the even one.
 
     y = round(x)
@@ -119,7 +120,7 @@ class Round(_Step):
     T = NUMBER
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         if x.dtype.kind == "c":
             raise invalid_argument(
                 "Operands to RoundToEven must be real-valued floating-point, but got "
@@ -129,7 +130,7 @@ class Round(_Step):
 
 
 @export("math.round", "round")
-def round(x: Any, name: str | None = None) -> Tensor:
+def round(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer; ties go to the even one (as in Python).
 
     y = round(x); integers are returned unchanged.
@@ -166,12 +167,12 @@ class _Test(Op, abstract=True):
 class IsNan(_Test):
     """Whether x is NaN.  Source: math_ops.cc, IsNan."""
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.isnan(x)
 
 
 @export("math.is_nan", "debugging.is_nan", "is_nan")
-def is_nan(x: Any, name: str | None = None) -> Tensor:
+def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """True where an element is NaN.
 
     y = (x is nan); bool
@@ -195,12 +196,12 @@ def is_nan(x: Any, name: str | None = None) -> Tensor:
 class IsInf(_Test):
     """Whether x is infinite.  Source: math_ops.cc, IsInf."""
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.isinf(x)
 
 
 @export("math.is_inf", "debugging.is_inf", "is_inf")
-def is_inf(x: Any, name: str | None = None) -> Tensor:
+def is_inf(x: TensorLike, name: str | None = None) -> Tensor:
     """True where an element is infinite.
 
     y = (x is inf or -inf); bool
@@ -224,12 +225,12 @@ def is_inf(x: Any, name: str | None = None) -> Tensor:
 class IsFinite(_Test):
     """Whether x is a finite number.  Source: math_ops.cc, IsFinite."""
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.isfinite(x)
 
 
 @export("math.is_finite", "debugging.is_finite", "is_finite")
-def is_finite(x: Any, name: str | None = None) -> Tensor:
+def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
     """True where an element is finite.
 
     y = (x is neither inf nor nan); bool

@@ -5,14 +5,13 @@ Source: python/ops/math_ops.py.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import is_full
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import zeros, zeros_like
 from tfteach.ops.core.identity_reshape import reshape, stop_gradient
@@ -36,11 +35,11 @@ from tfteach.ops.math.unary import Sqrt, Square
 
 @export("math.reduce_logsumexp", "reduce_logsumexp")
 def reduce_logsumexp(
-    input_tensor: Any,
-    axis: Any = None,
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The logarithm of a sum of exponentials, without overflow.
@@ -82,7 +81,10 @@ def reduce_logsumexp(
 
 @export("math.reduce_euclidean_norm")
 def reduce_euclidean_norm(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The Euclidean norm along axes.
 
@@ -109,7 +111,10 @@ def reduce_euclidean_norm(
 
 @export("math.reduce_variance")
 def reduce_variance(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The variance along axes (population variance).
 
@@ -137,7 +142,10 @@ def reduce_variance(
 
 @export("math.reduce_std")
 def reduce_std(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The standard deviation along axes (of the population).
 
@@ -164,14 +172,14 @@ def reduce_std(
 
 @export("math.count_nonzero", "count_nonzero")
 def count_nonzero(
-    input_tensor: Any = None,
-    axis: Any = None,
+    input_tensor: TensorLike | None = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
-    dtype: Any = int64,
+    dtype: DTypeLike = int64,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """The number of nonzero elements along axes.
 

@@ -11,6 +11,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import Binary, add, subtract
@@ -22,16 +23,16 @@ class Sin(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.sin(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [grad * cos(conj(op.inputs[0]))]
 
 
 @export("math.sin", "sin")
-def sin(x: Any, name: str | None = None) -> Tensor:
+def sin(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise sine.
 
     y = sin x, x in radians
@@ -57,17 +58,17 @@ class Cos(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.cos(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             x = conj(op.inputs[0])
             return [-grad * sin(x)]
 
 
 @export("math.cos", "cos")
-def cos(x: Any, name: str | None = None) -> Tensor:
+def cos(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise cosine.
 
     y = cos x, x in radians
@@ -93,7 +94,7 @@ class Tan(Unary):
 
     T = NUMBER
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         if x.dtype.kind in "iu":  # allowed by the OpDef, but no kernel exists
             raise invalid_argument(
                 "Expected element type in shape to be floating or complex for cosine "
@@ -102,14 +103,14 @@ class Tan(Unary):
             )
         return xp.tan(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             secx = reciprocal(cos(conj(op.inputs[0])))
             return [square(secx) * grad]
 
 
 @export("math.tan", "tan")
-def tan(x: Any, name: str | None = None) -> Tensor:
+def tan(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise tangent.
 
     y = tan x, x in radians
@@ -135,15 +136,15 @@ class Asin(Unary):
 
     T = NUMBER
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.arcsin(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [grad * _inverse_root(op, grad)]
 
 
-def _inverse_root(op: Operation, grad: Any) -> Tensor:
+def _inverse_root(op: Operation, grad: Tensor) -> Tensor:
     """1 / √(1 - x²)"""
     x2 = square(conj(op.inputs[0]))
     one = constant(1, dtype=grad.dtype)
@@ -151,7 +152,7 @@ def _inverse_root(op: Operation, grad: Any) -> Tensor:
 
 
 @export("math.asin", "asin")
-def asin(x: Any, name: str | None = None) -> Tensor:
+def asin(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise inverse sine.
 
     y = sin⁻¹ x, from -π/2 to π/2
@@ -177,17 +178,17 @@ class Acos(Unary):
 
     T = NUMBER
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.arccos(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             inverse = _inverse_root(op, grad)
             return [-grad * inverse]
 
 
 @export("math.acos", "acos")
-def acos(x: Any, name: str | None = None) -> Tensor:
+def acos(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise inverse cosine.
 
     y = cos⁻¹ x, from 0 to π
@@ -213,10 +214,10 @@ class Atan(Unary):
 
     T = NUMBER
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.arctan(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             x2 = square(conj(op.inputs[0]))
             one = constant(1, dtype=grad.dtype)
@@ -224,7 +225,7 @@ class Atan(Unary):
 
 
 @export("math.atan", "atan")
-def atan(x: Any, name: str | None = None) -> Tensor:
+def atan(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise inverse tangent.
 
     y = tan⁻¹ x, from -π/2 to π/2
@@ -250,16 +251,16 @@ class Sinh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.sinh(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [grad * cosh(conj(op.inputs[0]))]
 
 
 @export("math.sinh", "sinh")
-def sinh(x: Any, name: str | None = None) -> Tensor:
+def sinh(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise hyperbolic sine.
 
     y = (eˣ - e⁻ˣ) / 2
@@ -285,16 +286,16 @@ class Cosh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.cosh(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [grad * sinh(conj(op.inputs[0]))]
 
 
 @export("math.cosh", "cosh")
-def cosh(x: Any, name: str | None = None) -> Tensor:
+def cosh(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise hyperbolic cosine.
 
     y = (eˣ + e⁻ˣ) / 2
@@ -320,16 +321,16 @@ class Asinh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.arcsinh(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [grad / cosh(conj(op.outputs[0]))]
 
 
 @export("math.asinh", "asinh")
-def asinh(x: Any, name: str | None = None) -> Tensor:
+def asinh(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise inverse hyperbolic sine.
 
     y = sinh⁻¹ x
@@ -355,16 +356,16 @@ class Acosh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.arccosh(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [grad / sinh(conj(op.outputs[0]))]
 
 
 @export("math.acosh", "acosh")
-def acosh(x: Any, name: str | None = None) -> Tensor:
+def acosh(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise inverse hyperbolic cosine.
 
     y = cosh⁻¹ x
@@ -390,10 +391,10 @@ class Atanh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.arctanh(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             x2 = square(conj(op.inputs[0]))
             one = constant(1, dtype=grad.dtype)
@@ -401,7 +402,7 @@ class Atanh(Unary):
 
 
 @export("math.atanh", "atanh")
-def atanh(x: Any, name: str | None = None) -> Tensor:
+def atanh(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise inverse hyperbolic tangent.
 
     y = tanh⁻¹ x
@@ -428,10 +429,10 @@ class Atan2(Binary):
     signature = "y: T, x: T -> z: T"
     T = dtypes_of("bfloat16 half float double")
 
-    def compute(self, xp: Any, y: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Any, x: Any) -> Any:
         return xp.arctan2(y, x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         # As in TF, the gradient is not summed over broadcast axes.
         y, x = op.inputs
         with after(grad):
@@ -440,7 +441,7 @@ class Atan2(Binary):
 
 
 @export("math.atan2", "atan2")
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The angle between the x axis and the point (x, y), in radians.
 
     z = atan(y / x), in the quadrant of the point

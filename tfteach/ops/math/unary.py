@@ -13,6 +13,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros
@@ -69,10 +70,10 @@ class Neg(Unary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.negative(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [-grad]
 
     def expression(self, x: str) -> str:
@@ -81,7 +82,7 @@ class Neg(Unary):
 
 @export("math.negative", "negative")
 @also_sparse
-def negative(x: Any, name: str | None = None) -> Tensor:
+def negative(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise negation.
 
     y = -x
@@ -108,10 +109,10 @@ class Abs(Unary):
     T = dtypes_of("bfloat16 half float double int8 int16 int32 int64")
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.abs(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad * sign(op.inputs[0])]
 
 
@@ -121,7 +122,7 @@ class Sign(Unary):
     T = NUMBER
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         if x.dtype.kind == "c":
             size = xp.abs(x)
             return xp.where(size == 0, x, x / xp.where(size == 0, 1, size)).astype(
@@ -132,14 +133,14 @@ class Sign(Unary):
             sign = xp.where(xp.isnan(x), x.dtype.type(0), sign)
         return sign
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x = op.inputs[0]
         return [zeros(shape(x), x.dtype)]
 
 
 @export("math.sign", "sign")
 @also_sparse
-def sign(x: Any, name: str | None = None) -> Tensor:
+def sign(x: TensorLike, name: str | None = None) -> Tensor:
     """The sign of each element.
 
     y = -1 if x < 0, 0 if x = 0, 1 if x > 0; x / |x| for complex x
@@ -166,10 +167,10 @@ class Square(Unary):
     T = NUMBER
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.multiply(x, x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.math.multiply import multiply
 
         with after(grad):
@@ -183,7 +184,7 @@ class Square(Unary):
 
 @export("math.square", "square")
 @also_sparse
-def square(x: Any, name: str | None = None) -> Tensor:
+def square(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise square.
 
     y = x²
@@ -209,16 +210,16 @@ class Sqrt(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.sqrt(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [SqrtGrad()(op.outputs[0], grad)]
 
 
 @export("math.sqrt", "sqrt")
 @also_sparse
-def sqrt(x: Any, name: str | None = None) -> Tensor:
+def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise square root.
 
     y = √x, nan for negative real x
@@ -242,10 +243,10 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
 class SqrtGrad(Adjoint):
     """dy / 2y.  Source: math_ops.cc, SqrtGrad."""
 
-    def compute(self, xp: Any, y: Any, dy: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Any, dy: Any) -> Any:
         return number(y, 0.5) * dy / xp.conj(y)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         a, y = op.inputs[0], op.outputs[0]
         with after(grad):
             ga = grad / a
@@ -257,15 +258,15 @@ class Rsqrt(Unary):
 
     T = FIELD
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return number(x, 1) / xp.sqrt(x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [RsqrtGrad()(op.outputs[0], grad)]
 
 
 @export("math.rsqrt", "rsqrt")
-def rsqrt(x: Any, name: str | None = None) -> Tensor:
+def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise reciprocal of the square root.
 
     y = 1 / √x
@@ -289,11 +290,11 @@ def rsqrt(x: Any, name: str | None = None) -> Tensor:
 class RsqrtGrad(Adjoint):
     """-dy * y³ / 2.  Source: math_ops.cc, RsqrtGrad."""
 
-    def compute(self, xp: Any, y: Any, dy: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Any, dy: Any) -> Any:
         y = xp.conj(y)
         return number(y, -0.5) * dy * y * (y * y)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         a, b = op.inputs
         with after(grad):
             ca, cg = conj(a), conj(grad)
@@ -306,15 +307,15 @@ class Reciprocal(Unary):
 
     T = NUMBER
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return xp.reciprocal(x) if x.dtype.kind in "iu" else number(x, 1) / x
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [ReciprocalGrad()(op.outputs[0], grad)]
 
 
 @export("math.reciprocal", "reciprocal")
-def reciprocal(x: Any, name: str | None = None) -> Tensor:
+def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise reciprocal.
 
     y = 1 / x
@@ -342,11 +343,11 @@ class Inv(Reciprocal):
 class ReciprocalGrad(Adjoint):
     """-dy * y².  Source: math_ops.cc, ReciprocalGrad."""
 
-    def compute(self, xp: Any, y: Any, dy: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Any, dy: Any) -> Any:
         y = xp.conj(y)
         return -y * dy * y
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         b = op.inputs[1]
         with after(grad):
             ca, cg = conj(op.inputs[0]), conj(grad)

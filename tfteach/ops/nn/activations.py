@@ -19,6 +19,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import fill, shape_ops
@@ -48,7 +49,7 @@ class _ActivationGrad(Op, abstract=True):
     def infer_shape(self, gradients: Shape, features: Shape) -> Shape:
         return shapes.merge(gradients, features)
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         first, second = shapes
         message = (
             f"Inputs to operation {{name}} of type {self.op_type} must have the same "
@@ -67,14 +68,14 @@ class Relu(_Activation):
     signature = "features: T -> activations: T"
     T = (*REALS, *dtypes_of("qint8"))
 
-    def compute(self, xp: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Any) -> Any:
         return xp.maximum(features, features.dtype.type(0))
 
     def scalar_expression(self, features: str) -> str:
         # Equals NumPy's maximum bitwise: NaN is preserved, -0 becomes 0.
         return f"(0 if {features} <= 0 else {features})"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [ReluGrad()(grad, op.outputs[0])]
 
 
@@ -87,7 +88,7 @@ class ReluGrad(_ActivationGrad):
     signature = "gradients: T, features: T -> backprops: T"
     T = REALS
 
-    def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
         return gradients * (features > 0)
 
     def expression(self, gradients: str, features: str) -> str:
@@ -96,7 +97,7 @@ class ReluGrad(_ActivationGrad):
     def scalar_expression(self, gradients: str, features: str) -> str:
         return f"{gradients} * (1 if {features} > 0 else 0)"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x = op.inputs[1]
         return [ReluGrad()(grad, x), _zeros_as(x)]
 
@@ -107,11 +108,11 @@ class Relu6(_Activation):
     signature = "features: T -> activations: T"
     T = REALS
 
-    def compute(self, xp: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Any) -> Any:
         kind = features.dtype.type
         return xp.minimum(xp.maximum(features, kind(0)), kind(6))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [Relu6Grad()(grad, op.outputs[0])]
 
 
@@ -124,10 +125,10 @@ class Relu6Grad(_ActivationGrad):
     signature = "gradients: T, features: T -> backprops: T"
     T = REALS
 
-    def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
         return gradients * ((features > 0) & (features < 6))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x = op.inputs[1]
         return [Relu6Grad()(grad, x), _zeros_as(x)]
 
@@ -138,10 +139,10 @@ class Elu(_Activation):
     signature = "features: T -> activations: T"
     T = FLOATS
 
-    def compute(self, xp: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Any) -> Any:
         return xp.where(features < 0, xp.expm1(features), features)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [EluGrad()(grad, op.outputs[0])]
 
 
@@ -157,10 +158,10 @@ class EluGrad(_ActivationGrad):
     def infer_shape(self, gradients: Shape, outputs: Shape) -> Shape:
         return shapes.merge(gradients, outputs)
 
-    def compute(self, xp: Any, gradients: Any, outputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Any, outputs: Any) -> Any:
         return xp.where(outputs < 0, (outputs + 1) * gradients, gradients)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         y = op.inputs[1]
         by_gradient = EluGrad()(grad, y)
         bent = where(y < 0, grad * op.inputs[0], fill.zeros_like(y))
@@ -173,12 +174,12 @@ class Selu(_Activation):
     signature = "features: T -> activations: T"
     T = FLOATS
 
-    def compute(self, xp: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Any) -> Any:
         kind = features.dtype.type
         scale, below = kind(SELU_SCALE), kind(SELU_SCALE_ALPHA)
         return xp.where(features < 0, below * xp.expm1(features), scale * features)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [SeluGrad()(grad, op.outputs[0])]
 
 
@@ -194,14 +195,14 @@ class SeluGrad(_ActivationGrad):
     def infer_shape(self, gradients: Shape, outputs: Shape) -> Shape:
         return shapes.merge(gradients, outputs)
 
-    def compute(self, xp: Any, gradients: Any, outputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Any, outputs: Any) -> Any:
         kind = outputs.dtype.type
         slope = xp.where(
             outputs < 0, outputs + kind(SELU_SCALE_ALPHA), kind(SELU_SCALE)
         )
         return gradients * slope
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         y = op.inputs[1]
         by_gradient = SeluGrad()(grad, y)
         bent = where(y < 0.0, grad * op.inputs[0], fill.zeros_like(y))
@@ -216,11 +217,11 @@ class LeakyRelu(_Activation):
     T = FLOATS
     T_default = float32
 
-    def compute(self, xp: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Any) -> Any:
         slope = features.dtype.type(np.float32(self.alpha))  # attributes are float32
         return xp.where(features > 0, features, features * slope)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [LeakyReluGrad(self.alpha)(grad, op.inputs[0])]
 
 
@@ -235,11 +236,11 @@ class LeakyReluGrad(_ActivationGrad):
     T = FLOATS
     T_default = float32
 
-    def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
         slope = gradients.dtype.type(np.float32(self.alpha))
         return xp.where(features > 0, gradients, gradients * slope)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x = op.inputs[1]
         return [LeakyReluGrad(self.alpha)(grad, x), _zeros_as(x)]
 
@@ -255,7 +256,7 @@ class Softplus(_Activation):
         positive = xp.maximum(features, features.dtype.type(0))
         return positive + xp.log1p(xp.exp(-abs(features)))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad * sigmoid(op.inputs[0])]
 
 
@@ -265,10 +266,10 @@ class SoftplusGrad(_ActivationGrad):
     signature = "gradients: T, features: T -> backprops: T"
     T = FLOATS
 
-    def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
         return gradients / (xp.exp(-features) + 1)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         dy, x = op.inputs
         with get_default_graph().control_dependencies([grad]):
             by_gradient = SoftplusGrad()(grad, x)
@@ -282,13 +283,13 @@ class Softsign(_Activation):
     signature = "features: T -> activations: T"
     T = FLOATS
 
-    def compute(self, xp: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Any) -> Any:
         return features / (abs(features) + 1)
 
     def expression(self, features: str) -> str:
         return f"{features} / (abs({features}) + 1)"
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [SoftsignGrad()(grad, op.inputs[0])]
 
 
@@ -298,7 +299,7 @@ class SoftsignGrad(_ActivationGrad):
     signature = "gradients: T, features: T -> backprops: T"
     T = FLOATS
 
-    def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
         return gradients / (abs(features) + 1) ** 2
 
 
@@ -325,7 +326,7 @@ def relu(features: Any, name: str | None = None) -> Tensor:
 
 
 @export("nn.relu6")
-def relu6(features: Any, name: str | None = None) -> Tensor:
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """`min(max(x, 0), 6)`; see `tf.nn.relu`.
 
     Source: Krizhevsky 2010; Relu6 in core/ops/nn_ops.cc.
@@ -336,7 +337,7 @@ def relu6(features: Any, name: str | None = None) -> Tensor:
 
 
 @export("nn.elu")
-def elu(features: Any, name: str | None = None) -> Tensor:
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """`x` if x > 0, else `exp(x) - 1`; see `tf.nn.relu`.
 
     Source: Clevert et al. 2015 (arXiv:1511.07289); Elu in core/ops/nn_ops.cc.
@@ -345,7 +346,7 @@ def elu(features: Any, name: str | None = None) -> Tensor:
 
 
 @export("nn.selu")
-def selu(features: Any, name: str | None = None) -> Tensor:
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """`1.0507 x` if x > 0, else `1.7581 (exp(x) - 1)`; see `tf.nn.relu`.
 
     Source: Klambauer et al. 2017 (arXiv:1706.02515); Selu in core/ops/nn_ops.cc.
@@ -354,7 +355,9 @@ def selu(features: Any, name: str | None = None) -> Tensor:
 
 
 @export("nn.leaky_relu")
-def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
+def leaky_relu(
+    features: TensorLike, alpha: Any = 0.2, name: str | None = None
+) -> Tensor:
     """`x` if x > 0, else `alpha x`.
 
     Args:
@@ -378,13 +381,13 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
 
 
 @export("nn.softplus", "math.softplus")
-def softplus(features: Any, name: str | None = None) -> Tensor:
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """`log(1 + exp(x))`; see `tf.nn.relu`.  Source: Softplus in core/ops/nn_ops.cc."""
     return Softplus()(features, name=name)
 
 
 @export("nn.softsign", "math.softsign")
-def softsign(features: Any, name: str | None = None) -> Tensor:
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """`x / (1 + |x|)`; see `tf.nn.relu`.  Source: Softsign in core/ops/nn_ops.cc."""
     return Softsign()(features, name=name)
 
@@ -410,7 +413,7 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
 
 
 @export("math.log_sigmoid", "log_sigmoid")
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the sigmoid, without underflow, element-wise.
 
     y = ln(1 / (1 + exp(-x))) = -softplus(-x)

@@ -10,6 +10,7 @@ from typing import Any
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.unary import rsqrt
@@ -17,11 +18,11 @@ from tfteach.ops.math.unary import rsqrt
 
 @export("nn.batch_normalization")
 def batch_normalization(
-    x: Any,
-    mean: Any,
-    variance: Any,
-    offset: Any,
-    scale: Any,
+    x: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    offset: TensorLike | None,
+    scale: TensorLike | None,
     variance_epsilon: Any,
     name: str | None = None,
 ) -> Tensor:
@@ -55,17 +56,17 @@ def batch_normalization(
 
 @export("nn.batch_norm_with_global_normalization")
 def batch_norm_with_global_normalization(
-    t: Any = None,
-    m: Any = None,
-    v: Any = None,
-    beta: Any = None,
-    gamma: Any = None,
-    variance_epsilon: Any = None,
-    scale_after_normalization: Any = None,
+    t: Tensor | None = None,
+    m: Tensor | None = None,
+    v: Tensor | None = None,
+    beta: TensorLike | None = None,
+    gamma: TensorLike | None = None,
+    variance_epsilon: TensorLike | None = None,
+    scale_after_normalization: bool | None = None,
     name: str | None = None,
-    input: Any = None,
-    mean: Any = None,
-    variance: Any = None,
+    input: Tensor | None = None,
+    mean: Tensor | None = None,
+    variance: Tensor | None = None,
 ) -> Tensor:
     """`tf.nn.batch_normalization` under an older name.
 

@@ -18,6 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.core import fill, shape_ops
@@ -56,7 +57,7 @@ class BiasAdd(Op):
         size = shapes.same_size(value[axis], bias[0])
         return (*value[:axis], size, *value[axis + 1 :])
 
-    def compute(self, xp: Any, value: Any, bias: Any) -> Any:
+    def compute(self, xp: ArrayModule, value: Any, bias: Any) -> Any:
         axis = 1 if self.data_format == "NCHW" else -1
         if value.ndim < 2 or bias.ndim != 1 or value.shape[axis] != bias.shape[0]:
             _refuse_bias(value, bias)
@@ -67,7 +68,7 @@ class BiasAdd(Op):
     def scalar_expression(self, value: str, bias: str) -> str | None:
         return f"{value} + {bias}" if self.data_format == "NHWC" else None
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad, BiasAddGrad(self.data_format)(grad)]
 
 
@@ -93,10 +94,10 @@ class BiasAddV1(Op):
     def infer_shape(self, value: Shape, bias: Shape) -> Shape:
         return BiasAdd().infer_shape(value, bias)
 
-    def compute(self, xp: Any, value: Any, bias: Any) -> Any:
+    def compute(self, xp: ArrayModule, value: Any, bias: Any) -> Any:
         return BiasAdd().compute(xp, value, bias)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         axes = range_of(shape_ops.rank(grad) - 1)
         return [grad, reduce_sum(grad, axes)]
 
@@ -119,7 +120,7 @@ class BiasAddGrad(Op):
         found = shapes.with_rank_at_least(out_backprop, 3 if first else 2)
         return (None,) if found is None else (found[1 if first else -1],)
 
-    def compute(self, xp: Any, out_backprop: Any) -> Any:
+    def compute(self, xp: ArrayModule, out_backprop: Any) -> Any:
         if out_backprop.ndim < 2:
             raise invalid_argument(
                 f"Input tensor must be at least 2D: {shapes.text(out_backprop.shape)}"
@@ -134,7 +135,7 @@ class BiasAddGrad(Op):
             rows = out_backprop.reshape(count, out_backprop.shape[-1])
         return rows.sum(axis=0, dtype=dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         shape, bias_shape = shape_ops.shape(op.inputs[0]), shape_ops.shape(grad)
         ones_like = fill.ones_like
         if self.data_format == "NCHW":
@@ -153,7 +154,10 @@ class BiasAddGrad(Op):
 
 @export("nn.bias_add")
 def bias_add(
-    value: Any, bias: Any, data_format: str | None = None, name: str | None = None
+    value: TensorLike,
+    bias: TensorLike,
+    data_format: str | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """`value + bias`, one bias per channel.
 
@@ -187,7 +191,9 @@ def bias_add(
 
 
 @export("nn.xw_plus_b")
-def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+def xw_plus_b(
+    x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
+) -> Tensor:
     """`matmul(x, weights) + biases`.
 
     Args:
@@ -212,7 +218,9 @@ def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Ten
 
 
 @export("nn.relu_layer")
-def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+def relu_layer(
+    x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
+) -> Tensor:
     """`relu(matmul(x, weights) + biases)`; arguments as for `tf.nn.xw_plus_b`."""
     with name_scope(name, "relu_layer", [x, weights, biases]) as scope:
         x = convert(x, name="x")

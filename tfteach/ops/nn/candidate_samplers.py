@@ -17,6 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, KernelContext, TensorLike
 from tfteach.ops.nn import candidate_sampling as kernels
 from tfteach.ops.random.philox import Stream
 from tfteach.ops.random.random_ops import seeds_of
@@ -41,7 +42,7 @@ class _CandidateSampler(StatefulOp, MultiOutputOp, abstract=True):
         """The op's distribution, created once per session."""
         raise NotImplementedError
 
-    def compute(self: Any, ctx: Any, true_classes: Any) -> Any:
+    def compute(self: Any, ctx: KernelContext, true_classes: Any) -> Any:
         if true_classes.ndim != 2:
             raise invalid_argument("true_classes must be a matrix")
         if true_classes.shape[1] != self.num_true:
@@ -221,7 +222,7 @@ class AllCandidateSampler(_CandidateSampler):
     seed2: int = 0
     minimum: ClassVar[dict[str, int]] = {"num_true": 1, "num_sampled": 1}
 
-    def sample(self, ctx: Any, true_classes: Any) -> Any:
+    def sample(self, ctx: KernelContext, true_classes: Any) -> Any:
         return (
             np.arange(self.num_sampled),
             np.ones(true_classes.shape, np.float32),
@@ -248,7 +249,9 @@ class ComputeAccidentalHits(MultiOutputOp):
         shapes.with_rank(sampled_candidates, 1)
         return [(None,), (None,), (None,)]
 
-    def compute(self, xp: Any, true_classes: Any, sampled_candidates: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, true_classes: Any, sampled_candidates: Any
+    ) -> Any:
         if true_classes.ndim != 2 or true_classes.shape[1] != self.num_true:
             raise invalid_argument(
                 "true_candidates must be a batch_size * num_true matrix"
@@ -284,7 +287,7 @@ def _named(op: Op, *inputs: Any, name: str | None) -> Any:
 
 @export("nn.uniform_candidate_sampler", "random.uniform_candidate_sampler")
 def uniform_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -321,7 +324,7 @@ def uniform_candidate_sampler(
 
 @export("nn.log_uniform_candidate_sampler", "random.log_uniform_candidate_sampler")
 def log_uniform_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -347,7 +350,7 @@ def log_uniform_candidate_sampler(
     "nn.learned_unigram_candidate_sampler", "random.learned_unigram_candidate_sampler"
 )
 def learned_unigram_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -369,7 +372,7 @@ def learned_unigram_candidate_sampler(
 
 @export("nn.fixed_unigram_candidate_sampler", "random.fixed_unigram_candidate_sampler")
 def fixed_unigram_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -415,7 +418,7 @@ def fixed_unigram_candidate_sampler(
 
 @export("nn.all_candidate_sampler", "random.all_candidate_sampler")
 def all_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -434,8 +437,8 @@ def all_candidate_sampler(
 
 @export("nn.compute_accidental_hits")
 def compute_accidental_hits(
-    true_classes: Any,
-    sampled_candidates: Any,
+    true_classes: TensorLike,
+    sampled_candidates: TensorLike,
     num_true: int,
     seed: int | None = None,
     name: str | None = None,

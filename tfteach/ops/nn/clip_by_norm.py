@@ -16,6 +16,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
@@ -34,7 +35,10 @@ from tfteach.ops.nn.l2_loss import L2Loss
 
 @export("clip_by_norm")
 def clip_by_norm(
-    t: Any, clip_norm: Any, axes: Any = None, name: str | None = None
+    t: TensorLike,
+    clip_norm: TensorLike,
+    axes: TensorLike | None = None,
+    name: str | None = None,
 ) -> Any:
     """A tensor scaled down to a maximum norm.
 
@@ -123,7 +127,10 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
 
 @export("clip_by_global_norm")
 def clip_by_global_norm(
-    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
+    t_list: Sequence[TensorLike],
+    clip_norm: TensorLike,
+    use_norm: Any = None,
+    name: str | None = None,
 ) -> tuple[list[Any], Tensor]:
     """Several tensors scaled down together to a maximum global norm.
 

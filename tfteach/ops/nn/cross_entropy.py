@@ -20,6 +20,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array import slicing
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
@@ -60,7 +61,7 @@ class SoftmaxCrossEntropyWithLogits(MultiOutputOp):
         found = shapes.with_rank(shapes.broadcast(*wide), 2)
         return [found[:1], found]
 
-    def compute(self, xp: Any, features: Any, labels: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, features: Any, labels: Any) -> tuple[Any, Any]:
         if features.shape != labels.shape:
             sizes = (
                 f"logits_size={shapes.text(features.shape)} "
@@ -81,7 +82,9 @@ class SoftmaxCrossEntropyWithLogits(MultiOutputOp):
         loss = (labels * (xp.log(total) - shifted)).sum(axis=1)
         return loss, exp / total - labels
 
-    def gradient(self, op: Operation, grad_loss: Any, grad_grad: Any) -> list[Any]:
+    def gradient(
+        self, op: Operation, grad_loss: Tensor, grad_grad: Tensor
+    ) -> list[Any]:
         grad = _scale_rows(grad_loss, op.outputs[1])
         logits = op.inputs[0]
         if grad_grad is not None and not _is_zero(grad_grad):
@@ -118,7 +121,7 @@ class SparseSoftmaxCrossEntropyWithLogits(MultiOutputOp):
         )
         return [(rows,), (rows, None if features is None else features[1])]
 
-    def compute(self, xp: Any, features: Any, labels: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, features: Any, labels: Any) -> tuple[Any, Any]:
         _check_rows(features, labels)
         rows, classes = features.shape
         if xp is np and rows:
@@ -194,11 +197,11 @@ def check_named(sentinel: Any, labels: Any, logits: Any, name: str) -> None:
 
 @export("nn.softmax_cross_entropy_with_logits_v2")
 def softmax_cross_entropy_with_logits_v2(
-    labels: Any,
-    logits: Any,
-    axis: Any = None,
+    labels: TensorLike,
+    logits: TensorLike,
+    axis: int | None = None,
     name: str | None = None,
-    dim: Any = None,
+    dim: int | None = None,
 ) -> Tensor:
     """The cross entropy of softmax probabilities; gradients flow into both arguments.
 
@@ -271,11 +274,11 @@ def _as_matrix(logits: Tensor) -> Tensor:
 @export("nn.softmax_cross_entropy_with_logits")
 def softmax_cross_entropy_with_logits(
     _sentinel: Any = None,
-    labels: Any = None,
-    logits: Any = None,
-    dim: Any = -1,
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    dim: int = -1,
     name: str | None = None,
-    axis: Any = None,
+    axis: TensorLike | None = None,
 ) -> Tensor:
     """The cross entropy of softmax probabilities; no gradient flows into the labels.
 
@@ -293,6 +296,8 @@ def softmax_cross_entropy_with_logits(
     with name_scope(
         name, "softmax_cross_entropy_with_logits_sg", [logits, labels]
     ) as scope:
+        assert labels is not None
+        assert logits is not None
         labels = stop_gradient(labels, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(
         labels=labels, logits=logits, axis=dim, name=scope

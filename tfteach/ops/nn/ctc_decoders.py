@@ -20,6 +20,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.nn.ctc_loss import FLOATS, check_sequences
 
@@ -62,7 +63,7 @@ class CTCGreedyDecoder(MultiOutputOp):
     def infer_shape(self, inputs: Shape, lengths: Shape) -> list[Shape]:
         return [(None, 2), (None,), (2,), (_sizes(inputs, lengths), 1)]
 
-    def compute(self, xp: Any, inputs: Any, lengths: Any) -> tuple[Any, ...]:
+    def compute(self, xp: ArrayModule, inputs: Any, lengths: Any) -> tuple[Any, ...]:
         check_sequences(inputs, lengths, _precondition)
         times, batch, classes = inputs.shape
         best = inputs.argmax(axis=2) if inputs.size else np.zeros((times, batch), int)
@@ -110,7 +111,7 @@ class CTCBeamSearchDecoder(MultiOutputOp):
         found: list[Shape] = [(None, 2)] * paths + [(None,)] * paths + [(2,)] * paths
         return [*found, (_sizes(inputs, lengths), paths)]
 
-    def compute(self, xp: Any, inputs: Any, lengths: Any) -> tuple[Any, ...]:
+    def compute(self, xp: ArrayModule, inputs: Any, lengths: Any) -> tuple[Any, ...]:
         check_sequences(inputs, lengths, _precondition)
         if self.top_paths > self.beam_width:
             raise invalid_argument("requested more paths than the beam width.")
@@ -265,7 +266,7 @@ def _log_add(a: float, b: float) -> float:
 
 @export("nn.ctc_greedy_decoder")
 def ctc_greedy_decoder(
-    inputs: Any, sequence_length: Any, merge_repeated: bool = True
+    inputs: TensorLike, sequence_length: TensorLike, merge_repeated: bool = True
 ) -> tuple[list[SparseTensor], Tensor]:
     """The labels of the most probable class of each step, without blanks.
 
@@ -296,8 +297,8 @@ def ctc_greedy_decoder(
 
 @export("nn.ctc_beam_search_decoder")
 def ctc_beam_search_decoder(
-    inputs: Any,
-    sequence_length: Any,
+    inputs: TensorLike,
+    sequence_length: TensorLike,
     beam_width: int = 100,
     top_paths: int = 1,
     merge_repeated: bool = True,
@@ -333,7 +334,10 @@ def ctc_beam_search_decoder(
 
 @export("nn.ctc_beam_search_decoder_v2")
 def ctc_beam_search_decoder_v2(
-    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+    inputs: TensorLike,
+    sequence_length: TensorLike,
+    beam_width: int = 100,
+    top_paths: int = 1,
 ) -> tuple[list[SparseTensor], Tensor]:
     """`tf.nn.ctc_beam_search_decoder` that does not merge labels of a result."""
     return ctc_beam_search_decoder(

@@ -18,6 +18,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_matrix, require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.identity_reshape import expand_dims, prevent_gradient
 from tfteach.ops.core.sparse_tensor import SparseTensor
@@ -55,7 +56,10 @@ class CTCLoss(MultiOutputOp):
         return [(batch,), (times, batch, classes)]
 
     def check_shapes(
-        self, inputs: Any, labels_indices: Any, labels_values: Any
+        self,
+        inputs: tuple[int, ...],
+        labels_indices: tuple[int, ...],
+        labels_values: tuple[int, ...],
     ) -> None:
         require(len(inputs) == 3, "inputs is not a 3-Tensor")
         require_matrix(labels_indices, "labels_indices is not a matrix")
@@ -67,7 +71,7 @@ class CTCLoss(MultiOutputOp):
         require(labels_indices[1] == 2, "Order length must be SparseTensor rank.")
 
     def compute(
-        self, xp: Any, inputs: Any, indices: Any, values: Any, lengths: Any
+        self, xp: ArrayModule, inputs: Any, indices: Any, values: Any, lengths: Any
     ) -> tuple[Any, Any]:
         check_sequences(inputs, lengths, invalid_argument)
         labels = self._labels(inputs, indices, values, lengths)
@@ -202,7 +206,7 @@ class CTCLoss(MultiOutputOp):
         both[outputs == -np.inf] = -np.inf
         return both
 
-    def gradient(self, op: Operation, grad_loss: Any, _: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad_loss: Tensor, _: Any) -> list[Any]:
         once = prevent_gradient(
             op.outputs[1],
             message="Currently there is no way to take the second  derivative of "
@@ -273,14 +277,14 @@ def _log_sum(values: Any) -> Any:
 
 @export("nn.ctc_loss")
 def ctc_loss(
-    labels: Any,
-    inputs: Any = None,
-    sequence_length: Any = None,
+    labels: SparseTensor,
+    inputs: TensorLike | None = None,
+    sequence_length: TensorLike | None = None,
     preprocess_collapse_repeated: bool = False,
     ctc_merge_repeated: bool = True,
     ignore_longer_outputs_than_inputs: bool = False,
     time_major: bool = True,
-    logits: Any = None,
+    logits: TensorLike | None = None,
 ) -> Tensor:
     """-log p(labels | inputs) per sequence, summed over all alignments.
 
@@ -320,7 +324,7 @@ def ctc_loss(
             raise ValueError("Cannot specify both 'inputs' and 'logits'")
         inputs = logits
     if not time_major:
-        inputs = transpose(inputs, [1, 0, 2])
+        inputs = transpose(inputs, [1, 0, 2])  # type: ignore[arg-type]
     op = CTCLoss(
         preprocess_collapse_repeated,
         ctc_merge_repeated,

@@ -11,6 +11,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_shape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.cast import cast
@@ -19,12 +20,12 @@ from tfteach.ops.random.random_ops import random_uniform
 
 @export("nn.dropout")
 def dropout(
-    x: Any,
+    x: TensorLike,
     keep_prob: Any = None,
     noise_shape: Any = None,
     seed: int | None = None,
     name: str | None = None,
-    rate: Any = None,
+    rate: TensorLike | None = None,
 ) -> Tensor:
     """`x / (1 - rate)` where a random number is at least `rate`, otherwise 0.
 

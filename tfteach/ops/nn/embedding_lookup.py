@@ -14,6 +14,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.dynamic_partition import DynamicStitch, dynamic_partition
 from tfteach.ops.array.gather import gather
@@ -65,8 +66,8 @@ def tables_of(params: Any) -> list[Any]:
 
 @export("nn.embedding_lookup")
 def embedding_lookup(
-    params: Any,
-    ids: Any,
+    params: TensorLike,
+    ids: TensorLike,
     partition_strategy: str = "mod",
     name: str | None = None,
     validate_indices: bool = True,
@@ -186,7 +187,7 @@ def _clip(rows: Tensor, ids: Tensor, max_norm: float | None) -> Tensor:
 
 @export("nn.embedding_lookup_sparse")
 def embedding_lookup_sparse(
-    params: Any,
+    params: TensorLike,
     sp_ids: Any,
     sp_weights: Any,
     partition_strategy: str = "mod",

@@ -20,6 +20,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.constant import constant
 from tfteach.ops.windows import conv_geometry as geometry
@@ -63,7 +64,12 @@ class _Forward(_FusedBatchNorm, abstract=True):
         return found + [None] * (len(type(self).outputs) - 5)
 
     def check_shapes(
-        self, x: Any, scale: Any, offset: Any, mean: Any, variance: Any
+        self,
+        x: tuple[int, ...],
+        scale: tuple[int, ...],
+        offset: tuple[int, ...],
+        mean: tuple[int, ...],
+        variance: tuple[int, ...],
     ) -> None:
         require(len(x) == 4, "input must be 4-dimensional%s", x)
         require_vector(scale, "scale must be 1-dimensional%s")
@@ -72,7 +78,7 @@ class _Forward(_FusedBatchNorm, abstract=True):
         require_vector(variance, "estimated_variance must be 1-dimensional%s")
 
     def compute(
-        self, xp: Any, x: Any, scale: Any, offset: Any, mean: Any, variance: Any
+        self, xp: ArrayModule, x: Any, scale: Any, offset: Any, mean: Any, variance: Any
     ) -> tuple[Any, ...]:
         last = geometry.to_last(xp, x, self.data_format)
         rows = last.reshape(-1, last.shape[-1]).astype(scale.dtype, copy=False)
@@ -113,7 +119,7 @@ class _Forward(_FusedBatchNorm, abstract=True):
                         f"{name} must be empty for training{shapes.text(vector.shape)}"
                     )
 
-    def gradient(self, op: Operation, grad: Any, *_: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, *_: Any) -> list[Any]:
         kind = _GRADIENT_OF[type(self)]
         x, scale = op.inputs[:2]
         extra = op.outputs[5:]
@@ -192,7 +198,7 @@ class Backward(_FusedBatchNorm, abstract=True):
         rest = 0 if self.is_training else channels
         return [whole, (channels,), (channels,), (rest,), (rest,)]
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         y_backprop, x, scale, mean, variance = shapes[:5]
         require(len(y_backprop) == 4, "input must be 4-dimensional%s", y_backprop)
         require(len(x) == 4, "input must be 4-dimensional%s", x)
@@ -210,7 +216,7 @@ class Backward(_FusedBatchNorm, abstract=True):
         require(fits, message, scale, mean, variance, x)
 
     def compute(
-        self, xp: Any, y_backprop: Any, x: Any, scale: Any, mean: Any, variance: Any,
+        self, xp: ArrayModule, y_backprop: Any, x: Any, scale: Any, mean: Any, variance: Any,
         *_: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         last = geometry.to_last(xp, x, self.data_format)
@@ -279,11 +285,11 @@ _GRADIENT_OF: dict[type[Op], type[Backward]] = {
 
 @export("nn.fused_batch_norm")
 def fused_batch_norm(
-    x: Any,
-    scale: Any,
-    offset: Any,
-    mean: Any = None,
-    variance: Any = None,
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike | None = None,
+    variance: TensorLike | None = None,
     epsilon: float = 0.001,
     data_format: str = "NHWC",
     is_training: bool = True,

@@ -13,6 +13,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.multiply import multiply
@@ -30,16 +31,16 @@ class L2Loss(Op):
     def infer_shape(self, t: Shape) -> Shape:
         return ()
 
-    def compute(self, xp: Any, t: Any) -> Any:
+    def compute(self, xp: ArrayModule, t: Any) -> Any:
         flat = t.reshape(-1)
         return t.dtype.type(0.5) * xp.dot(flat, flat)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [op.inputs[0] * grad]
 
 
 @export("nn.l2_loss")
-def l2_loss(t: Any, name: str | None = None) -> Tensor:
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """`sum(t ** 2) / 2`, a scalar Tensor of `t`'s float type.
 
     Example:
@@ -52,11 +53,11 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
 
 @export("nn.l2_normalize", "math.l2_normalize", "linalg.l2_normalize")
 def l2_normalize(
-    x: Any,
-    axis: Any = None,
+    x: TensorLike,
+    axis: TensorLike | None = None,
     epsilon: float = 1e-12,
     name: str | None = None,
-    dim: Any = None,
+    dim: TensorLike | None = None,
 ) -> Tensor:
     """`x / sqrt(max(sum(x ** 2), epsilon))` along an axis.
 

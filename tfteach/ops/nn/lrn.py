@@ -14,6 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 
 SHORT_FLOATS = dtypes_of("half bfloat16 float32")
 
@@ -24,7 +25,7 @@ class _LRN(Op, abstract=True):
     alpha: float = 1.0
     beta: float = 0.5
 
-    def neighbours(self, xp: Any, values: Any) -> Any:
+    def neighbours(self, xp: ArrayModule, values: Any) -> Any:
         """The sum over the channels at most `depth_radius` away."""
         total = values.copy()
         for shift in range(1, min(self.depth_radius, values.shape[-1] - 1) + 1):
@@ -63,12 +64,12 @@ class LRN(_LRN):
     def infer_shape(self, input: Shape) -> Shape:
         return shapes.with_rank(input, 4)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         wide = _wide(input)
         scale = xp.power(self.norm(xp, wide), wide.dtype.type(-self.beta))
         return (wide * scale).astype(input.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [LRNGrad(*self.attributes)(grad, op.inputs[0], op.outputs[0])]
 
 
@@ -87,7 +88,7 @@ class LRNGrad(_LRN):
         )
 
     def compute(
-        self, xp: Any, input_grads: Any, input_image: Any, output_image: Any
+        self, xp: ArrayModule, input_grads: Any, input_image: Any, output_image: Any
     ) -> Any:
         if not input_grads.shape == input_image.shape == output_image.shape:
             raise invalid_argument(
@@ -104,7 +105,7 @@ class LRNGrad(_LRN):
 
 @export("nn.lrn", "nn.local_response_normalization")
 def lrn(
-    input: Any,
+    input: TensorLike,
     depth_radius: int = 5,
     bias: float = 1,
     alpha: float = 1,

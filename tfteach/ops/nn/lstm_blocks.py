@@ -15,6 +15,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.linalg.matmul import matmul
@@ -36,7 +37,7 @@ def _require_state(name: str, state: Any, batch: int, units: int) -> None:
     _require(f"{name}.dims(1)", state[1], units, "cell_size")
 
 
-def _sigmoid(xp: Any, x: Any) -> Any:
+def _sigmoid(xp: ArrayModule, x: Any) -> Any:
     return Sigmoid().compute(xp, x)
 
 
@@ -45,7 +46,7 @@ class _Lstm(MultiOutputOp, abstract=True):
 
     T = dtypes_of("half float32")
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         own = shapes[not self.op_type.startswith("LSTM") :]
         rank = 2 if self.op_type.startswith("LSTM") else 3
         x, cs_prev, h_prev, w, wci, wcf, wco, b = own[:8]
@@ -81,7 +82,7 @@ class _Forward(_Lstm, abstract=True):
     use_peephole: bool = False
 
     def _step(
-        self, xp: Any, gates: Any, cs_prev: Any, wci: Any, wcf: Any, wco: Any
+        self, xp: ArrayModule, gates: Any, cs_prev: Any, wci: Any, wcf: Any, wco: Any
     ) -> tuple[Any, ...]:
         """i, cs, f, o, ci, co, h of one step."""
         units = cs_prev.shape[1]
@@ -159,7 +160,7 @@ class LSTMBlockCell(_Forward):
         return [(batch, units)] * 7
 
     def compute(
-        self, xp: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any,
+        self, xp: ArrayModule, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any,
         wco: Any, b: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         gates = xp.concatenate([x, h_prev], axis=1) @ w + b
@@ -203,7 +204,7 @@ class LSTMBlockCellGrad(_Backward):
         return [(batch, units), (batch, gates), (units,), (units,), (units,)]
 
     def compute(
-        self, xp: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any,
+        self, xp: ArrayModule, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any,
         wco: Any, b: Any, *states: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         *gates, cs_grad, h_grad = states
@@ -238,7 +239,7 @@ class BlockLSTM(_Forward):
         return [(time, batch, None if gates is None else gates // 4)] * 7
 
     def compute(
-        self, xp: Any, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any,
+        self, xp: ArrayModule, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any,
         wci: Any, wcf: Any, wco: Any, b: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         steps, depth = _steps(seq_len_max, x), x.shape[2]
@@ -293,7 +294,7 @@ class BlockLSTMGrad(_Backward):
         ]
 
     def compute(
-        self, xp: Any, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any,
+        self, xp: ArrayModule, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any,
         wci: Any, wcf: Any, wco: Any, b: Any, *states: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         steps, (_, batch, depth) = _steps(seq_len_max, x), x.shape
@@ -330,7 +331,7 @@ class BlockLSTMGrad(_Backward):
 class _Gru(MultiOutputOp, abstract=True):
     T = dtypes_of("float32")
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         x, h_prev, w_ru, w_c, b_ru, b_c = shapes[:6]
         require(len(x) == 2, "x must be 2D")
         require(len(h_prev) == 2, "h_prev must be 2D")
@@ -369,7 +370,14 @@ class GRUBlockCell(_Gru):
         return [(batch, units)] * 4
 
     def compute(
-        self, xp: Any, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any
+        self,
+        xp: ArrayModule,
+        x: Any,
+        h_prev: Any,
+        w_ru: Any,
+        w_c: Any,
+        b_ru: Any,
+        b_c: Any,
     ) -> tuple[Any, ...]:
         units = h_prev.shape[1]
         gates = _sigmoid(xp, xp.concatenate([x, h_prev], axis=1) @ w_ru + b_ru)
@@ -406,7 +414,7 @@ class GRUBlockCellGrad(_Gru):
         return [(batch, depth), (batch, units), (batch, units), (batch, gates)]
 
     def compute(
-        self, xp: Any, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any,
+        self, xp: ArrayModule, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any,
         r: Any, u: Any, c: Any, d_h: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         depth = x.shape[1]

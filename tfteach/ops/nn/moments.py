@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework.convert import convert
@@ -9,6 +10,7 @@ from tfteach.framework.dtypes import float16, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.gather import gather
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.constant import constant
@@ -22,8 +24,8 @@ from tfteach.ops.math.unary import reciprocal, square
 
 @export("nn.moments")
 def moments(
-    x: Any,
-    axes: Any,
+    x: Tensor,
+    axes: TensorLike,
     shift: Any = None,
     name: str | None = None,
     keep_dims: Any = None,
@@ -67,8 +69,8 @@ def moments(
 
 @export("nn.sufficient_statistics")
 def sufficient_statistics(
-    x: Any,
-    axes: Any,
+    x: TensorLike,
+    axes: Iterable[int],
     shift: Any = None,
     keep_dims: Any = None,
     name: str | None = None,
@@ -113,7 +115,11 @@ def sufficient_statistics(
 
 @export("nn.normalize_moments")
 def normalize_moments(
-    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+    counts: TensorLike,
+    mean_ss: TensorLike,
+    variance_ss: TensorLike,
+    shift: TensorLike | None,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Mean and variance from the results of `tf.nn.sufficient_statistics`.
 
@@ -139,9 +145,9 @@ def normalize_moments(
 
 @export("nn.weighted_moments")
 def weighted_moments(
-    x: Any,
-    axes: Any,
-    frequency_weights: Any,
+    x: TensorLike,
+    axes: TensorLike,
+    frequency_weights: TensorLike,
     name: str | None = None,
     keep_dims: Any = None,
     keepdims: Any = None,

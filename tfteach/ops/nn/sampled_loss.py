@@ -11,6 +11,7 @@ from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice as slice_of
 from tfteach.ops.core.fill import ones, ones_like, zeros_like
@@ -94,7 +95,7 @@ def sampled_logits(
 
 
 def _hits(
-    labels: Any, sampled: Any, num_true: int, num_sampled: Any, dtype: Any
+    labels: Any, sampled: Any, num_true: int, num_sampled: Any, dtype: DTypeLike
 ) -> Tensor:
     """The lowest number where a sampled class is a true one of the example, else 0."""
     rows, columns, lowest = compute_accidental_hits(labels, sampled, num_true)
@@ -109,14 +110,14 @@ def _hits(
 
 @export("nn.nce_loss")
 def nce_loss(
-    weights: Any,
-    biases: Any,
-    labels: Any,
-    inputs: Any,
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
-    sampled_values: Any = None,
+    sampled_values: TensorLike | None = None,
     remove_accidental_hits: bool = False,
     partition_strategy: str = "mod",
     name: str = "nce_loss",
@@ -160,14 +161,14 @@ def nce_loss(
 
 @export("nn.sampled_softmax_loss")
 def sampled_softmax_loss(
-    weights: Any,
-    biases: Any,
-    labels: Any,
-    inputs: Any,
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
-    sampled_values: Any = None,
+    sampled_values: TensorLike | None = None,
     remove_accidental_hits: bool = True,
     partition_strategy: str = "mod",
     name: str = "sampled_softmax_loss",

@@ -13,6 +13,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import fill
 from tfteach.ops.core.constant import constant
@@ -37,8 +38,8 @@ def _check_shapes(logits: Tensor, labels: Tensor, names: str) -> None:
 @export("nn.sigmoid_cross_entropy_with_logits")
 def sigmoid_cross_entropy_with_logits(
     _sentinel: Any = None,
-    labels: Any = None,
-    logits: Any = None,
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The cross entropy of `sigmoid(logits)`, for independent binary labels.
@@ -80,11 +81,11 @@ def sigmoid_cross_entropy_with_logits(
 
 @export("nn.weighted_cross_entropy_with_logits")
 def weighted_cross_entropy_with_logits(
-    labels: Any = None,
-    logits: Any = None,
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
     pos_weight: Any = None,
     name: str | None = None,
-    targets: Any = None,
+    targets: TensorLike | None = None,
 ) -> Tensor:
     """Sigmoid cross entropy with weight `pos_weight` on positive examples.
 
@@ -120,8 +121,8 @@ def weighted_cross_entropy_with_logits(
 
 @export("nn.log_poisson_loss")
 def log_poisson_loss(
-    targets: Any,
-    log_input: Any,
+    targets: TensorLike,
+    log_input: TensorLike,
     compute_full_loss: bool = False,
     name: str | None = None,
 ) -> Tensor:

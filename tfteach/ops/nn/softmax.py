@@ -19,6 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import by_rows
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import shape_ops
@@ -44,21 +45,21 @@ def shifted_exp(xp: Any, logits: Any) -> tuple[Any, Any, Any]:
     return shifted, exp, exp.sum(axis=-1, keepdims=True)
 
 
-def _softmax(xp: Any, logits: Any) -> Any:
+def _softmax(xp: ArrayModule, logits: Any) -> Any:
     if not logits.size:
         return logits.copy()
     _, exp, total = shifted_exp(xp, logits)
     return xp.divide(exp, total, out=exp)
 
 
-def _log_softmax(xp: Any, logits: Any) -> Any:
+def _log_softmax(xp: ArrayModule, logits: Any) -> Any:
     if not logits.size:
         return logits.copy()
     shifted, _, total = shifted_exp(xp, logits)
     return xp.subtract(shifted, xp.log(total), out=shifted)
 
 
-def _by_rows(xp: Any, logits: Any, function: Callable[[Any], Any]) -> Any:
+def _by_rows(xp: ArrayModule, logits: Any, function: Callable[[Any], Any]) -> Any:
     if xp is not np or logits.ndim == 1:
         return function(logits)
     return by_rows(function, logits, _BLOCK)
@@ -75,12 +76,12 @@ class Softmax(_Softmax):
     signature = "logits: T -> softmax: T"
     T = FLOATS
 
-    def compute(self, xp: Any, logits: Any) -> Any:
+    def compute(self, xp: ArrayModule, logits: Any) -> Any:
         if logits.ndim == 0:
             raise invalid_argument("logits must have >= 1 dimension, got []")
         return _by_rows(xp, logits, lambda rows: _softmax(xp, rows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         softmax = op.outputs[0]
         total = reduce_sum(grad * softmax, -1, keepdims=True)
         return [(grad - total) * softmax]
@@ -92,12 +93,12 @@ class LogSoftmax(_Softmax):
     signature = "logits: T -> logsoftmax: T"
     T = FLOATS
 
-    def compute(self, xp: Any, logits: Any) -> Any:
+    def compute(self, xp: ArrayModule, logits: Any) -> Any:
         if logits.ndim == 0:
             raise invalid_argument("logits must have >= 1 dimension, got []")
         return _by_rows(xp, logits, lambda rows: _log_softmax(xp, rows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         softmax = exp(op.outputs[0])
         return [grad - reduce_sum(grad, -1, keepdims=True) * softmax]
 
@@ -140,7 +141,10 @@ def _swap_with_last(
 
 @export("nn.softmax", "math.softmax")
 def softmax(
-    logits: Any, axis: Any = None, name: str | None = None, dim: Any = None
+    logits: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dim: TensorLike | None = None,
 ) -> Tensor:
     """Probabilities: `exp(x) / sum(exp(x))` along an axis.
 
@@ -167,7 +171,10 @@ def softmax(
 
 @export("nn.log_softmax", "math.log_softmax")
 def log_softmax(
-    logits: Any, axis: Any = None, name: str | None = None, dim: Any = None
+    logits: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dim: TensorLike | None = None,
 ) -> Tensor:
     """`x - log(sum(exp(x)))` along an axis; arguments as for `tf.nn.softmax`.
 

@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import T
+from tfteach.framework.type_aliases import ArrayModule, T
 
 
 class _FakeQuant(Op, abstract=True):
@@ -80,10 +80,10 @@ class FakeQuantWithMinMaxArgs(_ByArgs):
     def infer_shape(self, inputs: Shape) -> Shape:
         return inputs
 
-    def compute(self, xp: Any, inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, inputs: Any) -> Any:
         return self._rounded(inputs, *self._range)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [FakeQuantWithMinMaxArgsGradient(*self.attributes)(grad, op.inputs[0])]
 
 
@@ -122,10 +122,10 @@ class FakeQuantWithMinMaxVars(_ByVars):
         shapes.with_rank(high, 0)
         return inputs
 
-    def compute(self, xp: Any, inputs: Any, low: Any, high: Any) -> Any:
+    def compute(self, xp: ArrayModule, inputs: Any, low: Any, high: Any) -> Any:
         return self._rounded(inputs, low, high)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         slopes = FakeQuantWithMinMaxVarsGradient(*self.attributes)
         return list(slopes(grad, *op.inputs))
 
@@ -147,7 +147,7 @@ class FakeQuantWithMinMaxVarsGradient(_ByVars, MultiOutputOp):
         return [shapes.merge(gradients, inputs), (), ()]
 
     def compute(
-        self, xp: Any, gradients: Any, inputs: Any, low: Any, high: Any
+        self, xp: ArrayModule, gradients: Any, inputs: Any, low: Any, high: Any
     ) -> tuple[Any, ...]:
         _check_same(gradients, inputs)
         inside, below, above = self._slopes(gradients, inputs, low, high)
@@ -162,11 +162,11 @@ class FakeQuantWithMinMaxVarsPerChannel(_ByVars):
     def infer_shape(self, inputs: Shape, low: Shape, high: Shape) -> Shape:
         return _with_channels(inputs, low, high)
 
-    def compute(self, xp: Any, inputs: Any, low: Any, high: Any) -> Any:
+    def compute(self, xp: ArrayModule, inputs: Any, low: Any, high: Any) -> Any:
         _check_channels(inputs, low, high)
         return self._rounded(inputs, low, high)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         slopes = FakeQuantWithMinMaxVarsPerChannelGradient(*self.attributes)
         return list(slopes(grad, *op.inputs))
 
@@ -185,7 +185,7 @@ class FakeQuantWithMinMaxVarsPerChannelGradient(_ByVars, MultiOutputOp):
         return [whole, channels, channels]
 
     def compute(
-        self, xp: Any, gradients: Any, inputs: Any, low: Any, high: Any
+        self, xp: ArrayModule, gradients: Any, inputs: Any, low: Any, high: Any
     ) -> tuple[Any, ...]:
         _check_same(gradients, inputs)
         _check_channels(inputs, low, high)

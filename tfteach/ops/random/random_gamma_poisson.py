@@ -27,6 +27,11 @@ from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import (
+    DTypeLike,
+    KernelContext,
+    TensorLike,
+)
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.fill import ones, zeros_like
@@ -46,10 +51,12 @@ class _PerParameter(StatefulOp, abstract=True):
 
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
 
-    def _shape(self, shape: Shape, parameters: Shape) -> Shape:
+    def _shape(self, shape: Any, parameters: Shape) -> Shape:
         return None if shape is None or parameters is None else shape + parameters
 
-    def _draw(self, ctx: Any, make: Any, shape: Any, parameters: Any) -> Any:
+    def _draw(
+        self, ctx: KernelContext, make: Any, shape: TensorLike, parameters: Any
+    ) -> Any:
         sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
         samples = math.prod(sizes)
         count = philox.count_of((*sizes, *parameters.shape))
@@ -73,7 +80,7 @@ class RandomGamma(_PerParameter):
     def infer_shape(self, shape: Shape, alpha: Shape) -> Shape:
         return self._shape(shape, alpha)
 
-    def compute(self, ctx: Any, shape: Any, alpha: Any) -> Any:
+    def compute(self, ctx: KernelContext, shape: TensorLike, alpha: Any) -> Any:
         if bool((np.asarray(alpha) <= 0).any()):
             raise invalid_argument("alpha must be > 0")
         found = self._draw(ctx, gammas, shape, np.asarray(alpha))
@@ -106,7 +113,7 @@ class RandomPoissonV2(_PerParameter):
     def infer_shape(self, shape: Shape, rate: Shape) -> Shape:
         return self._shape(shape, rate)
 
-    def compute(self, ctx: Any, shape: Any, rate: Any) -> Any:
+    def compute(self, ctx: KernelContext, shape: TensorLike, rate: Any) -> Any:
         if bool((np.asarray(rate) < 0).any()):
             raise invalid_argument("rate must be >= 0")
         found = self._draw(ctx, poissons, shape, np.asarray(rate))
@@ -118,10 +125,10 @@ class RandomPoissonV2(_PerParameter):
 
 @export("random_gamma", "random.gamma")
 def random_gamma(
-    shape: Any,
-    alpha: Any,
-    beta: Any = None,
-    dtype: Any = float32,
+    shape: TensorLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -151,9 +158,9 @@ def random_gamma(
 
 @export("random_poisson", "random.poisson")
 def random_poisson(
-    lam: Any,
-    shape: Any,
-    dtype: Any = float32,
+    lam: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:

@@ -23,6 +23,12 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import (
+    DTypeLike,
+    KernelContext,
+    ShapeLike,
+    TensorLike,
+)
 from tfteach.ops.math.binary import add
 from tfteach.ops.random import philox
 
@@ -67,7 +73,7 @@ def seeds_of(op_seed: int | None) -> tuple[int, int]:
     return 0 if seed is None else seed, 0 if seed2 is None else seed2
 
 
-def stream(ctx: Any, kind: Any) -> philox.Stream:
+def stream(ctx: KernelContext, kind: Any) -> philox.Stream:
     """The random stream of an op in its session."""
     return ctx.once(lambda: philox.Stream(kind.seed, kind.seed2))
 
@@ -94,7 +100,7 @@ class _RandomOp(StatefulOp, abstract=True):
     def infer_shape(self, shape: Shape) -> Shape:
         return shape
 
-    def compute(self, ctx: Any, shape: Any) -> Any:
+    def compute(self, ctx: KernelContext, shape: Any) -> Any:
         sizes = _sizes(shape)
         count = philox.count_of(sizes)
         dtype = self.dtype.numpy_dtype  # type: ignore[attr-defined]
@@ -166,7 +172,7 @@ class RandomUniformInt(StatefulOp):
         shapes.with_rank(maxval, 0)
         return shape
 
-    def compute(self, ctx: Any, shape: Any, minval: Any, maxval: Any) -> Any:
+    def compute(self, ctx: KernelContext, shape: Any, minval: Any, maxval: Any) -> Any:
         sizes = _sizes(shape)
         count = philox.count_of(sizes)
         dtype = np.asarray(minval).dtype
@@ -193,7 +199,7 @@ class RandomShuffle(StatefulOp):
     def infer_shape(self, value: Shape) -> Shape:
         return value
 
-    def compute(self, ctx: Any, value: Any) -> Any:
+    def compute(self, ctx: KernelContext, value: Any) -> Any:
         size = value.shape[0] if value.ndim else 1
         if value.size <= 1 or size <= 1:
             return ctx.xp.array(value)
@@ -225,7 +231,7 @@ class Multinomial(StatefulOp):
         batch, _ = shapes.with_rank(logits, 2)
         return batch, None if num_samples is None else int(num_samples)
 
-    def compute(self, ctx: Any, logits: Any, num_samples: Any) -> Any:
+    def compute(self, ctx: KernelContext, logits: Any, num_samples: Any) -> Any:
         logits = np.asarray(logits)
         batch, count = len(logits), self.checked_count(logits, num_samples)
         kind = self.output_dtype.numpy_dtype
@@ -269,10 +275,10 @@ def shape_tensor(shape: Any) -> Tensor:
 
 @export("random_normal", "random.normal")
 def random_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = float32,
+    shape: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -301,10 +307,10 @@ def random_normal(
 
 @export("truncated_normal", "random.truncated_normal")
 def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
     stddev: Any = 1.0,
-    dtype: Any = float32,
+    dtype: DTypeLike = float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -317,7 +323,7 @@ def truncated_normal(
 
 
 def _scaled(
-    kind: Any, default: str, shape: Any, mean: Any, stddev: Any, dtype: Any,
+    kind: Any, default: str, shape: Any, mean: Any, stddev: Any, dtype: DTypeLike,
     seed: int | None, name: str | None,
 ) -> Tensor:  # fmt: skip
     dtype = as_dtype(dtype)
@@ -331,10 +337,10 @@ def _scaled(
 
 @export("random_uniform", "random.uniform")
 def random_uniform(
-    shape: Any,
+    shape: TensorLike,
     minval: Any = 0,
     maxval: Any = None,
-    dtype: Any = float32,
+    dtype: DTypeLike = float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -376,7 +382,7 @@ def random_uniform(
 
 @export("random_shuffle", "random.shuffle")
 def random_shuffle(
-    value: Any, seed: int | None = None, name: str | None = None
+    value: TensorLike, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """`value` with its rows (entries along the first axis) in random order."""
     return RandomShuffle(*seeds_of(seed))(value, name=name)
@@ -384,11 +390,11 @@ def random_shuffle(
 
 @export("multinomial", "random.multinomial")
 def multinomial(
-    logits: Any,
+    logits: TensorLike,
     num_samples: Any,
     seed: int | None = None,
     name: str | None = None,
-    output_dtype: Any = None,
+    output_dtype: DTypeLike | None = None,
 ) -> Tensor:
     """Classes drawn with probabilities softmax(logits).
 
@@ -407,9 +413,9 @@ def multinomial(
 
 @export("random.categorical")
 def categorical(
-    logits: Any,
+    logits: TensorLike,
     num_samples: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -418,7 +424,12 @@ def categorical(
 
 
 def _drawn(
-    default: str, logits: Any, count: Any, dtype: Any, seed: Any, name: str | None
+    default: str,
+    logits: Any,
+    count: Any,
+    dtype: DTypeLike | None,
+    seed: int | None,
+    name: str | None,
 ) -> Tensor:
     with name_scope(name, default, [logits]):
         logits = convert(logits, None, "logits")

@@ -26,6 +26,11 @@ from tfteach.framework.shape_checks import (
     require_scalar,
     require_vector,
 )
+from tfteach.framework.type_aliases import (
+    DTypeLike,
+    ShapeLike,
+    TensorLike,
+)
 from tfteach.ops.math.binary import add
 from tfteach.ops.random import philox
 from tfteach.ops.random.random_ops import FLOATS, INDICES, Multinomial, shape_tensor
@@ -34,7 +39,7 @@ _SCRAMBLING_KEY = 0x3EC8F720, 0x02461E29
 _MASK64 = (1 << 64) - 1
 
 
-def generator_of(seed: Any) -> philox.Philox:
+def generator_of(seed: TensorLike) -> philox.Philox:
     """The generator for a pair of seeds; like TF it first mixes them by one block."""
     first, second = (int(n) & _MASK64 for n in np.asarray(seed))
     scrambler = philox.Philox(first | second << 64, _SCRAMBLING_KEY)
@@ -66,7 +71,7 @@ class _Stateless(Op, abstract=True):
         _seed_shape(seed)
         return shape
 
-    def check_shapes(self, shape: Any, seed: Any) -> None:
+    def check_shapes(self, shape: tuple[int, ...], seed: tuple[int, ...]) -> None:
         require_vector(shape, "shape must be a vector of {int32,int64}, got shape %s")
         require(seed == (2,), "seed must have shape [2], not %s", seed)
 
@@ -122,7 +127,13 @@ class StatelessRandomUniformInt(Op):
         shapes.with_rank(maxval, 0)
         return shape
 
-    def check_shapes(self, shape: Any, seed: Any, minval: Any, maxval: Any) -> None:
+    def check_shapes(
+        self,
+        shape: tuple[int, ...],
+        seed: tuple[int, ...],
+        minval: tuple[int, ...],
+        maxval: tuple[int, ...],
+    ) -> None:
         require_vector(shape, "shape must be a vector of {int32,int64}, got shape %s")
         require(seed == (2,), "seed must have shape [2], not %s", seed)
         require_scalar(minval, "minval must be 0-D, got shape %s")
@@ -162,7 +173,12 @@ class StatelessMultinomial(Op):
         batch, _ = shapes.with_rank(logits, 2)
         return batch, None if num_samples is None else int(num_samples)
 
-    def check_shapes(self, logits: Any, num_samples: Any, seed: Any) -> None:
+    def check_shapes(
+        self,
+        logits: tuple[int, ...],
+        num_samples: tuple[int, ...],
+        seed: tuple[int, ...],
+    ) -> None:
         require_matrix(logits, "logits should be a matrix, got shape %s")
         require_scalar(num_samples, "num_samples should be a scalar, got shape %s")
         require(seed == (2,), "seed must have shape [2], not %s", seed)
@@ -184,11 +200,11 @@ class StatelessMultinomial(Op):
 
 @export("random.stateless_uniform")
 def stateless_random_uniform(
-    shape: Any,
-    seed: Any,
+    shape: ShapeLike,
+    seed: TensorLike,
     minval: Any = 0,
     maxval: Any = None,
-    dtype: Any = float32,
+    dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:
     """Numbers from a uniform distribution, the same for the same seed.
@@ -231,7 +247,7 @@ def stateless_random_uniform(
 
 
 def _scaled(
-    kind: Any, default: str, shape: Any, seed: Any, mean: Any, stddev: Any, dtype: Any,
+    kind: Any, default: str, shape: Any, seed: TensorLike, mean: Any, stddev: Any, dtype: DTypeLike,
     name: str | None,
 ) -> Tensor:  # fmt: skip
     dtype = as_dtype(dtype)
@@ -244,11 +260,11 @@ def _scaled(
 
 @export("random.stateless_normal")
 def stateless_random_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = float32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:
     """Numbers from a normal distribution, the same for the same seed.
@@ -271,11 +287,11 @@ def stateless_random_normal(
 
 @export("random.stateless_truncated_normal")
 def stateless_truncated_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
+    shape: ShapeLike,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
     stddev: Any = 1.0,
-    dtype: Any = float32,
+    dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:
     """Truncated normal numbers; see `tf.random.stateless_normal`."""
@@ -284,7 +300,12 @@ def stateless_truncated_normal(
 
 
 def _drawn(
-    default: str, logits: Any, count: Any, seed: Any, dtype: Any, name: str | None
+    default: str,
+    logits: Any,
+    count: Any,
+    seed: TensorLike,
+    dtype: DTypeLike,
+    name: str | None,
 ) -> Tensor:
     with name_scope(name, default, [logits, seed]):
         logits = convert(logits, name="logits")
@@ -293,10 +314,10 @@ def _drawn(
 
 @export("random.stateless_multinomial")
 def stateless_multinomial(
-    logits: Any,
+    logits: TensorLike,
     num_samples: Any,
-    seed: Any,
-    output_dtype: Any = int64,
+    seed: TensorLike,
+    output_dtype: DTypeLike = int64,
     name: str | None = None,
 ) -> Tensor:
     """Classes drawn with probabilities softmax(logits), the same for the same seed.
@@ -317,10 +338,10 @@ def stateless_multinomial(
 
 @export("random.stateless_categorical")
 def stateless_categorical(
-    logits: Any,
+    logits: TensorLike,
     num_samples: Any,
-    seed: Any,
-    dtype: Any = int64,
+    seed: TensorLike,
+    dtype: DTypeLike = int64,
     name: str | None = None,
 ) -> Tensor:
     """Classes drawn by their logits; see `tf.random.stateless_multinomial`."""

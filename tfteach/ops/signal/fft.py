@@ -19,6 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.padding import pad
 from tfteach.ops.array.tile_broadcast import tile
@@ -61,14 +62,14 @@ class _Complex(_Transform, abstract=True):
     def infer_shape(self, input: Shape) -> Shape:
         return shapes.with_rank_at_least(input, self.axes)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         self.check_rank(input)
         if not input.size:
             return xp.zeros(input.shape, input.dtype)
         axes = tuple(range(-self.axes, 0))
         return getattr(xp.fft, self.function)(input, axes=axes).astype(input.dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = reduce_prod(shape(grad)[-self.axes :])
         back = self.inverse()
         if self.divides:
@@ -144,7 +145,7 @@ class _Real(_Transform, abstract=True):
             sizes[-1] = sizes[-1] // 2 + 1 if sizes[-1] else 0
         return (*input[: -self.axes], *sizes)
 
-    def compute(self, xp: Any, input: Any, fft_length: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, fft_length: Any) -> Any:
         self.check_rank(input)
         if fft_length.shape != (self.axes,):
             raise invalid_argument(f"fft_length must have shape [{self.axes}]")
@@ -186,7 +187,7 @@ class RFFT(_Forward):
 
     axes: ClassVar[int] = 1
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _forward_gradient(op, grad, 1, irfft)
 
 
@@ -195,7 +196,7 @@ class RFFT2D(_Forward):
 
     axes: ClassVar[int] = 2
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _forward_gradient(op, grad, 2, irfft2d)
 
 
@@ -210,7 +211,7 @@ class IRFFT(_Backward):
 
     axes: ClassVar[int] = 1
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _backward_gradient(op, grad, 1, rfft)
 
 
@@ -219,7 +220,7 @@ class IRFFT2D(_Backward):
 
     axes: ClassVar[int] = 2
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _backward_gradient(op, grad, 2, rfft2d)
 
 
@@ -229,7 +230,7 @@ class IRFFT3D(_Backward):
     axes: ClassVar[int] = 3
 
 
-def _forward_gradient(op: Operation, grad: Any, axes: int, back: Any) -> list[Any]:
+def _forward_gradient(op: Operation, grad: Tensor, axes: int, back: Any) -> list[Any]:
     """The inverse transform, plus the contribution of the omitted half."""
     length = op.inputs[1]
     sizes = shape(op.inputs[0])
@@ -268,7 +269,9 @@ def _turns(length: Any) -> Tensor:
     return exp(steps / cast(length, complex64))
 
 
-def _backward_gradient(op: Operation, grad: Any, axes: int, onward: Any) -> list[Any]:
+def _backward_gradient(
+    op: Operation, grad: Tensor, axes: int, onward: Any
+) -> list[Any]:
     """The forward transform, doubled where one value represents two conjugates."""
     length = op.inputs[1]
     is_odd = floormod(length[-1], 2)
@@ -385,7 +388,11 @@ def _padded_in_a_run(
 
 
 @export("signal.rfft", "spectral.rfft")
-def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft(
+    input_tensor: TensorLike,
+    fft_length: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """The first half of the Fourier transforms of real rows; the rest mirrors it.
 
     output[k] = Σₙ input[n] exp(-2πi k n / N), k = 0 ... N // 2
@@ -409,7 +416,11 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
 
 
 @export("signal.irfft", "spectral.irfft")
-def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft(
+    input_tensor: TensorLike,
+    fft_length: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """The real rows with the given half transform, the inverse of `tf.signal.rfft`.
 
     Args:
@@ -427,7 +438,7 @@ def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) ->
 
 @export("signal.rfft2d", "spectral.rfft2d")
 def rfft2d(
-    input_tensor: Any, fft_length: Any = None, name: str | None = None
+    input_tensor: TensorLike, fft_length: Any = None, name: str | None = None
 ) -> Tensor:
     """Half of the transforms of real matrices; see `tf.signal.rfft`."""
     return _real_transform(RFFT2D, "rfft2d", input_tensor, fft_length, name)
@@ -435,7 +446,7 @@ def rfft2d(
 
 @export("signal.irfft2d", "spectral.irfft2d")
 def irfft2d(
-    input_tensor: Any, fft_length: Any = None, name: str | None = None
+    input_tensor: TensorLike, fft_length: Any = None, name: str | None = None
 ) -> Tensor:
     """The real matrices with the given half transform; see `tf.signal.irfft`."""
     return _real_transform(IRFFT2D, "irfft2d", input_tensor, fft_length, name)
@@ -443,7 +454,7 @@ def irfft2d(
 
 @export("signal.rfft3d", "spectral.rfft3d")
 def rfft3d(
-    input_tensor: Any, fft_length: Any = None, name: str | None = None
+    input_tensor: TensorLike, fft_length: Any = None, name: str | None = None
 ) -> Tensor:
     """Half of the transforms of real tensors over three axes; without gradient."""
     return _real_transform(RFFT3D, "rfft3d", input_tensor, fft_length, name)
@@ -451,7 +462,7 @@ def rfft3d(
 
 @export("signal.irfft3d", "spectral.irfft3d")
 def irfft3d(
-    input_tensor: Any, fft_length: Any = None, name: str | None = None
+    input_tensor: TensorLike, fft_length: Any = None, name: str | None = None
 ) -> Tensor:
     """Real tensors from half transforms over three axes; see `tf.signal.irfft`."""
     return _real_transform(IRFFT3D, "irfft3d", input_tensor, fft_length, name)
@@ -471,7 +482,9 @@ def _shifted(default: str, sign: int, x: Any, axes: Any, name: str | None) -> Te
 
 
 @export("signal.fftshift")
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def fftshift(
+    x: TensorLike, axes: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The halves of axes swapped: frequency 0 in the middle.
 
     Args:
@@ -492,6 +505,8 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
 
 
 @export("signal.ifftshift")
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def ifftshift(
+    x: TensorLike, axes: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The inverse of `tf.signal.fftshift`; they differ for odd lengths."""
     return _shifted("ifftshift", -1, x, axes, name)

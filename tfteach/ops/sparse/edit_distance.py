@@ -15,6 +15,7 @@ from tfteach.framework.shape_checks import (
     require_sparse,
     require_vector,
 )
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
 from tfteach.ops.sparse.sparse_shape import SparseShapeOp
@@ -32,14 +33,20 @@ class EditDistance(SparseShapeOp):
     stops_gradients: ClassVar[bool] = True
 
     def infer_shape(
-        self, hi: Shape, hv: Shape, hypothesis: Any, ti: Shape, tv: Shape, truth: Any
+        self,
+        hi: Shape,
+        hv: Shape,
+        hypothesis: Any,
+        ti: Shape,
+        tv: Shape,
+        truth: Any,
     ) -> Shape:
         if hypothesis is None or truth is None:
             return None
         pairs = zip(hypothesis[:-1], truth[:-1], strict=True)
         return tuple(int(max(pair)) for pair in pairs)
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         sides = ("hypothesis", shapes[:3]), ("truth", shapes[3:])
         for name, (indices, values, shape) in sides:
             message = f"{name}_indices should be a matrix, but got shape: %s"
@@ -58,7 +65,14 @@ class EditDistance(SparseShapeOp):
         require(shapes[2] == shapes[5], message, shapes[2], shapes[5])
 
     def compute(
-        self, xp: Any, hi: Any, hv: Any, hypothesis: Any, ti: Any, tv: Any, truth: Any
+        self,
+        xp: ArrayModule,
+        hi: Any,
+        hv: Any,
+        hypothesis: Any,
+        ti: Any,
+        tv: Any,
+        truth: Any,
     ) -> Any:
         sizes = [int(max(p)) for p in zip(hypothesis[:-1], truth[:-1], strict=True)]
         ours, theirs = _sequences(hi, hv), _sequences(ti, tv)

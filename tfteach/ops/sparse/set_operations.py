@@ -18,6 +18,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_sparse
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.sparse_tensor import (
     SparseTensor,
     convert_to_tensor_or_sparse_tensor,
@@ -77,12 +78,12 @@ class _SetOperation(MultiOutputOp, abstract=True):
         rank = ranks[1] if ranks[0] is None else ranks[0]
         return [(None, rank), (None,), (rank,)]
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         for own in (shapes[: self._parts], shapes[self._parts :]):
             if len(own) == 3:
                 require_sets(*own)
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         for own in (inputs[: self._parts], inputs[self._parts :]):
             if len(own) == 3:
                 check_indices(self, own[0], own[2])
@@ -177,10 +178,15 @@ class SetSize(Op):
         _rank(indices, values, shape)
         return None  # as in TensorFlow, although the rank is known
 
-    def check_shapes(self, set_indices: Any, set_values: Any, set_shape: Any) -> None:
+    def check_shapes(
+        self,
+        set_indices: tuple[int, ...],
+        set_values: tuple[int, ...],
+        set_shape: tuple[int, ...],
+    ) -> None:
         require_sets(set_indices, set_values, set_shape)
 
-    def compute(self, xp: Any, indices: Any, values: Any, shape: Any) -> Any:
+    def compute(self, xp: ArrayModule, indices: Any, values: Any, shape: Any) -> Any:
         check_indices(self, indices, shape)
         sets, whole = _sets(indices, values, shape)
         sizes = np.zeros(whole[:-1], np.int32)
@@ -188,7 +194,7 @@ class SetSize(Op):
             sizes[place] = len(members)
         return sizes
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None] * 3
 
 
@@ -226,7 +232,9 @@ def set_size(a: Any, validate_indices: bool = True) -> Tensor:
 @export(
     "sets.intersection", "sets.set_intersection", "contrib.metrics.set_intersection"
 )
-def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def set_intersection(
+    a: TensorLike, b: TensorLike, validate_indices: bool = True
+) -> SparseTensor:
     """Row-wise intersection of sets; arguments as for `tf.sets.union`."""
     a, b, _ = _pair(a, b)
     return _operate(a, b, "intersection", validate_indices)
@@ -234,7 +242,7 @@ def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTen
 
 @export("sets.difference", "sets.set_difference", "contrib.metrics.set_difference")
 def set_difference(
-    a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True
+    a: TensorLike, b: TensorLike, aminusb: bool = True, validate_indices: bool = True
 ) -> SparseTensor:
     """Row-wise set difference `a - b` (`b - a` if not `aminusb`).
 
@@ -246,7 +254,9 @@ def set_difference(
 
 
 @export("sets.union", "sets.set_union", "contrib.metrics.set_union")
-def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def set_union(
+    a: TensorLike | SparseTensor, b: TensorLike, validate_indices: bool = True
+) -> SparseTensor:
     """Row-wise union of sets (the last dimension holds a set).
 
     Args:

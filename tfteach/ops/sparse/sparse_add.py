@@ -18,6 +18,7 @@ from tfteach.framework.operation import Operation
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.sparse.coo_arrays import NUMBERS, REALS, flat, summed_by_place, unflat
 from tfteach.ops.sparse.sparse_dense_math import (
@@ -57,7 +58,7 @@ class SparseAdd(MultiOutputOp):
         (count,) = shapes.with_rank(a_shape, 1)
         return [(None, count), (None,), (count,)]
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         a, a_values, a_shape, b, b_values, b_shape, thresh = shapes
         message = "Input indices should be matrices but received shapes: %s and %s"
         require(len(a) == len(b) == 2, message, a, b)
@@ -74,7 +75,7 @@ class SparseAdd(MultiOutputOp):
 
     def compute(
         self,
-        xp: Any,
+        xp: ArrayModule,
         a_indices: Any,
         a_values: Any,
         a_shape: Any,
@@ -120,7 +121,11 @@ class SparseAddGrad(MultiOutputOp):
         return [(shapes.with_rank(part, 2)[0],) for part in parts]
 
     def check_shapes(
-        self, backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_indices: Any
+        self,
+        backprop_val_grad: tuple[int, ...],
+        a_indices: tuple[int, ...],
+        b_indices: tuple[int, ...],
+        sum_indices: tuple[int, ...],
     ) -> None:
         each = a_indices, b_indices, sum_indices
         message = "Input indices should be matrices but received shapes: "
@@ -141,7 +146,7 @@ class SparseAddGrad(MultiOutputOp):
 
     def compute(
         self,
-        xp: Any,
+        xp: ArrayModule,
         backprop_val_grad: Any,
         a_indices: Any,
         b_indices: Any,
@@ -190,19 +195,18 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
             "At least one input should be SparseTensor; do you mean to use tf.add()?"
         )
     if all(sparse):
-        a, b = as_sparse(a), as_sparse(b)
-        limit = a.dtype.real_dtype.base_dtype
+        first, second = as_sparse(a), as_sparse(b)
+        limit = first.dtype.real_dtype.base_dtype
         threshold = convert(0 if threshold is None else threshold, limit, "threshold")
-        indices, values, shape = SparseAdd()(*parts_of(a, b), threshold)
-        a.shape.assert_is_compatible_with(b.shape)
-        known = shapes.broadcast(a.shape.dims_or_none, b.shape.dims_or_none)
+        indices, values, shape = SparseAdd()(*parts_of(first, second), threshold)
+        first.shape.assert_is_compatible_with(second.shape)
+        known = shapes.broadcast(first.shape.dims_or_none, second.shape.dims_or_none)
         if shapes.is_full(known):
             return SparseTensor(indices, values, np.array(known, np.int64))
         return SparseTensor(indices, values, shape)
     if sparse[1]:
         a, b = b, a
-    a = as_sparse(a)
-    return SparseTensorDenseAdd()(*parts_of(a), b)
+    return SparseTensorDenseAdd()(*parts_of(as_sparse(a)), b)
 
 
 class Pairwise(MultiOutputOp, abstract=True):
@@ -218,7 +222,7 @@ class Pairwise(MultiOutputOp, abstract=True):
         shapes.with_rank(a_indices, 2)
         return [(None, None), (None,)]
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         a, a_values, a_shape, b, b_values, b_shape = shapes
         message = (
             "Inputs a_indices and b_indices should be matrices but received shapes: "
@@ -238,7 +242,7 @@ class Pairwise(MultiOutputOp, abstract=True):
 
     def compute(
         self,
-        xp: Any,
+        xp: ArrayModule,
         a_indices: Any,
         a_values: Any,
         a_shape: Any,

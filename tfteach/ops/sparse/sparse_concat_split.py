@@ -22,6 +22,7 @@ from tfteach.framework.shape_checks import (
     require_sparse,
     require_vector,
 )
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
@@ -49,7 +50,11 @@ class SparseSplit(SparseShapeOp, MultiOutputOp):
         return parts + [(None,)] * pieces + [s] * pieces
 
     def check_shapes(
-        self, split_dim: Any, indices: Any, values: Any, shape: Any
+        self,
+        split_dim: tuple[int, ...],
+        indices: tuple[int, ...],
+        values: tuple[int, ...],
+        shape: tuple[int, ...],
     ) -> None:
         require_scalar(split_dim, "split_dim must be a scalar, but got: %s")
         message = "Input {} should be a {} but received shape %s"
@@ -59,7 +64,7 @@ class SparseSplit(SparseShapeOp, MultiOutputOp):
         require_sparse(indices, values, shape)
 
     def compute(
-        self, xp: Any, split_dim: Any, indices: Any, values: Any, shape: Any
+        self, xp: ArrayModule, split_dim: Any, indices: Any, values: Any, shape: Any
     ) -> Any:
         axis, pieces = int(split_dim), self.num_split
         if not 0 <= axis < len(shape):
@@ -93,7 +98,7 @@ def sparse_split(
     keyword_required: Any = None,
     sp_input: Any = None,
     num_split: int | None = None,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     name: str | None = None,
     split_dim: Any = None,
 ) -> list[SparseTensor]:
@@ -155,7 +160,7 @@ class SparseConcat(SparseShapeOp, MultiOutputOp):
             shape = shapes.merge(shape, shapes.with_rank(size, 1))
         return [(total, columns), (total,), shape]
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         count = len(shapes) // 3
         parts = [shapes[i * count : (i + 1) * count] for i in range(3)]
         whats = ("indices", "matrix"), ("values", "vector"), ("shapes", "vector")
@@ -170,7 +175,7 @@ class SparseConcat(SparseShapeOp, MultiOutputOp):
             require(shape == (rank,), f"{message}position {i}", rank, shape[0])
             require_sparse(indices, values, shape)
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         pieces = len(inputs) // 3
         indices, values, sizes = (
             inputs[i * pieces : (i + 1) * pieces] for i in range(3)
@@ -211,7 +216,7 @@ def sparse_concat(
     sp_inputs: Any,
     name: str | None = None,
     expand_nonconcat_dim: bool = False,
-    concat_dim: Any = None,
+    concat_dim: int | None = None,
     expand_nonconcat_dims: bool | None = None,
 ) -> SparseTensor:
     """SparseTensors concatenated along an axis.

@@ -19,6 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.cast import cast
 from tfteach.ops.sparse.sparse_shape import SparseShapeOp
@@ -60,7 +61,7 @@ class SparseCross(SparseShapeOp, MultiOutputOp):
     def infer_shape(self, *inputs: Any) -> list[Shape]:
         return [(None, 2), (None,), (2,)]
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         columns = self._columns(inputs)
         batch = len(columns[0]) if columns else 0
         rows = [list(product(*row)) for row in zip(*columns, strict=True)]
@@ -175,7 +176,7 @@ def sparse_cross(inputs: Any, name: str | None = None) -> SparseTensor:
 
 @export("sparse.cross_hashed")
 def sparse_cross_hashed(
-    inputs: Any, num_buckets: int = 0, hash_key: int | None = None,
+    inputs: TensorLike, num_buckets: int = 0, hash_key: int | None = None,
     name: str | None = None,
 ) -> SparseTensor:  # fmt: skip
     """`tf.sparse.cross` with a hash in place of each combination.

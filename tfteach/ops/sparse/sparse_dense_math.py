@@ -25,6 +25,7 @@ from tfteach.framework.shape_checks import (
     require_sparse,
     require_vector,
 )
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.gather_nd import gather_nd
@@ -80,7 +81,7 @@ def parts_of(*values: SparseTensor) -> list[Tensor]:
 @export("sparse_tensor_to_dense", "sparse.to_dense")
 def sparse_tensor_to_dense(
     sp_input: Any,
-    default_value: Any = None,
+    default_value: TensorLike | None = None,
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:
@@ -162,7 +163,13 @@ class SparseTensorDenseMatMul(Op):
             raise ValueError(f"Dimensions must be equal, but are {inner} and {b_inner}")
         return (rows, columns)
 
-    def check_shapes(self, a_indices: Any, a_values: Any, a_shape: Any, b: Any) -> None:
+    def check_shapes(
+        self,
+        a_indices: tuple[int, ...],
+        a_values: tuple[int, ...],
+        a_shape: tuple[int, ...],
+        b: tuple[int, ...],
+    ) -> None:
         require_matrix(b, "Tensor 'b' is not a matrix")
         require_vector(a_shape, "Tensor 'a_shape' is not a vector")
         require(a_shape == (2,), "Tensor 'a_shape' must have 2 elements")
@@ -174,7 +181,7 @@ class SparseTensorDenseMatMul(Op):
         require(a_indices[1] == 2, f"Number of columns {message} a_shape")
 
     def compute(
-        self, xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any
+        self, xp: ArrayModule, a_indices: Any, a_values: Any, a_shape: Any, b: Any
     ) -> Any:
         b = b.conj().T if self.adjoint_b else b
         values = a_values.conj() if self.adjoint_a else a_values
@@ -196,7 +203,7 @@ class SparseTensorDenseMatMul(Op):
             product[row[starts]] = xp.add.reduceat(terms, starts, axis=0)
         return product
 
-    def _check(self, xp: Any, which: str, index: Any, limit: int) -> None:
+    def _check(self, xp: ArrayModule, which: str, index: Any, limit: int) -> None:
         outside = (index < 0) | (index >= limit)
         if bool(outside.any()):
             at = int(xp.argmax(outside))
@@ -206,7 +213,7 @@ class SparseTensorDenseMatMul(Op):
                 f"(>={limit})"
             )
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         indices, values, a_shape, b = op.inputs
         if values.dtype.is_complex:
             raise NotImplementedError(
@@ -227,7 +234,7 @@ class SparseTensorDenseMatMul(Op):
 @export("sparse_tensor_dense_matmul", "sparse.matmul", "sparse.sparse_dense_matmul")
 def sparse_tensor_dense_matmul(
     sp_a: Any,
-    b: Any,
+    b: TensorLike,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     name: str | None = None,
@@ -290,7 +297,12 @@ class SparseTensorDenseAdd(Op):
     ) -> Shape:
         return b
 
-    def check_shapes(self, a_indices: Any, a_values: Any, a_shape: Any) -> None:
+    def check_shapes(
+        self,
+        a_indices: tuple[int, ...],
+        a_values: tuple[int, ...],
+        a_shape: tuple[int, ...],
+    ) -> None:
         message = "Input a_indices should be a matrix but received shape: %s"
         require_matrix(a_indices, message)
         message = "Inputs a_values and a_shape should be vectors but received shapes: "
@@ -299,7 +311,7 @@ class SparseTensorDenseAdd(Op):
         require_sparse(a_indices, a_values, a_shape)
 
     def compute(
-        self, xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any
+        self, xp: ArrayModule, a_indices: Any, a_values: Any, a_shape: Any, b: Any
     ) -> Any:
         sizes = tuple(int(n) for n in a_shape)
         refuse_sizes(sizes, b.shape)
@@ -308,7 +320,7 @@ class SparseTensorDenseAdd(Op):
         np.add.at(total, tuple(a_indices.T), a_values)
         return total
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, gather_nd(grad, op.inputs[0]), None, grad]
 
 
@@ -327,7 +339,12 @@ class CwiseOp(Op, abstract=True):
         entries(sp_indices, sp_values, sp_shape)
         return shapes.with_rank(sp_indices, 2)[:1]
 
-    def check_shapes(self, sp_indices: Any, sp_values: Any, sp_shape: Any) -> None:
+    def check_shapes(
+        self,
+        sp_indices: tuple[int, ...],
+        sp_values: tuple[int, ...],
+        sp_shape: tuple[int, ...],
+    ) -> None:
         message = "Input sp_indices should be a matrix but received shape: %s"
         require_matrix(sp_indices, message)
         message = "Inputs sp_values and sp_shape should be vectors but received "
@@ -337,7 +354,12 @@ class CwiseOp(Op, abstract=True):
         require_sparse(sp_indices, sp_values, sp_shape)
 
     def compute(
-        self, xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any, dense: Any
+        self,
+        xp: ArrayModule,
+        sp_indices: Any,
+        sp_values: Any,
+        sp_shape: Any,
+        dense: Any,
     ) -> Any:
         sizes = tuple(int(n) for n in sp_shape)
         try:
@@ -354,7 +376,7 @@ class CwiseOp(Op, abstract=True):
     def combine(self, values: Any, dense: Any) -> Any:
         raise NotImplementedError
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         from tfteach.ops.sparse.sparse_add import sparse_add
 
         indices, values, sp_shape, dense = op.inputs

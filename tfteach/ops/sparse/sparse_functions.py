@@ -19,6 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.transpose_reverse import transpose
@@ -39,7 +40,7 @@ from tfteach.ops.sparse.sparse_to_dense import sparse_to_dense
 
 
 @export("sparse_retain", "sparse.retain")
-def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+def sparse_retain(sp_input: Any, to_retain: TensorLike) -> SparseTensor:
     """The entries of a SparseTensor for which `to_retain` is true.
 
     Args:
@@ -207,7 +208,9 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 
 
 @export("sparse_mask")
-def sparse_mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+def sparse_mask(
+    a: IndexedSlices, mask_indices: Any, name: str | None = None
+) -> IndexedSlices:
     """An IndexedSlices without the slices at `mask_indices`.
 
     Source: python/ops/array_ops.py.

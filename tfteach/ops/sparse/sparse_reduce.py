@@ -23,6 +23,7 @@ from tfteach.framework.shape_checks import (
     require_sparse,
     require_vector,
 )
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
@@ -84,8 +85,8 @@ class SparseReduction(Op, abstract=True):
         return summed_by_place(places, values)
 
     def check_shapes(
-        self, input_indices: Any, input_values: Any, input_shape: Any,
-        reduction_axes: Any,
+        self, input_indices: tuple[int, ...], input_values: tuple[int, ...], input_shape: tuple[int, ...],
+        reduction_axes: tuple[int, ...],
     ) -> None:  # fmt: skip
         message = "Expected reduction_axes to be a scalar or a vector; got shape: %s"
         require(len(reduction_axes) <= 1, message, reduction_axes)
@@ -129,7 +130,7 @@ class ToDense(SparseReduction, abstract=True):
 
     def compute(
         self,
-        xp: Any,
+        xp: ArrayModule,
         input_indices: Any,
         input_values: Any,
         input_shape: Any,
@@ -158,7 +159,7 @@ class ToSparse(SparseReduction, MultiOutputOp, abstract=True):
 
     def compute(
         self,
-        xp: Any,
+        xp: ArrayModule,
         input_indices: Any,
         input_values: Any,
         input_shape: Any,
@@ -175,7 +176,7 @@ class SparseReduceSum(ToDense):
 
     T = NUMBERS
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         indices, _, shape, axes = op.inputs
         kept = reduced_shape(shape, axes)
         grad = reshape(grad, kept)
@@ -226,7 +227,7 @@ def _reduce(
 @export("sparse_reduce_sum", "sparse.reduce_sum")
 def sparse_reduce_sum(
     sp_input: Any,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     reduction_axes: Any = None,
     keep_dims: bool | None = None,
@@ -258,7 +259,7 @@ def sparse_reduce_sum(
 @export("sparse_reduce_sum_sparse", "sparse.reduce_sum_sparse")
 def sparse_reduce_sum_sparse(
     sp_input: Any,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     reduction_axes: Any = None,
     keep_dims: bool | None = None,
@@ -275,7 +276,7 @@ def sparse_reduce_sum_sparse(
 @export("sparse_reduce_max", "sparse.reduce_max")
 def sparse_reduce_max(
     sp_input: Any,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     reduction_axes: Any = None,
     keep_dims: bool | None = None,
@@ -292,7 +293,7 @@ def sparse_reduce_max(
 @export("sparse_reduce_max_sparse", "sparse.reduce_max_sparse")
 def sparse_reduce_max_sparse(
     sp_input: Any,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     reduction_axes: Any = None,
     keep_dims: bool | None = None,
@@ -322,7 +323,12 @@ class SparseSoftmax(Op):
         entries(sp_indices, sp_values, sp_shape)
         return shapes.with_rank(sp_values, 1)
 
-    def check_shapes(self, sp_indices: Any, sp_values: Any, sp_shape: Any) -> None:
+    def check_shapes(
+        self,
+        sp_indices: tuple[int, ...],
+        sp_values: tuple[int, ...],
+        sp_shape: tuple[int, ...],
+    ) -> None:
         message = "Input sp_indices should be a matrix but received shape: %s"
         require_matrix(sp_indices, message)
         message = "Inputs sp_values and sp_shape should be vectors but received "
@@ -331,7 +337,9 @@ class SparseSoftmax(Op):
         require(vectors, message, sp_values, sp_shape)
         require_sparse(sp_indices, sp_values, sp_shape)
 
-    def compute(self, xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, sp_indices: Any, sp_values: Any, sp_shape: Any
+    ) -> Any:
         if len(sp_shape) < 2:
             sizes = " ".join(map(str, sp_shape))
             raise invalid_argument(
@@ -348,7 +356,7 @@ class SparseSoftmax(Op):
         np.add.at(sums, group, powers)
         return powers / sums[group]
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         indices, _, shape = op.inputs
         output = op.outputs[0]
         sp_output = SparseTensor(indices, output, shape)

@@ -15,6 +15,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.segment_kernels import segment_sum
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
@@ -38,14 +39,23 @@ class _Sparse(Op, abstract=True):
     def infer_shape(self, data: Shape, indices: Shape, segment_ids: Shape) -> Shape:
         return _rows_shape(data, indices, segment_ids, None)
 
-    def check_shapes(self, data: Any, indices: Any, segment_ids: Any) -> None:
+    def check_shapes(
+        self,
+        data: tuple[int, ...],
+        indices: tuple[int, ...],
+        segment_ids: tuple[int, ...],
+    ) -> None:
         _check_ranks(data, indices, segment_ids)
 
-    def compute(self, xp: Any, data: Any, indices: Any, segment_ids: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, data: Any, indices: Any, segment_ids: Any
+    ) -> Any:
         count = int(segment_ids[-1]) + 1 if segment_ids.size else 0
         return self.reduce(xp, data, indices, segment_ids, count)
 
-    def reduce(self, xp: Any, data: Any, indices: Any, ids: Any, count: int) -> Any:
+    def reduce(
+        self, xp: ArrayModule, data: Any, indices: Any, ids: Any, count: int
+    ) -> Any:
         _check(xp, data, indices, ids, count)
         if not ids.size:
             return xp.zeros((count, *data.shape[1:]), data.dtype)
@@ -108,7 +118,7 @@ class _Counted(_Sparse, abstract=True):
     def infer_shape(self, *inputs: Any, **_: Any) -> Shape:
         return _rows_shape(*inputs)
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         message = "num_segments should be a scalar, not shape %s"
         require_scalar(shapes[3], message)
         _check_ranks(*shapes[:3])
@@ -130,7 +140,7 @@ _NUMBERED = (
 )
 
 
-def _sum_gradient(op: Operation, grad: Any) -> list[Any]:
+def _sum_gradient(op: Operation, grad: Tensor) -> list[Any]:
     data, indices, ids, *count = op.inputs
     rows = shape(data)[0]
     found = UnsortedSegmentSum()(gather(grad, ids), indices, rows)
@@ -143,7 +153,7 @@ class SparseSegmentSum(_Sparse):
     signature = _PLAIN
     T = _REAL
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _sum_gradient(op, grad)
 
 
@@ -153,7 +163,7 @@ class SparseSegmentSumWithNumSegments(_Counted):
     signature = _NUMBERED
     T = _REAL
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _sum_gradient(op, grad)
 
 
@@ -176,13 +186,22 @@ class _SparseGrad(Op, abstract=True):
         return _rows_shape(grad, indices, segment_ids, output_dim0)
 
     def check_shapes(
-        self, grad: Any, indices: Any, segment_ids: Any, output_dim0: Any
+        self,
+        grad: tuple[int, ...],
+        indices: tuple[int, ...],
+        segment_ids: tuple[int, ...],
+        output_dim0: tuple[int, ...],
     ) -> None:
         _check_ranks(grad, indices, segment_ids)
         require_scalar(output_dim0, "output_dim0 should be a scalar.")
 
     def compute(
-        self, xp: Any, grad: Any, indices: Any, segment_ids: Any, output_dim0: Any
+        self,
+        xp: ArrayModule,
+        grad: Any,
+        indices: Any,
+        segment_ids: Any,
+        output_dim0: Any,
     ) -> Any:
         count = int(output_dim0)
         if not segment_ids.size:
@@ -209,7 +228,7 @@ class SparseSegmentSqrtNGrad(_SparseGrad):
     power: ClassVar[float] = 0.5
 
 
-def _share_gradient(kind: Op, op: Operation, grad: Any) -> list[Any]:
+def _share_gradient(kind: Op, op: Operation, grad: Tensor) -> list[Any]:
     data, indices, ids, *count = op.inputs
     rows = shape(data)[0]
     return [kind(grad, indices, ids, rows), None, None, *[None for _ in count]]
@@ -222,7 +241,7 @@ class SparseSegmentMean(_Sparse):
     T = _FLOATS
     power: ClassVar[float] = 1.0
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _share_gradient(SparseSegmentMeanGrad(), op, grad)
 
 
@@ -233,7 +252,7 @@ class SparseSegmentMeanWithNumSegments(_Counted):
     T = _FLOATS
     power: ClassVar[float] = 1.0
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _share_gradient(SparseSegmentMeanGrad(), op, grad)
 
 
@@ -244,7 +263,7 @@ class SparseSegmentSqrtN(_Sparse):
     T = _FLOATS
     power: ClassVar[float] = 0.5
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _share_gradient(SparseSegmentSqrtNGrad(), op, grad)
 
 
@@ -255,7 +274,7 @@ class SparseSegmentSqrtNWithNumSegments(_Counted):
     T = _FLOATS
     power: ClassVar[float] = 0.5
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _share_gradient(SparseSegmentSqrtNGrad(), op, grad)
 
 
@@ -263,7 +282,13 @@ class SparseSegmentSqrtNWithNumSegments(_Counted):
 
 
 def _either(
-    plain: Op, counted: Op, data: Any, indices: Any, ids: Any, count: Any, name: Any
+    plain: Op,
+    counted: Op,
+    data: TensorLike,
+    indices: TensorLike,
+    ids: TensorLike,
+    count: TensorLike | None,
+    name: str | None,
 ) -> Tensor:
     if count is None:
         return plain(data, indices, ids, name=name)
@@ -272,11 +297,11 @@ def _either(
 
 @export("sparse_segment_sum", "sparse.segment_sum")
 def sparse_segment_sum(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
     name: str | None = None,
-    num_segments: Any = None,
+    num_segments: TensorLike | None = None,
 ) -> Tensor:
     """The sums of selected rows, by segment.
 
@@ -309,11 +334,11 @@ def sparse_segment_sum(
 
 @export("sparse_segment_mean", "sparse.segment_mean")
 def sparse_segment_mean(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
     name: str | None = None,
-    num_segments: Any = None,
+    num_segments: TensorLike | None = None,
 ) -> Tensor:
     """The means of selected rows, by segment; see `tf.sparse_segment_sum`."""
     kinds = SparseSegmentMean(), SparseSegmentMeanWithNumSegments()
@@ -322,11 +347,11 @@ def sparse_segment_mean(
 
 @export("sparse_segment_sqrt_n", "sparse.segment_sqrt_n")
 def sparse_segment_sqrt_n(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
     name: str | None = None,
-    num_segments: Any = None,
+    num_segments: TensorLike | None = None,
 ) -> Tensor:
     """The sums of selected rows divided by the root of their number, by segment.
 

@@ -22,6 +22,7 @@ from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.protos.wire_format import chunk, read_varint, varint
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.sparse.coo_arrays import check_ordered
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
@@ -90,7 +91,7 @@ class _SerializeOp(SparseShapeOp, abstract=True):
                 "tensors here; serialize to strings"
             )
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None] * 3
 
 
@@ -103,7 +104,7 @@ class SerializeSparse(_SerializeOp):
         shapes.with_rank(size, 1)
         return (3,)
 
-    def compute(self, xp: Any, indices: Any, values: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, indices: Any, values: Any, size: Any) -> Any:
         return _as_strings([_entry(indices, values, size)])[0]
 
 
@@ -119,7 +120,7 @@ class SerializeManySparse(_SerializeOp):
         shapes.with_rank(size, 1)
         return (None, 3)
 
-    def compute(self, xp: Any, indices: Any, values: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, indices: Any, values: Any, size: Any) -> Any:
         if len(size) <= 1:
             raise invalid_argument(
                 f"Rank of input SparseTensor should be > 1, but saw rank: {len(size)}"
@@ -164,7 +165,7 @@ class DeserializeSparse(SparseShapeOp, MultiOutputOp):
         _check_width(serialized)
         return [(None, None), (None,), (None,)]
 
-    def compute(self, xp: Any, serialized: Any) -> Any:
+    def compute(self, xp: ArrayModule, serialized: Any) -> Any:
         shown = shapes.text(serialized.shape)
         if not serialized.ndim:
             raise invalid_argument(
@@ -284,7 +285,7 @@ def _checked(row: list[bytes], number: int, dtype: DType) -> tuple[Any, Any, Any
 
 @export("serialize_sparse", "io.serialize_sparse")
 def serialize_sparse(
-    sp_input: Any, name: str | None = None, out_type: Any = string
+    sp_input: Any, name: str | None = None, out_type: DTypeLike = string
 ) -> Tensor:
     """A SparseTensor as three strings: its indices, values and shape.
 
@@ -308,7 +309,7 @@ def serialize_sparse(
 
 @export("serialize_many_sparse", "io.serialize_many_sparse")
 def serialize_many_sparse(
-    sp_input: Any, name: str | None = None, out_type: Any = string
+    sp_input: Any, name: str | None = None, out_type: DTypeLike = string
 ) -> Tensor:
     """Each row of a SparseTensor as three strings: its indices, values and shape.
 
@@ -337,7 +338,10 @@ def serialize_many_sparse(
 
 @export("deserialize_many_sparse", "io.deserialize_many_sparse")
 def deserialize_many_sparse(
-    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+    serialized_sparse: TensorLike,
+    dtype: DTypeLike,
+    rank: int | None = None,
+    name: str | None = None,
 ) -> SparseTensor:
     """Serialized sparse tensors, stacked along a new first axis.
 
@@ -361,7 +365,10 @@ def deserialize_many_sparse(
 
 
 def deserialize_sparse(
-    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+    serialized_sparse: Any,
+    dtype: DTypeLike,
+    rank: int | None = None,
+    name: str | None = None,
 ) -> SparseTensor:
     """Serialized sparse tensors, stacked along new first axes.
 

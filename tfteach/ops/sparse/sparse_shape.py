@@ -26,6 +26,7 @@ from tfteach.framework.shape_checks import (
     require_sparse,
     require_vector,
 )
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.transpose_reverse import invert_permutation
 from tfteach.ops.core.constant import constant
@@ -56,7 +57,10 @@ class SparseReorder(SparseShapeOp, MultiOutputOp):
         return [shapes.with_rank(indices, 2), shapes.with_rank(values, 1)]
 
     def check_shapes(
-        self, input_indices: Any, input_values: Any, input_shape: Any
+        self,
+        input_indices: tuple[int, ...],
+        input_values: tuple[int, ...],
+        input_shape: tuple[int, ...],
     ) -> None:
         message = "Input {} should be a {} but received shape %s"
         require_matrix(input_indices, message.format("indices", "matrix"))
@@ -64,11 +68,11 @@ class SparseReorder(SparseShapeOp, MultiOutputOp):
         require_vector(input_shape, message.format("shape", "vector"))
         require_sparse(input_indices, input_values, input_shape)
 
-    def compute(self, xp: Any, indices: Any, values: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, indices: Any, values: Any, size: Any) -> Any:
         order = np.lexsort(indices.T[::-1]) if indices.shape[1] else slice(None)
         return indices[order], values[order]
 
-    def gradient(self, op: Operation, _: Any, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, _: Any, grad: Tensor) -> list[Any]:
         indices, _values, size = op.inputs
         entries = range_of(shape(indices)[0])
         ordered = sparse_reorder(SparseTensor(indices, entries, size))
@@ -106,7 +110,10 @@ class SparseReshape(SparseShapeOp, MultiOutputOp):
         return [(shapes.with_rank(indices, 2)[0], count), (count,)]
 
     def check_shapes(
-        self, input_indices: Any, input_shape: Any, new_shape: Any
+        self,
+        input_indices: tuple[int, ...],
+        input_shape: tuple[int, ...],
+        new_shape: tuple[int, ...],
     ) -> None:
         message = "should be a vector but received shape %s"
         require_matrix(
@@ -117,7 +124,7 @@ class SparseReshape(SparseShapeOp, MultiOutputOp):
         message = "Order length must be SparseTensor rank."
         require(input_indices[1:] == input_shape, message)
 
-    def compute(self, xp: Any, indices: Any, size: Any, new_shape: Any) -> Any:
+    def compute(self, xp: ArrayModule, indices: Any, size: Any, new_shape: Any) -> Any:
         new = [int(n) for n in new_shape]
         total = int(np.prod(size))
         if new.count(-1) > 1:
@@ -216,7 +223,12 @@ class SparseSlice(SparseShapeOp, MultiOutputOp):
         return [(None, count), (None,), s]
 
     def check_shapes(
-        self, indices: Any, values: Any, shape: Any, start: Any, size: Any
+        self,
+        indices: tuple[int, ...],
+        values: tuple[int, ...],
+        shape: tuple[int, ...],
+        start: tuple[int, ...],
+        size: tuple[int, ...],
     ) -> None:
         message = "Input {} should be a {} but received shape %s"
         require_matrix(indices, message.format("indices", "matrix"))
@@ -232,7 +244,13 @@ class SparseSlice(SparseShapeOp, MultiOutputOp):
         require_sparse(indices, values, shape)
 
     def compute(
-        self, xp: Any, indices: Any, values: Any, shape: Any, start: Any, size: Any
+        self,
+        xp: ArrayModule,
+        indices: Any,
+        values: Any,
+        shape: Any,
+        start: Any,
+        size: Any,
     ) -> Any:
         inside = ((indices >= start) & (indices < start + size)).all(axis=1)
         sizes = np.clip(np.minimum(size, shape - start), 0, None)
@@ -258,8 +276,8 @@ class SparseSliceGrad(SparseShapeOp):
         return (shapes.with_rank(indices, 2)[0],)
 
     def check_shapes(
-        self, backprop_val_grad: Any, input_indices: Any, input_start: Any,
-        output_indices: Any,
+        self, backprop_val_grad: tuple[int, ...], input_indices: tuple[int, ...], input_start: tuple[int, ...],
+        output_indices: tuple[int, ...],
     ) -> None:  # fmt: skip
         message = "Input and output indices should be matrices but received shapes: "
         both = len(input_indices) == len(output_indices) == 2
@@ -278,7 +296,9 @@ class SparseSliceGrad(SparseShapeOp):
         message += "match (#nnz of sum): got %s and %s"
         require(backprop_val_grad == (taken,), message, backprop_val_grad[0], taken)
 
-    def compute(self, xp: Any, grad: Any, indices: Any, start: Any, taken: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, grad: Any, indices: Any, start: Any, taken: Any
+    ) -> Any:
         whole = {tuple(index): i for i, index in enumerate(indices - start)}
         found = np.zeros(len(indices), grad.dtype)
         for used, (index, value) in enumerate(zip(taken, grad, strict=True)):
@@ -296,7 +316,7 @@ class SparseSliceGrad(SparseShapeOp):
 
 @export("sparse_slice", "sparse.slice")
 def sparse_slice(
-    sp_input: Any, start: Any, size: Any, name: str | None = None
+    sp_input: Any, start: TensorLike, size: TensorLike, name: str | None = None
 ) -> SparseTensor:
     """The block of a SparseTensor from `start` with the given `size`.
 
@@ -343,7 +363,11 @@ class SparseFillEmptyRows(SparseShapeOp, MultiOutputOp):
         return [(None, len(dense)), (None,), dense[:1], (count,)]
 
     def check_shapes(
-        self, indices: Any, values: Any, dense_shape: Any, default_value: Any
+        self,
+        indices: tuple[int, ...],
+        values: tuple[int, ...],
+        dense_shape: tuple[int, ...],
+        default_value: tuple[int, ...],
     ) -> None:
         require_vector(dense_shape, "dense_shape must be a vector, saw: %s")
         require_matrix(indices, "indices must be a matrix, saw: %s")
@@ -352,7 +376,12 @@ class SparseFillEmptyRows(SparseShapeOp, MultiOutputOp):
         require_sparse(indices, values, dense_shape)
 
     def compute(
-        self, xp: Any, indices: Any, values: Any, dense_shape: Any, default_value: Any
+        self,
+        xp: ArrayModule,
+        indices: Any,
+        values: Any,
+        dense_shape: Any,
+        default_value: Any,
     ) -> Any:
         rows = int(dense_shape[0])
         for i, row in enumerate(indices[:, 0]):
@@ -386,11 +415,13 @@ class SparseFillEmptyRowsGrad(SparseShapeOp, MultiOutputOp):
     def infer_shape(self, places: Shape, grad: Shape) -> list[Shape]:
         return [shapes.with_rank(places, 1), ()]
 
-    def check_shapes(self, reverse_index_map: Any, grad_values: Any) -> None:
+    def check_shapes(
+        self, reverse_index_map: tuple[int, ...], grad_values: tuple[int, ...]
+    ) -> None:
         require_vector(reverse_index_map, "reverse_index_map must be a vector, saw: %s")
         require_vector(grad_values, "grad_values must be a vector, saw: %s")
 
-    def compute(self, xp: Any, reverse_index_map: Any, grad_values: Any) -> Any:
+    def compute(self, xp: ArrayModule, reverse_index_map: Any, grad_values: Any) -> Any:
         size = len(grad_values)
         outside = (reverse_index_map < 0) | (reverse_index_map >= size)
         if outside.any():
@@ -406,7 +437,7 @@ class SparseFillEmptyRowsGrad(SparseShapeOp, MultiOutputOp):
 
 @export("sparse_fill_empty_rows", "sparse.fill_empty_rows")
 def sparse_fill_empty_rows(
-    sp_input: Any, default_value: Any, name: str | None = None
+    sp_input: Any, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
     """A SparseTensor with `default_value` at column 0 of each empty row.
 

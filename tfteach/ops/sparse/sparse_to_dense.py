@@ -14,6 +14,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar, require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.gather import GatherNd
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import INDICES
@@ -45,12 +46,19 @@ class SparseToDense(Op):
     ) -> Shape:
         return output_shape
 
-    def check_shapes(self, output_shape: Any, default_value: Any) -> None:
+    def check_shapes(
+        self, output_shape: tuple[int, ...], default_value: tuple[int, ...]
+    ) -> None:
         require_vector(output_shape, "output_shape should be a vector, got shape %s")
         require_scalar(default_value, "default_value should be a scalar.")
 
     def compute(
-        self, xp: Any, indices: Any, output_shape: Any, values: Any, default: Any
+        self,
+        xp: ArrayModule,
+        indices: Any,
+        output_shape: Any,
+        values: Any,
+        default: Any,
     ) -> Any:
         if indices.ndim > 2:
             raise invalid_argument(
@@ -76,7 +84,7 @@ class SparseToDense(Op):
             dense[tuple(rows.T)] = values
         return dense
 
-    def _check(self, xp: Any, rows: Any, whole: tuple[int, ...]) -> None:
+    def _check(self, xp: ArrayModule, rows: Any, whole: tuple[int, ...]) -> None:
         limits = xp.asarray(whole, rows.dtype)
         is_out = ((rows < 0) | (rows >= limits)).any(axis=1)
         if not self.validate_indices and bool(is_out.any()):
@@ -86,7 +94,7 @@ class SparseToDense(Op):
         if self.validate_indices:
             check_ordered(xp, rows, whole)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         indices, output_shape = op.inputs[:2]
         values_grad = GatherNd()(grad, indices)
         rest = reduce_sum(grad) - reduce_sum(values_grad)
@@ -95,10 +103,10 @@ class SparseToDense(Op):
 
 @export("sparse_to_dense")
 def sparse_to_dense(
-    sparse_indices: Any,
-    output_shape: Any,
-    sparse_values: Any,
-    default_value: Any = 0,
+    sparse_indices: TensorLike,
+    output_shape: TensorLike,
+    sparse_values: TensorLike,
+    default_value: TensorLike = 0,
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:

@@ -13,7 +13,7 @@ import numpy as np
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import T
+from tfteach.framework.type_aliases import ArrayModule, T, TensorLike
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.fill import zeros_like
@@ -29,10 +29,10 @@ class BesselI0e(Unary):
 
     T = REAL
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return special(xp, "i0e", x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y = op.inputs[0], op.outputs[0]
         with after(grad):
             return [grad * (bessel_i1e(x) - sign(x) * y)]
@@ -43,10 +43,10 @@ class BesselI1e(Unary):
 
     T = REAL
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return special(xp, "i1e", x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y = op.inputs[0], op.outputs[0]
         with after(grad):
             # At 0 the formula would divide by 0; the derivative is 1/2.
@@ -85,7 +85,7 @@ def _described(what: str, formula: str, source: str) -> Callable[[T], T]:
 @_described("Bessel's modified function of order 0, scaled", "exp(-|x|) I₀(x)",
             "BesselI0e in core/ops/math_ops.cc")  # fmt: skip
 @also_sparse
-def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
+def bessel_i0e(x: TensorLike, name: str | None = None) -> Tensor:
     return BesselI0e()(x, name=name)
 
 
@@ -93,7 +93,7 @@ def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
 @_described("Bessel's modified function of order 1, scaled", "exp(-|x|) I₁(x)",
             "BesselI1e in core/ops/math_ops.cc")  # fmt: skip
 @also_sparse
-def bessel_i1e(x: Any, name: str | None = None) -> Tensor:
+def bessel_i1e(x: TensorLike, name: str | None = None) -> Tensor:
     return BesselI1e()(x, name=name)
 
 
@@ -101,7 +101,7 @@ def bessel_i1e(x: Any, name: str | None = None) -> Tensor:
 @_described("Bessel's modified function of order 0",
             "I₀(x) = 1/π ∫ exp(x cos t) dt from 0 to π",
             "python/ops/special_math_ops.py")  # fmt: skip
-def bessel_i0(x: Any, name: str | None = None) -> Tensor:
+def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
     with name_scope(name, "bessel_i0", [x]):
         return exp(size_of(x)) * bessel_i0e(x)
 
@@ -110,6 +110,6 @@ def bessel_i0(x: Any, name: str | None = None) -> Tensor:
 @_described("Bessel's modified function of order 1",
             "I₁(x) = 1/π ∫ exp(x cos t) cos t dt from 0 to π",
             "python/ops/special_math_ops.py")  # fmt: skip
-def bessel_i1(x: Any, name: str | None = None) -> Tensor:
+def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
     with name_scope(name, "bessel_i1", [x]):
         return exp(size_of(x)) * bessel_i1e(x)

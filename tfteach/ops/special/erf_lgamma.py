@@ -12,6 +12,7 @@ from typing import Any
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.sparse_tensor import also_sparse
@@ -21,7 +22,7 @@ from tfteach.ops.math.unary import REAL, Unary, conj, square
 
 
 @functools.cache
-def special_of(xp: Any) -> Any:
+def special_of(xp: ArrayModule) -> Any:
     """The module of special functions for arrays of `xp`; importing it takes 0.1 s."""
     if xp.__name__ == "numpy":
         from scipy import special
@@ -30,7 +31,7 @@ def special_of(xp: Any) -> Any:
     return special
 
 
-def special(xp: Any, name: str, *arrays: Any) -> Any:
+def special(xp: ArrayModule, name: str, *arrays: Any) -> Any:
     """A special function in the arrays' type; halves are computed in float32."""
     function = getattr(special_of(xp), name)
     dtype = arrays[0].dtype
@@ -44,10 +45,10 @@ class Erf(Unary):
 
     T = REAL
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return special(xp, "erf", x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         factor = constant(2 / math.sqrt(math.pi), dtype=grad.dtype)
         with after(grad):
             x = conj(op.inputs[0])
@@ -56,7 +57,7 @@ class Erf(Unary):
 
 @export("math.erf", "erf")
 @also_sparse
-def erf(x: Any, name: str | None = None) -> Tensor:
+def erf(x: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise error function.
 
     y = 2/√π ∫₀ˣ exp(-t²) dt
@@ -82,10 +83,10 @@ class Erfc(Unary):
 
     T = REAL
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return special(xp, "erfc", x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         factor = constant(-2 / math.sqrt(math.pi), dtype=grad.dtype)
         with after(grad):
             x = conj(op.inputs[0])
@@ -93,7 +94,7 @@ class Erfc(Unary):
 
 
 @export("math.erfc", "erfc")
-def erfc(x: Any, name: str | None = None) -> Tensor:
+def erfc(x: TensorLike, name: str | None = None) -> Tensor:
     """The complementary error function, accurate for large x.
 
     y = 1 - erf(x)
@@ -122,17 +123,17 @@ class Lgamma(Unary):
 
     T = REAL
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         # At -inf SciPy returns -inf, TensorFlow inf, as for all large negative numbers.
         return special(xp, "gammaln", xp.maximum(x, _LOWEST[x.dtype]))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             return [grad * digamma(conj(op.inputs[0]))]
 
 
 @export("math.lgamma", "lgamma")
-def lgamma(x: Any, name: str | None = None) -> Tensor:
+def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function.
 
     y = ln |Γ(x)|; inf at 0, -1, -2, ...
@@ -153,7 +154,7 @@ def lgamma(x: Any, name: str | None = None) -> Tensor:
     return Lgamma()(x, name=name)
 
 
-def psi(xp: Any, x: Any) -> Any:
+def psi(xp: ArrayModule, x: Any) -> Any:
     """Γ'(x) / Γ(x); inf at the poles."""
     pole = (x <= 0) & (x == xp.floor(x))
     return xp.where(pole, x.dtype.type(math.inf), special(xp, "psi", x))
@@ -164,10 +165,10 @@ class Digamma(Unary):
 
     T = REAL
 
-    def compute(self, xp: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
         return psi(xp, x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         with after(grad):
             x = conj(op.inputs[0])
             one = constant(1, dtype=x.dtype)
@@ -175,7 +176,7 @@ class Digamma(Unary):
 
 
 @export("math.digamma", "digamma")
-def digamma(x: Any, name: str | None = None) -> Tensor:
+def digamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of the logarithm of the gamma function.
 
     y = Γ'(x) / Γ(x)
@@ -196,7 +197,7 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
     return Digamma()(x, name=name)
 
 
-def hurwitz(xp: Any, s: Any, q: Any) -> Any:
+def hurwitz(xp: ArrayModule, s: Any, q: Any) -> Any:
     """Σ 1 / (q + k)ˢ over k = 0, 1, ...; as in TensorFlow nan for infinite q."""
     found = special(xp, "zeta", s, q)
     found = xp.where(xp.isinf(q) & (s != 1), s.dtype.type(math.nan), found)
@@ -210,10 +211,10 @@ class Zeta(Binary):
     signature = "x: T, q: T -> z: T"
     T = dtypes_of("float double")
 
-    def compute(self, xp: Any, x: Any, q: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, q: Any) -> Any:
         return hurwitz(xp, x, q)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, q = op.inputs
         _, to_q = dynamic_sums(x, q)
         with after(grad):
@@ -223,7 +224,7 @@ class Zeta(Binary):
 
 
 @export("math.zeta", "zeta")
-def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function.
 
     z = Σ 1 / (q + k)ˣ over k = 0, 1, 2, ...
@@ -251,13 +252,13 @@ class Polygamma(Binary):
     signature = "a: T, x: T -> z: T"
     T = dtypes_of("float double")
 
-    def compute(self, xp: Any, a: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Any, x: Any) -> Any:
         sign = xp.where(a % 2 == 1, a.dtype.type(1), a.dtype.type(-1))
         higher = sign * special(xp, "gamma", a + 1) * hurwitz(xp, a + 1, x)
         found = xp.where(a == 0, psi(xp, x), higher)
         return xp.where(a == xp.floor(a), found, a.dtype.type(math.nan))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         n, x = op.inputs
         _, to_x = dynamic_sums(n, x)
         with after(grad):
@@ -267,7 +268,7 @@ class Polygamma(Binary):
 
 
 @export("math.polygamma", "polygamma")
-def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of order `a` of the digamma function.
 
     z = ψ⁽ᵃ⁾(x), with an integer a >= 0

@@ -23,6 +23,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.broadcast_gradients import (
     BroadcastGradientArgs,
@@ -42,7 +43,7 @@ _MOST_STEPS = 10_000
 _RESCALE = 2.0**52
 
 
-def _inside(xp: Any, found: Any, a: Any, x: Any) -> Any:
+def _inside(xp: ArrayModule, found: Any, a: Any, x: Any) -> Any:
     """The values where a > 0 and x >= 0, otherwise nan."""
     return xp.where((a > 0) & (x >= 0), found, a.dtype.type(math.nan))
 
@@ -157,11 +158,11 @@ class Igamma(Binary):
     signature = "a: T, x: T -> z: T"
     T = _FLOATS
 
-    def compute(self, xp: Any, a: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Any, x: Any) -> Any:
         found = _inside(xp, special(xp, "gammainc", a, x), a, x)
         return xp.where(x == 0, a.dtype.type(0), found)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _share_gradient(op, grad)
 
 
@@ -171,10 +172,10 @@ class Igammac(Binary):
     signature = "a: T, x: T -> z: T"
     T = _FLOATS
 
-    def compute(self, xp: Any, a: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Any, x: Any) -> Any:
         return _inside(xp, special(xp, "gammaincc", a, x), a, x)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         to_a, to_x = _share_gradient(op, grad)
         return [-to_a, -to_x]
 
@@ -186,11 +187,11 @@ class IgammaGradA(Binary):
     T = _FLOATS
     on_gpu: ClassVar[bool] = False
 
-    def compute(self, xp: Any, a: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Any, x: Any) -> Any:
         return _by_parameter(a, x)[0].astype(a.dtype)
 
 
-def _share_gradient(op: Operation, grad: Any) -> list[Any]:
+def _share_gradient(op: Operation, grad: Tensor) -> list[Any]:
     a, x = op.inputs
     own_a, own_x = dynamic_sums(a, x)
     with after(grad):
@@ -212,12 +213,12 @@ class RandomGammaGrad(Binary):
     T = _FLOATS
     on_gpu: ClassVar[bool] = False
 
-    def compute(self, xp: Any, alpha: Any, sample: Any) -> Any:
+    def compute(self, xp: ArrayModule, alpha: Any, sample: Any) -> Any:
         return _by_parameter(alpha, sample)[1].astype(alpha.dtype)
 
 
 @export("math.igamma", "igamma")
-def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The regularized lower incomplete gamma function.
 
     z = P(a, x) = 1 / Γ(a) ∫₀ˣ tᵃ⁻¹ e⁻ᵗ dt
@@ -240,7 +241,7 @@ def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
 
 
 @export("math.igammac", "igammac")
-def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The regularized upper incomplete gamma function, Q(a, x) = 1 - P(a, x).
 
     The arguments are those of `tf.igamma`.
@@ -276,7 +277,7 @@ class Betainc(Op):
         found = xp.where((x == 0) | (x == 1), x, found)
         return xp.where((a <= 0) | (b <= 0), a.dtype.type(math.nan), found)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         a, b, x = op.inputs
         sa, sx = shape_ops.shape(a), shape_ops.shape(x)
         _, axes = BroadcastGradientArgs()(sa, sx)
@@ -288,7 +289,9 @@ class Betainc(Op):
 
 
 @export("math.betainc", "betainc")
-def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
+def betainc(
+    a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None
+) -> Tensor:
     """The regularized incomplete beta function.
 
     z = I_x(a, b) = ∫₀ˣ tᵃ⁻¹ (1 - t)ᵇ⁻¹ dt / B(a, b)
@@ -312,7 +315,7 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
 
 
 @export("math.lbeta", "lbeta")
-def lbeta(x: Any, name: str | None = None) -> Tensor:
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """ln |B(x)| for the vectors along the last axis.
 
     B(x) = Π Γ(xᵢ) / Γ(Σ xᵢ)

@@ -21,6 +21,7 @@ from tfteach.framework.errors import (
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import KernelContext
 from tfteach.ops.text.byte_strings import strings
 
 WHOLE_LINE, LINE_NUMBER = -2, -1
@@ -150,7 +151,7 @@ class HandleOp(TableOp, abstract=True):
     def infer_shape(self) -> Shape:
         return ()
 
-    def compute(self, ctx: Any) -> Any:
+    def compute(self, ctx: KernelContext) -> Any:
         own: Any = self
         name = own.shared_name or ctx.op.name
         shape = tuple(getattr(self, "value_shape", None) or ())
@@ -209,7 +210,7 @@ class LookupTableFindV2(TableOp):
         return None
 
     def compute(
-        self, ctx: Any, table_handle: Table, keys: Any, default_value: Any
+        self, ctx: KernelContext, table_handle: Table, keys: Any, default_value: Any
     ) -> Any:
         return table_handle.find(keys, default_value)
 
@@ -222,7 +223,7 @@ class LookupTableSizeV2(TableOp):
     def infer_shape(self, table_handle: Shape) -> Shape:
         return ()
 
-    def compute(self, ctx: Any, table_handle: Table) -> Any:
+    def compute(self, ctx: KernelContext, table_handle: Table) -> Any:
         return np.int64(len(table_handle.entries or ()))
 
 
@@ -236,7 +237,7 @@ class LookupTableExportV2(TableOp, MultiOutputOp):
     def infer_shape(self, table_handle: Shape) -> list[Shape]:
         return [(None,), None]
 
-    def compute(self, ctx: Any, table_handle: Table) -> Any:
+    def compute(self, ctx: KernelContext, table_handle: Table) -> Any:
         return table_handle.export()
 
 
@@ -251,7 +252,9 @@ class LookupTableImportV2(TableOp, NoOutputOp):
     def infer_shape(self, *_: Shape) -> list[Shape]:
         return []
 
-    def compute(self, ctx: Any, table_handle: Table, keys: Any, values: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, table_handle: Table, keys: Any, values: Any
+    ) -> Any:
         if np.shape(values)[: np.ndim(keys)] != np.shape(keys):
             raise invalid_argument(
                 f"Expected shape {shapes.text(np.shape(keys))} for value, got "
@@ -273,7 +276,9 @@ class LookupTableInsertV2(TableOp, NoOutputOp):
     def infer_shape(self, *_: Shape) -> list[Shape]:
         return []
 
-    def compute(self, ctx: Any, table_handle: Table, keys: Any, values: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, table_handle: Table, keys: Any, values: Any
+    ) -> Any:
         expected = np.shape(keys) + table_handle.value_shape
         if np.shape(values) != expected:
             raise invalid_argument(
@@ -292,7 +297,7 @@ class LookupTableRemoveV2(TableOp, NoOutputOp):
     def infer_shape(self, table_handle: Shape, keys: Shape) -> list[Shape]:
         return []
 
-    def compute(self, ctx: Any, table_handle: Table, keys: Any) -> Any:
+    def compute(self, ctx: KernelContext, table_handle: Table, keys: Any) -> Any:
         table_handle.remove(keys)
         return ()
 
@@ -314,7 +319,7 @@ class InitializeTableFromTextFileV2(TableOp, NoOutputOp):
         shapes.with_rank(filename, 0)
         return []
 
-    def compute(self, ctx: Any, table_handle: Table, filename: Any) -> Any:
+    def compute(self, ctx: KernelContext, table_handle: Table, filename: Any) -> Any:
         path = np.asarray(filename, object).item().decode()
         try:
             lines = Path(path).read_bytes().splitlines()

@@ -14,6 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import KernelContext, TensorLike
 from tfteach.framework.variable_cell import Cell
 from tfteach.ops.state.resource_variables import (
     COUNTERS,
@@ -43,10 +44,10 @@ class VariableV2(StatefulOp):
     def infer_shape(self) -> Shape:
         return self.shape
 
-    def compute(self, ctx: Any) -> Any:
+    def compute(self, ctx: KernelContext) -> Any:
         return cell_of(ctx, self)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return []
 
 
@@ -68,10 +69,10 @@ class Variable(StatefulOp):
     def infer_shape(self) -> Shape:
         return self.shape or None
 
-    def compute(self, ctx: Any) -> Any:
+    def compute(self, ctx: KernelContext) -> Any:
         return cell_of(ctx, self)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return []
 
 
@@ -91,7 +92,7 @@ class TemporaryVariable(StatefulOp):
     def infer_shape(self) -> Shape:
         return self.shape
 
-    def compute(self, ctx: Any) -> Any:
+    def compute(self, ctx: KernelContext) -> Any:
         cell = Cell(self.var_name or ctx.op.name, self.dtype)
         cell.assign(ctx.xp.zeros(self.shape, self.dtype.numpy_dtype))
         return cell
@@ -111,7 +112,7 @@ class DestroyTemporaryVariable(StatefulOp):
     def infer_shape(self, ref: Shape) -> Shape:
         return ref
 
-    def compute(self, ctx: Any, ref: Cell) -> Any:
+    def compute(self, ctx: KernelContext, ref: Cell) -> Any:
         value = ref.value
         ref.clear()
         return value
@@ -130,7 +131,7 @@ class Assign(StatefulOp):
     def infer_shape(self, ref: Shape, value: Shape) -> Shape:
         return shapes.merge(ref, value) if self.validate_shape else value
 
-    def compute(self, ctx: Any, ref: Cell, value: Any) -> Any:
+    def compute(self, ctx: KernelContext, ref: Cell, value: Any) -> Any:
         with ref.lock:
             if self.validate_shape and ref.is_initialized:
                 check_same_shape(
@@ -150,7 +151,7 @@ class _AssignUpdate(StatefulOp, abstract=True):
     def infer_shape(self, ref: Shape, value: Shape) -> Shape:
         return shapes.merge(ref, value)
 
-    def compute(self, ctx: Any, ref: Cell, value: Any) -> Any:
+    def compute(self, ctx: KernelContext, ref: Cell, value: Any) -> Any:
         check_same_shape(
             ref,
             value,
@@ -191,10 +192,10 @@ class IsVariableInitialized(StatefulOp):
     def infer_shape(self, ref: Shape) -> Shape:
         return ()
 
-    def compute(self, ctx: Any, ref: Cell) -> Any:
+    def compute(self, ctx: KernelContext, ref: Cell) -> Any:
         return ctx.xp.asarray(ref.is_initialized)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -211,7 +212,7 @@ class CountUpTo(StatefulOp):
     def infer_shape(self, ref: Shape) -> Shape:
         return shapes.with_rank(ref, 0)
 
-    def compute(self, ctx: Any, ref: Cell) -> Any:
+    def compute(self, ctx: KernelContext, ref: Cell) -> Any:
         return count_from(ctx.xp, ref, self.limit)
 
 
@@ -221,7 +222,7 @@ class CountUpTo(StatefulOp):
 @export("assign")
 def assign(
     ref: Any,
-    value: Any,
+    value: TensorLike,
     validate_shape: bool | None = None,
     use_locking: bool | None = None,
     name: str | None = None,
@@ -254,7 +255,7 @@ def assign(
 
 @export("assign_add")
 def assign_add(
-    ref: Any, value: Any, use_locking: Any = None, name: str | None = None
+    ref: Any, value: TensorLike, use_locking: Any = None, name: str | None = None
 ) -> Any:
     """Add `value` to a variable; returns its new value.  See `tf.assign`."""
     if not ref.dtype.is_ref:
@@ -264,7 +265,7 @@ def assign_add(
 
 @export("assign_sub")
 def assign_sub(
-    ref: Any, value: Any, use_locking: Any = None, name: str | None = None
+    ref: Any, value: TensorLike, use_locking: Any = None, name: str | None = None
 ) -> Any:
     """Subtract `value` from a variable; returns a Tensor of its new value."""
     if not ref.dtype.is_ref:

@@ -16,6 +16,7 @@ from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, is_full
+from tfteach.framework.type_aliases import KernelContext
 from tfteach.framework.variable_cell import Cell
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import GatherNd, GatherV2
@@ -50,13 +51,13 @@ class ResourceGather(StatefulOp):
         axis = np.asarray(self.batch_dims)
         return GatherV2(self.batch_dims).infer_shape(resource, indices, axis)
 
-    def compute(self, ctx: Any, resource: Cell, indices: Any) -> Any:
+    def compute(self, ctx: KernelContext, resource: Cell, indices: Any) -> Any:
         require_value(resource)
         axis = np.asarray(self.batch_dims)
         rows = GatherV2(self.batch_dims)
         return rows.compute(ctx.xp, resource.value, indices, axis)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         handle, indices = op.inputs
         params_shape = variable_shape(handle)
         count = expand_dims(size(indices), 0)
@@ -79,11 +80,11 @@ class ResourceGatherNd(StatefulOp):
     def infer_shape(self, resource: Shape, indices: Shape) -> Shape:
         return GatherNd().infer_shape(resource, indices)
 
-    def compute(self, ctx: Any, resource: Cell, indices: Any) -> Any:
+    def compute(self, ctx: KernelContext, resource: Cell, indices: Any) -> Any:
         require_value(resource)
         return GatherNd().compute(ctx.xp, resource.value, indices)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         handle, indices = op.inputs
         # TF reads the shape from the variable even where it is known.
         params_shape = VariableShape(indices.dtype.base_dtype)(handle)

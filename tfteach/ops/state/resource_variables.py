@@ -18,8 +18,9 @@ from tfteach.framework.errors import (
     invalid_argument,
 )
 from tfteach.framework.op import NoOutputOp, StatefulOp
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, KernelContext
 from tfteach.framework.variable_cell import IN_PLACE_FROM, Cell, update_in_place
 
 NUMBERS = dtypes_of(
@@ -62,7 +63,7 @@ def check_same_shape(cell: Cell, value: Any, message: str) -> None:
         raise invalid_argument(message.format(ours=ours, given=given))
 
 
-def count_from(xp: Any, cell: Cell, limit: int) -> Any:
+def count_from(xp: ArrayModule, cell: Cell, limit: int) -> Any:
     with cell.lock:
         old = cell.value
         if old >= limit:
@@ -92,10 +93,10 @@ class VarHandleOp(StatefulOp):
     def shape_behind(self) -> Shape:
         return self.shape
 
-    def compute(self, ctx: Any) -> Any:
+    def compute(self, ctx: KernelContext) -> Any:
         return cell_of(ctx, self)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return []
 
 
@@ -136,11 +137,11 @@ class ReadVariableOp(StatefulOp):
     def infer_shape(self, resource: Shape) -> Shape:
         return resource
 
-    def compute(self, ctx: Any, resource: Cell) -> Any:
+    def compute(self, ctx: KernelContext, resource: Cell) -> Any:
         require_value_to_read(resource)
         return resource.value
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [grad]
 
 
@@ -154,7 +155,7 @@ class AssignVariableOp(StatefulOp, NoOutputOp):
         shapes.merge(resource, value)
         return []
 
-    def compute(self, ctx: Any, resource: Cell, value: Any) -> Any:
+    def compute(self, ctx: KernelContext, resource: Cell, value: Any) -> Any:
         with resource.lock:
             resource.assign(value)
         return ()
@@ -168,7 +169,7 @@ class _AssignUpdateVariable(StatefulOp, NoOutputOp, abstract=True):
         shapes.merge(resource, value)
         return []
 
-    def compute(self, ctx: Any, resource: Cell, value: Any) -> Any:
+    def compute(self, ctx: KernelContext, resource: Cell, value: Any) -> Any:
         require_value(resource)
         check_same_shape(
             resource,
@@ -201,10 +202,10 @@ class VarIsInitializedOp(StatefulOp):
     def infer_shape(self, resource: Shape) -> Shape:
         return ()
 
-    def compute(self, ctx: Any, resource: Cell) -> Any:
+    def compute(self, ctx: KernelContext, resource: Cell) -> Any:
         return ctx.xp.asarray(resource.is_initialized)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -220,11 +221,11 @@ class VariableShape(StatefulOp):
     def infer_shape(self, input: Shape) -> Shape:
         return (None,) if input is None else (len(input),)
 
-    def compute(self, ctx: Any, input: Cell) -> Any:
+    def compute(self, ctx: KernelContext, input: Cell) -> Any:
         require_value(input)
         return ctx.xp.asarray(input.value.shape, self.out_type.numpy_dtype)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -237,7 +238,7 @@ class DestroyResourceOp(StatefulOp, NoOutputOp):
     def infer_shape(self, resource: Shape) -> Any:
         return []
 
-    def compute(self, ctx: Any, resource: Cell) -> Any:
+    def compute(self, ctx: KernelContext, resource: Cell) -> Any:
         if not resource.is_initialized and not self.ignore_lookup_error:
             raise NotFoundError(
                 None,
@@ -261,6 +262,6 @@ class ResourceCountUpTo(StatefulOp):
     def infer_shape(self, resource: Shape) -> Shape:
         return shapes.with_rank(resource, 0)
 
-    def compute(self, ctx: Any, resource: Cell) -> Any:
+    def compute(self, ctx: KernelContext, resource: Cell) -> Any:
         require_value(resource)
         return count_from(ctx.xp, resource, self.limit)

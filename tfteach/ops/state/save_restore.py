@@ -16,12 +16,13 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import UnimplementedError
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import KernelContext
 
 
 class _FileOp(StatefulOp, abstract=True):
     on_gpu: ClassVar[bool] = False
 
-    def compute(self, ctx: Any, *inputs: Any) -> Any:
+    def compute(self, ctx: KernelContext, *inputs: Any) -> Any:
         raise UnimplementedError(
             None,
             None,

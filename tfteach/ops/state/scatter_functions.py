@@ -10,6 +10,7 @@ from typing import Any
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.fill import ones_like
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
@@ -32,8 +33,8 @@ def _update(
 @export("scatter_update")
 def scatter_update(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = True,
     name: str | None = None,
 ) -> Any:
@@ -59,8 +60,8 @@ def scatter_update(
 @export("scatter_add")
 def scatter_add(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -76,8 +77,8 @@ def scatter_add(
 @export("scatter_sub")
 def scatter_sub(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -92,8 +93,8 @@ def scatter_sub(
 @export("scatter_mul")
 def scatter_mul(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -108,8 +109,8 @@ def scatter_mul(
 @export("scatter_div")
 def scatter_div(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -124,8 +125,8 @@ def scatter_div(
 @export("scatter_min")
 def scatter_min(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -142,8 +143,8 @@ def scatter_min(
 @export("scatter_max")
 def scatter_max(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -160,8 +161,8 @@ def scatter_max(
 @export("scatter_nd_update")
 def scatter_nd_update(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = True,
     name: str | None = None,
 ) -> Any:
@@ -184,8 +185,8 @@ def scatter_nd_update(
 @export("scatter_nd_add")
 def scatter_nd_add(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -200,8 +201,8 @@ def scatter_nd_add(
 @export("scatter_nd_sub")
 def scatter_nd_sub(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -216,8 +217,8 @@ def scatter_nd_sub(
 @export("batch_scatter_update")
 def batch_scatter_update(
     ref: Any,
-    indices: Any,
-    updates: Any,
+    indices: TensorLike,
+    updates: TensorLike,
     use_locking: bool = True,
     name: str | None = None,
 ) -> Any:

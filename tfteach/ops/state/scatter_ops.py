@@ -15,6 +15,7 @@ from tfteach.framework.errors import UnimplementedError, invalid_argument
 from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, KernelContext
 from tfteach.framework.variable_cell import Cell, update_in_place
 from tfteach.ops.array.gather import check_indices, check_points
 from tfteach.ops.array.jit_row_scatter import change_rows
@@ -29,7 +30,9 @@ ORDERED = dtypes_of("half bfloat16 float32 float64 int32 int64")
 # ---- kernels
 
 
-def _change_distinct(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
+def _change_distinct(
+    xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any
+) -> None:
     changed = take_rows(xp, target, ids)
     getattr(xp, how)(changed, rows, out=changed)
     put_rows(xp, target, ids, changed)
@@ -70,7 +73,7 @@ def _change_on_gpu(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
     _change_distinct(xp, how, target, ids, rows)
 
 
-def _divide(xp: Any, target: Any, ids: Any, rows: Any) -> None:
+def _divide(xp: ArrayModule, target: Any, ids: Any, rows: Any) -> None:
     is_whole = target.dtype.kind in "iu"
     for i, row in zip(ids.tolist(), rows, strict=True):
         if is_whole:
@@ -80,7 +83,7 @@ def _divide(xp: Any, target: Any, ids: Any, rows: Any) -> None:
             target[i] = target[i] / row
 
 
-def update_rows(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
+def update_rows(xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any) -> None:
     """Update `target[ids[i]]` by `rows[i]`, for all i, in place.
 
     Args:
@@ -100,7 +103,9 @@ def update_rows(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
         _change_on_gpu(xp, how, target, ids, rows)
 
 
-def scatter(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
+def scatter(
+    ctx: KernelContext, how: str, cell: Cell, indices: Any, updates: Any
+) -> None:
     """Update the rows `indices` of a variable."""
     xp, text = ctx.xp, shapes.text
     shape = cell.value.shape
@@ -182,7 +187,7 @@ class _Scatter(StatefulOp, abstract=True):
             shapes.merge(updates, indices + shapes.with_rank_at_least(ref, 1)[1:])  # type: ignore[index]
         return ref
 
-    def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
+    def compute(self, ctx: KernelContext, ref: Cell, indices: Any, updates: Any) -> Any:
         scatter(ctx, self.how, ref, indices, updates)
         return ref
 
@@ -198,7 +203,9 @@ class _ResourceScatter(StatefulOp, NoOutputOp, abstract=True):
             shapes.merge(updates, indices + resource[1:])
         return []
 
-    def compute(self, ctx: Any, resource: Cell, indices: Any, updates: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, resource: Cell, indices: Any, updates: Any
+    ) -> Any:
         require_value(resource)
         scatter(ctx, self.how, resource, indices, updates)
         return ()
@@ -215,7 +222,7 @@ class _ScatterNd(StatefulOp, abstract=True):
         _check_points_shape(ref, indices, updates)
         return ref
 
-    def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
+    def compute(self, ctx: KernelContext, ref: Cell, indices: Any, updates: Any) -> Any:
         scatter_points(ctx, self.how, ref, indices, updates)
         return ref
 
@@ -231,7 +238,7 @@ class _ResourceScatterNd(StatefulOp, NoOutputOp, abstract=True):
         _check_points_shape(ref, indices, updates)
         return []
 
-    def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
+    def compute(self, ctx: KernelContext, ref: Cell, indices: Any, updates: Any) -> Any:
         require_value(ref)
         scatter_points(ctx, self.how, ref, indices, updates)
         return ()
@@ -472,7 +479,7 @@ class _SliceAssign(StatefulOp, abstract=True):
     new_axis_mask: int = 0
     shrink_axis_mask: int = 0
 
-    def _set(self, ctx: Any, cell: Cell, vectors: Any, value: Any) -> None:
+    def _set(self, ctx: KernelContext, cell: Cell, vectors: Any, value: Any) -> None:
         index = StridedSlice(*self.attributes).index(cell.value.shape, *vectors)
         sliced = ctx.xp.asarray(cell.value)[index].shape
         if sliced != value.shape:
@@ -503,7 +510,7 @@ class StridedSliceAssign(_SliceAssign):
     def infer_shape(self, ref: Shape, *_: Any) -> Any:
         return ref
 
-    def compute(self, ctx: Any, ref: Cell, *rest: Any) -> Any:
+    def compute(self, ctx: KernelContext, ref: Cell, *rest: Any) -> Any:
         self._set(ctx, ref, rest[:3], rest[3])
         return ref
 
@@ -517,7 +524,7 @@ class ResourceStridedSliceAssign(_SliceAssign, NoOutputOp):
     def infer_shape(self, ref: Shape, *_: Any) -> Any:
         return []
 
-    def compute(self, ctx: Any, ref: Cell, *rest: Any) -> Any:
+    def compute(self, ctx: KernelContext, ref: Cell, *rest: Any) -> Any:
         require_value(ref)
         self._set(ctx, ref, rest[:3], rest[3])
         return ()

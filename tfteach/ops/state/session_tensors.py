@@ -20,6 +20,11 @@ from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import (
+    DTypeLike,
+    KernelContext,
+    SessionLike,
+)
 from tfteach.ops.core.constant import placeholder
 
 # Unreferenced handles are deleted in batches of this size.
@@ -49,7 +54,7 @@ class Store:
         self.tensors.clear()
 
 
-def _store(ctx: Any) -> Store:
+def _store(ctx: KernelContext) -> Store:
     found: Store = ctx.resource("session tensors", "", Store)
     return found
 
@@ -69,7 +74,7 @@ class GetSessionHandle(StatefulOp):
     def infer_shape(self, value: Shape) -> Shape:
         return ()
 
-    def compute(self, ctx: Any, value: Any) -> Any:
+    def compute(self, ctx: KernelContext, value: Any) -> Any:
         store = _store(ctx)
         device = ctx.device.name if ctx.device is not None else ""
         name = _Name(f"{ctx.op.name};{next(store.numbers)};{device}".encode())
@@ -80,7 +85,7 @@ class GetSessionHandle(StatefulOp):
     def fetched(self, output: Tensor, value: Any) -> Any:
         return TensorHandle(value, output.op.inputs[0].dtype.base_dtype, value.session)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -91,7 +96,7 @@ class GetSessionTensor(StatefulOp):
     dtype: DType
     aliases: ClassVar[bool] = True
 
-    def compute(self, ctx: Any, handle: Any) -> Any:
+    def compute(self, ctx: KernelContext, handle: Any) -> Any:
         value = _store(ctx).tensors.get(_text(handle))
         if value is None:
             raise invalid_argument(
@@ -108,7 +113,7 @@ class GetSessionTensor(StatefulOp):
             )
         return value
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None]
 
 
@@ -117,7 +122,7 @@ class DeleteSessionTensor(StatefulOp, NoOutputOp):
 
     signature = "handle: string ->"
 
-    def compute(self, ctx: Any, handle: Any) -> None:
+    def compute(self, ctx: KernelContext, handle: Any) -> None:
         if _store(ctx).tensors.pop(_text(handle), None) is None:
             raise invalid_argument(
                 f"Failed to delete a tensor with handle '{_text(handle).decode()}' in "
@@ -139,7 +144,7 @@ class TensorHandle:
       handle: the name of the tensor in the session, a str.
     """
 
-    def __init__(self, handle: Any, dtype: DType, session: Any) -> None:
+    def __init__(self, handle: Any, dtype: DType, session: SessionLike) -> None:
         self.handle: str = handle.decode()
         self.dtype = dtype
         self._name, self._session = handle, session
@@ -239,7 +244,7 @@ def get_session_handle(data: Any, name: str | None = None) -> Tensor:
 
 @export("get_session_tensor")
 def get_session_tensor(
-    handle: Any, dtype: Any, name: str | None = None
+    handle: Any, dtype: DTypeLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """A placeholder for a handle's name, and the tensor with that name.
 

@@ -14,9 +14,10 @@ from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import UnimplementedError, invalid_argument
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.op_traits import Collection, Int32Kernel
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import KernelContext
 from tfteach.ops.state.tensor_array_store import ArrayStore
 
 
@@ -47,7 +48,7 @@ class TensorArrayV3(StatefulOp, MultiOutputOp):
         shape = self.element_shape
         return shape if self.identical_element_shapes or shapes.is_full(shape) else None
 
-    def compute(self, ctx: Any, size: Any) -> tuple[ArrayStore, Any]:
+    def compute(self, ctx: KernelContext, size: Any) -> tuple[ArrayStore, Any]:
         if size.shape:
             raise invalid_argument(
                 "TensorArray size must be scalar, but had shape: "
@@ -86,7 +87,7 @@ class TensorArrayGradV3(_ArrayOp, MultiOutputOp):
     def infer_shape(self, handle: Shape, flow_in: Shape) -> list[Shape]:
         return [(2,), ()]
 
-    def compute(self, ctx: Any, handle: ArrayStore, flow_in: Any) -> Any:
+    def compute(self, ctx: KernelContext, handle: ArrayStore, flow_in: Any) -> Any:
         return handle.gradient(self.source), flow_in
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
@@ -112,7 +113,12 @@ class TensorArrayWriteV3(_ArrayOp):
         return ()
 
     def compute(
-        self, ctx: Any, handle: ArrayStore, index: Any, value: Any, flow_in: Any
+        self,
+        ctx: KernelContext,
+        handle: ArrayStore,
+        index: Any,
+        value: Any,
+        flow_in: Any,
     ) -> Any:
         _check_scalar(index)
         _check_type(handle, ctx.op.inputs[2].dtype.base_dtype)
@@ -133,7 +139,9 @@ class TensorArrayReadV3(_ArrayOp):
         shapes.with_rank(index, 0)
         return handle
 
-    def compute(self, ctx: Any, handle: ArrayStore, index: Any, flow_in: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, handle: ArrayStore, index: Any, flow_in: Any
+    ) -> Any:
         _check_scalar(index)
         _check_request(handle, self.dtype)
         return handle.read(ctx.xp, int(index))
@@ -159,7 +167,9 @@ class TensorArrayGatherV3(_ArrayOp):
         indices = inputs[1]
         return (indices[0] if indices else None, *element)
 
-    def compute(self, ctx: Any, handle: ArrayStore, indices: Any, flow_in: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, handle: ArrayStore, indices: Any, flow_in: Any
+    ) -> Any:
         if indices.ndim != 1:
             raise invalid_argument(
                 "Expected indices to be a vector, but received shape: "
@@ -216,7 +226,12 @@ class TensorArrayScatterV3(_ArrayOp):
         return shape[1:] if shape else None
 
     def compute(
-        self, ctx: Any, handle: ArrayStore, indices: Any, value: Any, flow_in: Any
+        self,
+        ctx: KernelContext,
+        handle: ArrayStore,
+        indices: Any,
+        value: Any,
+        flow_in: Any,
     ) -> Any:
         if indices.ndim != 1:
             raise invalid_argument(
@@ -253,7 +268,7 @@ class TensorArrayConcatV3(_ArrayOp, MultiOutputOp):
     def infer_shape(self, handle: Shape, flow_in: Shape) -> list[Shape]:
         return [None, (None,)]
 
-    def compute(self, ctx: Any, handle: ArrayStore, flow_in: Any) -> Any:
+    def compute(self, ctx: KernelContext, handle: ArrayStore, flow_in: Any) -> Any:
         xp = ctx.xp
         _check_request(handle, self.dtype)
         handle.check_open()
@@ -308,7 +323,12 @@ class TensorArraySplitV3(_ArrayOp):
         return (None, *shape[1:]) if shape else None
 
     def compute(
-        self, ctx: Any, handle: ArrayStore, value: Any, lengths: Any, flow_in: Any
+        self,
+        ctx: KernelContext,
+        handle: ArrayStore,
+        value: Any,
+        lengths: Any,
+        flow_in: Any,
     ) -> Any:
         if lengths.ndim != 1:
             raise invalid_argument(
@@ -352,11 +372,11 @@ class TensorArraySizeV3(_ArrayOp):
     def infer_shape(self, handle: Shape, flow_in: Shape) -> Shape:
         return ()
 
-    def compute(self, ctx: Any, handle: ArrayStore, flow_in: Any) -> Any:
+    def compute(self, ctx: KernelContext, handle: ArrayStore, flow_in: Any) -> Any:
         handle.check_open()
         return ctx.xp.array(len(handle), "int32")
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]
 
 
@@ -369,7 +389,7 @@ class TensorArrayCloseV3(_ArrayOp, NoOutputOp):
     def infer_shape(self, handle: Shape) -> list[Shape]:
         return []
 
-    def compute(self, ctx: Any, handle: ArrayStore) -> tuple[()]:
+    def compute(self, ctx: KernelContext, handle: ArrayStore) -> tuple[()]:
         handle.close()
         return ()
 

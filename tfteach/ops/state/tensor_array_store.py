@@ -13,6 +13,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, bool_, string
 from tfteach.framework.errors import ResourceExhaustedError, invalid_argument
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule
 
 _numbers = itertools.count()
 
@@ -202,7 +203,7 @@ class ArrayStore:
             slot.cleared, slot.value = True, None
         return value
 
-    def _zeros(self, xp: Any, slot: _Slot, index: int) -> Any:
+    def _zeros(self, xp: ArrayModule, slot: _Slot, index: int) -> Any:
         shape = slot.shape if slot.shape is not None else self.element_shape
         if not shapes.is_full(shape):
             raise invalid_argument(

@@ -15,6 +15,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape, with_rank
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.text.byte_strings import each, each_as
 from tfteach.ops.text.string_ops import TextOp
 
@@ -61,7 +62,7 @@ class StaticRegexReplace(TextOp):
     rewrite: str
     replace_global: bool = True
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         pattern, rewrite = self.pattern.encode(), self.rewrite.encode()
         return replaced(input, pattern, rewrite, self.replace_global)
 
@@ -96,7 +97,7 @@ class StaticRegexFullMatch(TextOp):
     signature = "input: string -> output: bool"
     pattern: str
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return matches(input, self.pattern.encode())
 
 
@@ -112,7 +113,7 @@ class RegexFullMatch(TextOp):
         with_rank(pattern, 0)
         return input
 
-    def compute(self, xp: Any, input: Any, pattern: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, pattern: Any) -> Any:
         if np.ndim(pattern):
             raise invalid_argument(
                 f"Pattern must be scalar, but received {list(np.shape(pattern))}"
@@ -127,9 +128,9 @@ def _scalar(value: Any) -> bytes:
 
 @export("regex_replace", "strings.regex_replace")
 def regex_replace(
-    input: Any,
-    pattern: Any,
-    rewrite: Any,
+    input: TensorLike,
+    pattern: TensorLike,
+    rewrite: TensorLike,
     replace_global: bool = True,
     name: str | None = None,
 ) -> Tensor:

@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import DType, dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.text.byte_strings import each, each_as
 from tfteach.ops.text.hash_functions import fingerprint64, murmur64, siphash
 from tfteach.ops.text.string_ops import TextOp
@@ -31,7 +32,7 @@ class AsString(TextOp):
     width: int = -1
     fill: str = ""
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return each(self._writer(np.asarray(input).dtype), input)
 
     def _writer(self, dtype: np.dtype[Any]) -> Callable[[Any], bytes]:
@@ -69,7 +70,7 @@ class AsString(TextOp):
 
 @export("as_string", "dtypes.as_string", "strings.as_string")
 def as_string(
-    input: Any,
+    input: TensorLike,
     precision: int = -1,
     scientific: bool = False,
     shortest: bool = False,
@@ -114,7 +115,7 @@ class StringToNumber(TextOp):
     out_type_allowed = dtypes_of("float32 float64 int32 int64")
     out_type: DType = float32
 
-    def compute(self, xp: Any, string_tensor: Any) -> Any:
+    def compute(self, xp: ArrayModule, string_tensor: Any) -> Any:
         dtype = self.out_type.as_numpy_dtype
         read = self._float if self.out_type.is_floating else self._integer
         return each_as(dtype, read, string_tensor)
@@ -147,10 +148,10 @@ class StringToNumber(TextOp):
 
 @export("string_to_number", "strings.to_number")
 def string_to_number(
-    string_tensor: Any = None,
-    out_type: Any = float32,
+    string_tensor: TensorLike | None = None,
+    out_type: DTypeLike = float32,
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """The numbers parsed from strings, of type `out_type`.
 
@@ -168,7 +169,8 @@ def string_to_number(
 
     Source: StringToNumber in core/ops/parsing_ops.cc.
     """
-    return StringToNumber(out_type)(_either(string_tensor, input), name=name)
+    op = StringToNumber(out_type)  # type: ignore[arg-type]  # converted by the op
+    return op(_either(string_tensor, input), name=name)
 
 
 def _either(string_tensor: Any, input: Any) -> Any:
@@ -194,7 +196,7 @@ class StringToHashBucket(BucketOp):
 
     signature = "string_tensor: string -> output: int64"
 
-    def compute(self, xp: Any, string_tensor: Any) -> Any:
+    def compute(self, xp: ArrayModule, string_tensor: Any) -> Any:
         return each_as(
             np.int64, lambda s: murmur64(s) % self.num_buckets, string_tensor
         )
@@ -208,7 +210,7 @@ class StringToHashBucketFast(BucketOp):
 
     signature = "input: string -> output: int64"
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return each_as(np.int64, lambda s: fingerprint64(s) % self.num_buckets, input)
 
 
@@ -218,7 +220,7 @@ class StringToHashBucketStrong(BucketOp):
     signature = "input: string -> output: int64"
     key: tuple[int, ...]
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         if len(self.key) != 2:
             raise invalid_argument("Key must have 2 elements")
         return each_as(
@@ -231,7 +233,7 @@ def string_to_hash_bucket(
     string_tensor: Any = None,
     num_buckets: Any = None,
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """A bucket in [0, num_buckets) for each string, int64; the oldest hash function.
 
@@ -245,7 +247,7 @@ def string_to_hash_bucket(
 
 @export("string_to_hash_bucket_fast", "strings.to_hash_bucket_fast")
 def string_to_hash_bucket_fast(
-    input: Any, num_buckets: int, name: str | None = None
+    input: TensorLike, num_buckets: int, name: str | None = None
 ) -> Tensor:
     """A bucket in [0, num_buckets) for each string, int64, the same on every machine.
 
@@ -267,7 +269,7 @@ def string_to_hash_bucket_fast(
 
 @export("string_to_hash_bucket_strong", "strings.to_hash_bucket_strong")
 def string_to_hash_bucket_strong(
-    input: Any, num_buckets: int, key: Any, name: str | None = None
+    input: TensorLike, num_buckets: int, key: Any, name: str | None = None
 ) -> Tensor:
     """A bucket for each string, unpredictable without the key.
 

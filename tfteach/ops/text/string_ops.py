@@ -20,6 +20,7 @@ from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.text.byte_strings import each, each_as
 
 
@@ -43,7 +44,7 @@ class CaseOp(TextOp, abstract=True):
 
     encoding: str = ""
 
-    def change(self, xp: Any, input: Any, ascii: Any, unicode: Any) -> Any:
+    def change(self, xp: ArrayModule, input: Any, ascii: Any, unicode: Any) -> Any:
         if self.encoding not in ("", "utf-8"):
             raise invalid_argument(
                 "only utf-8 or '' (no encoding) is supported, received " + self.encoding
@@ -58,7 +59,7 @@ class StringLower(CaseOp):
 
     signature = "input: string -> output: string"
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return self.change(xp, input, bytes.lower, str.lower)
 
 
@@ -67,7 +68,7 @@ class StringUpper(CaseOp):
 
     signature = "input: string -> output: string"
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return self.change(xp, input, bytes.upper, str.upper)
 
 
@@ -100,7 +101,7 @@ class StringStrip(TextOp):
 
     signature = "input: string -> output: string"
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return each(lambda s: s.strip(string.whitespace.encode()), input)
 
 
@@ -131,7 +132,7 @@ class StringLength(TextOp):
     def validate(self) -> None:
         check_choice(self.op_type, "unit", self.unit, UNITS)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return each_as(np.int32, len if self.unit == "BYTE" else _characters, input)
 
 
@@ -141,7 +142,9 @@ def _characters(value: bytes) -> int:
 
 
 @export("strings.length")
-def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+def string_length(
+    input: TensorLike, name: str | None = None, unit: str = "BYTE"
+) -> Tensor:
     """The length of each string, an int32 Tensor of `input`'s shape.
 
     Args:
@@ -176,7 +179,7 @@ class Substr(TextOp):
         shapes.merge(pos, len)
         return shapes.broadcast(input, pos)
 
-    def compute(self, xp: Any, input: Any, pos: Any, len: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, pos: Any, len: Any) -> Any:
         if np.shape(pos) != np.shape(len):
             raise invalid_argument("pos and len should have the same shape")
         where = np.arange(np.size(input)).reshape(np.shape(input))
@@ -200,7 +203,11 @@ class Substr(TextOp):
 
 @export("substr", "strings.substr")
 def substr(
-    input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE"
+    input: TensorLike,
+    pos: TensorLike,
+    len: Any,
+    name: str | None = None,
+    unit: str = "BYTE",
 ) -> Tensor:
     """A substring of each string: `len` bytes (or characters) from `pos`.
 
@@ -241,7 +248,7 @@ class StringJoin(TextOp):
                 found = shape if found == () else shapes.merge(found, shape)
         return found
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         full = {np.shape(i) for i in inputs} - {()}
         if len(full) > 1:
             raise invalid_argument(
@@ -281,7 +288,7 @@ class EncodeBase64(TextOp):
     signature = "input: string -> output: string"
     pad: bool = False
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         def encode(value: bytes) -> bytes:
             text = base64.urlsafe_b64encode(value)
             return text if self.pad else text.rstrip(b"=")
@@ -294,7 +301,7 @@ class DecodeBase64(TextOp):
 
     signature = "input: string -> output: string"
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return each(_decode, input)
 
 
@@ -308,7 +315,9 @@ def _decode(value: bytes) -> bytes:
 
 
 @export("encode_base64", "io.encode_base64")
-def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
+def encode_base64(
+    input: TensorLike, pad: bool = False, name: str | None = None
+) -> Tensor:
     """Each string in web-safe base64 (RFC 4648, section 5).
 
     Args:
@@ -325,7 +334,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
 
 
 @export("decode_base64", "io.decode_base64")
-def decode_base64(input: Any, name: str | None = None) -> Tensor:
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """Decode web-safe base64 strings, padded or not.
 
     Raises:

@@ -21,6 +21,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import either
@@ -67,11 +68,11 @@ class StringSplit(SplitOp):
     )
     skip_empty: bool = True
 
-    def check_shapes(self, input: Any, delimiter: Any) -> None:
+    def check_shapes(self, input: tuple[int, ...], delimiter: tuple[int, ...]) -> None:
         require_vector(input, "input must be a vector, got shape: %s")
         require_scalar(delimiter, "delimiter must be a scalar, got shape: %s")
 
-    def compute(self, xp: Any, input: Any, delimiter: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, delimiter: Any) -> Any:
         characters = self.scalar("delimiter", delimiter)
         return sparse_rows([self._parts(value, characters) for value in input])
 
@@ -93,11 +94,11 @@ class StringSplitV2(SplitOp):
     )
     maxsplit: int = -1
 
-    def check_shapes(self, input: Any, sep: Any) -> None:
+    def check_shapes(self, input: tuple[int, ...], sep: tuple[int, ...]) -> None:
         require_vector(input, "input must be a vector, got shape: %s")
         require_scalar(sep, "sep must be a scalar, got shape: %s")
 
-    def compute(self, xp: Any, input: Any, sep: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, sep: Any) -> Any:
         separator = self.scalar("sep", sep)
         return sparse_rows([self._parts(value, separator) for value in input])
 
@@ -130,8 +131,8 @@ def _only_sparse(result_type: Any) -> None:
 
 @export("string_split")
 def string_split(
-    source: Any,
-    sep: Any = None,
+    source: TensorLike,
+    sep: TensorLike | None = None,
     skip_empty: bool = True,
     delimiter: Any = None,
     result_type: str = "SparseTensor",
@@ -172,8 +173,8 @@ def string_split(
 
 @export("strings.split")
 def strings_split(
-    input: Any = None,
-    sep: Any = None,
+    input: TensorLike | None = None,
+    sep: TensorLike | None = None,
     maxsplit: int = -1,
     result_type: str = "SparseTensor",
     source: Any = None,
@@ -232,7 +233,7 @@ class ReduceJoin(TextOp):
             return tuple(1 if i in axes else n for i, n in enumerate(inputs))
         return tuple(n for i, n in enumerate(inputs) if i not in axes)
 
-    def compute(self, xp: Any, inputs: Any, reduction_indices: Any) -> Any:
+    def compute(self, xp: ArrayModule, inputs: Any, reduction_indices: Any) -> Any:
         inputs = np.asarray(inputs, object)
         listed = np.ravel(reduction_indices).tolist()
         for i, axis in enumerate(listed):
@@ -259,12 +260,12 @@ class ReduceJoin(TextOp):
 
 @export("reduce_join", "strings.reduce_join")
 def reduce_join(
-    inputs: Any,
-    axis: Any = None,
+    inputs: TensorLike,
+    axis: TensorLike | None = None,
     keep_dims: bool | None = None,
     separator: str = "",
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keepdims: bool | None = None,
 ) -> Tensor:
     """Strings joined along axes, in the order in which the axes are listed.
@@ -333,7 +334,12 @@ class UnsortedSegmentJoin(TextOp):
         count = None if num_segments is None else int(num_segments)
         return (count, *inputs[len(segment_ids) :])
 
-    def check_shapes(self, inputs: Any, segment_ids: Any, num_segments: Any) -> None:
+    def check_shapes(
+        self,
+        inputs: tuple[int, ...],
+        segment_ids: tuple[int, ...],
+        num_segments: tuple[int, ...],
+    ) -> None:
         require_scalar(num_segments, "Number of segments should be a scalar, got %s")
         require(segment_ids, "Segment_id cannot have rank 0")
         rank = len(segment_ids)
@@ -344,7 +350,9 @@ class UnsortedSegmentJoin(TextOp):
             words = f"Segment dimension is {own} while input dimension is {wanted} in "
             require(own == wanted, words + f"rank {i}")
 
-    def compute(self, xp: Any, inputs: Any, segment_ids: Any, num_segments: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, inputs: Any, segment_ids: Any, num_segments: Any
+    ) -> Any:
         inputs, ids = np.asarray(inputs, object), np.asarray(segment_ids)
         rest = inputs.shape[ids.ndim :]
         rows = inputs.reshape(ids.size, int(np.prod(rest)))
@@ -369,9 +377,9 @@ class UnsortedSegmentJoin(TextOp):
 
 @export("strings.unsorted_segment_join")
 def unsorted_segment_join(
-    inputs: Any,
-    segment_ids: Any,
-    num_segments: Any,
+    inputs: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
     separator: str = "",
     name: str | None = None,
 ) -> Tensor:

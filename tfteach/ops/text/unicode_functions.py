@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.shape_ops import shape
@@ -31,7 +32,7 @@ from tfteach.ops.text.unicode_ops import (
 
 @export("strings.unicode_transcode")
 def unicode_transcode(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     output_encoding: str,
     errors: str = "replace",
@@ -112,7 +113,7 @@ def _decoded(
 
 @export("strings.unicode_decode")
 def unicode_decode(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = REPLACEMENT,
@@ -148,7 +149,7 @@ def unicode_decode(
 
 @export("strings.unicode_decode_with_offsets")
 def unicode_decode_with_offsets(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = REPLACEMENT,
@@ -171,7 +172,7 @@ def unicode_decode_with_offsets(
 
 @export("strings.unicode_split")
 def unicode_split(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = REPLACEMENT,
@@ -198,7 +199,7 @@ def unicode_split(
 
 @export("strings.unicode_split_with_offsets")
 def unicode_split_with_offsets(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = REPLACEMENT,
@@ -227,7 +228,7 @@ def _each_encoded(points: Tensor, encoding: str, errors: str, instead: int) -> T
 
 @export("strings.unicode_encode")
 def unicode_encode(
-    input: Any,
+    input: TensorLike,
     output_encoding: str,
     errors: str = "replace",
     replacement_char: int = REPLACEMENT,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.training.jit_update_rules import Step
 from tfteach.ops.training.training_ops import _Resource
 from tfteach.ops.training.update_rules import DenseRule, Rule, SparseRule, on_handles
@@ -16,7 +17,7 @@ from tfteach.ops.training.update_rules import DenseRule, Rule, SparseRule, on_ha
 
 class _Adadelta(Rule):
     def step(self, lr: Any, rho: Any, epsilon: Any) -> Step:
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             var, accum, accum_update = state
             accum *= rho
             accum += grad * grad * (1 - rho)
@@ -73,7 +74,7 @@ class _AdagradV2(Rule):
     update_slots: Any
 
     def step(self, lr: Any, epsilon: Any) -> Step:
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             var, accum = state
             if self.update_slots:
                 accum += grad * grad
@@ -136,7 +137,7 @@ class ApplyAdaMax(DenseRule):
     ) -> Step:
         rate = lr / (1 - beta1_power)
 
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             var, m, v = state
             m += (grad - m) * (1 - beta1)
             v[...] = xp.maximum(v * beta2, abs(grad))
@@ -168,7 +169,7 @@ class ResourceApplyAdamWithAmsgrad(_Resource, DenseRule):
         self, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any,
         epsilon: Any,
     ) -> Step:  # fmt: skip
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             var, m, v, vhat = state
             rate = lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
             m += (grad - m) * (1 - beta1)
@@ -186,7 +187,7 @@ class _KerasMomentum(Rule):
     use_nesterov: Any
 
     def step(self, lr: Any, momentum: Any) -> Step:
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             var, accum = state
             accum *= momentum
             accum -= grad * lr
@@ -237,7 +238,7 @@ class ApplyAddSign(DenseRule):
     )
 
     def step(self, lr: Any, alpha: Any, sign_decay: Any, beta: Any) -> Step:
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             var, m = state
             agree = _agreement(xp, m, grad, beta)
             var -= lr * (alpha + sign_decay * agree) * grad
@@ -265,7 +266,7 @@ class ApplyPowerSign(DenseRule):
     )
 
     def step(self, lr: Any, logbase: Any, sign_decay: Any, beta: Any) -> Step:
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             var, m = state
             agree = _agreement(xp, m, grad, beta)
             var -= lr * xp.exp(logbase * sign_decay * agree) * grad

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tfteach.framework.errors import invalid_argument
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.training.jit_update_rules import Step
 from tfteach.ops.training.training_ops import _Resource
 from tfteach.ops.training.update_rules import (
@@ -36,7 +37,7 @@ def _check_strengths(lr: Any, l1: Any, l2: Any) -> None:
 
 class _ProximalGradientDescent(Rule):
     def step(self, alpha: Any, l1: Any, l2: Any) -> Step:
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             (var,) = state
             near = var - grad * alpha
             if l1 > 0:
@@ -90,7 +91,7 @@ class _ProximalAdagrad(Rule):
         _check_strengths(lr, l1, l2)
 
     def step(self, lr: Any, l1: Any, l2: Any) -> Step:
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             var, accum = state
             accum += grad * grad
             rate = lr / xp.sqrt(accum)
@@ -140,7 +141,7 @@ class ResourceSparseApplyProximalAdagrad(_Resource, SparseApplyProximalAdagrad):
 
 class _AdagradDA(Rule):
     def step(self, lr: Any, l1: Any, l2: Any, global_step: Any) -> Step:
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             var, total, squares = state
             steps = global_step.astype(grad.dtype)
             total += grad
@@ -204,7 +205,7 @@ def ftrl_step(lr: Any, l1: Any, l2: Any, lr_power: Any, shrinkage: Any = None) -
     """n += grad^2; z += grad - (n^-p - n_old^-p) / lr var;
     var = -sign(z) max(|z| - l1, 0) / (n^-p / lr + 2 l2), where p is `lr_power`."""
 
-    def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+    def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
         var, accum, linear = state
         pulled = grad if shrinkage is None else grad + 2 * shrinkage * var
         power = xp.sqrt if lr_power == -0.5 else lambda x: x**-lr_power

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from tfteach.framework.type_aliases import ArrayModule, KernelContext
 from tfteach.framework.variable_cell import Cell
 from tfteach.ops.training.jit_update_rules import Step
 from tfteach.ops.training.training_ops import (
@@ -22,7 +23,7 @@ def rms_prop_step(lr: Any, rho: Any, momentum: Any, epsilon: Any) -> Step:
     """ms: average of grad^2; mom = momentum mom + lr grad / sqrt(ms + epsilon)."""
     rest = 1 - rho
 
-    def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+    def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
         var, ms, mom = state
         s, t = spare
         xp.multiply(grad, grad, out=s)
@@ -39,7 +40,7 @@ def centered_step(lr: Any, rho: Any, momentum: Any, epsilon: Any) -> Step:
     """RMSProp with the variance ms - mg^2 instead of the mean square ms."""
     rest = 1 - rho
 
-    def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+    def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
         var, mg, ms, mom = state
         s, t = spare
         xp.multiply(grad, grad, out=s)
@@ -58,7 +59,14 @@ def centered_step(lr: Any, rho: Any, momentum: Any, epsilon: Any) -> Step:
 
 
 def _move(
-    xp: Any, var: Any, mom: Any, grad: Any, s: Any, t: Any, lr: Any, momentum: Any
+    xp: ArrayModule,
+    var: Any,
+    mom: Any,
+    grad: Any,
+    s: Any,
+    t: Any,
+    lr: Any,
+    momentum: Any,
 ) -> None:
     """mom = momentum mom + lr grad / sqrt(s); var -= mom."""
     xp.sqrt(s, out=s)
@@ -82,7 +90,9 @@ class ApplyRMSProp(_Dense):
     )
     use_locking: bool = False
 
-    def compute(self, ctx: Any, var: Cell, ms: Cell, mom: Cell, *rest: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, var: Cell, ms: Cell, mom: Cell, *rest: Any
+    ) -> Any:
         *scalars, grad = rest
         update(ctx, (var, ms, mom), grad, rms_prop_step(*scalars), 2)
         return var
@@ -110,7 +120,9 @@ class SparseApplyRMSProp(_Sparse):
     )
     use_locking: bool = False
 
-    def compute(self, ctx: Any, var: Cell, ms: Cell, mom: Cell, *rest: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, var: Cell, ms: Cell, mom: Cell, *rest: Any
+    ) -> Any:
         *scalars, grad, indices = rest
         step = rms_prop_step(*scalars)
         update_rows(ctx, (var, ms, mom), grad, indices, step, 2)
@@ -143,7 +155,7 @@ class ApplyCenteredRMSProp(_Dense):
     use_locking: bool = False
 
     def compute(
-        self, ctx: Any, var: Cell, mg: Cell, ms: Cell, mom: Cell, *rest: Any
+        self, ctx: KernelContext, var: Cell, mg: Cell, ms: Cell, mom: Cell, *rest: Any
     ) -> Any:
         *scalars, grad = rest
         update(ctx, (var, mg, ms, mom), grad, centered_step(*scalars), 2)
@@ -176,7 +188,7 @@ class SparseApplyCenteredRMSProp(_Sparse):
     use_locking: bool = False
 
     def compute(
-        self, ctx: Any, var: Cell, mg: Cell, ms: Cell, mom: Cell, *rest: Any
+        self, ctx: KernelContext, var: Cell, mg: Cell, ms: Cell, mom: Cell, *rest: Any
     ) -> Any:
         *scalars, grad, indices = rest
         step = centered_step(*scalars)

@@ -19,6 +19,7 @@ from tfteach.framework.numba_loops import Loop
 from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import cores, share
+from tfteach.framework.type_aliases import ArrayModule, KernelContext
 from tfteach.framework.variable_cell import (
     IN_PLACE_FROM,
     Cell,
@@ -38,7 +39,7 @@ _ROW_ELEMENTS = 1 << 12  # of rows, from which compiling a loop pays off
 
 
 def update(
-    ctx: Any, cells: Sequence[Cell], grad: Any, step: Step, temporaries: int
+    ctx: KernelContext, cells: Sequence[Cell], grad: Any, step: Step, temporaries: int
 ) -> None:
     """Run `step` on all elements of the variables, in place, block by block."""
     xp = ctx.xp
@@ -124,7 +125,12 @@ def _run_loop(
 
 
 def update_rows(
-    ctx: Any, cells: Sequence[Cell], grad: Any, indices: Any, step: Step, spare: int
+    ctx: KernelContext,
+    cells: Sequence[Cell],
+    grad: Any,
+    indices: Any,
+    step: Step,
+    spare: int,
 ) -> None:
     """Run `step` on some rows; duplicate rows are updated repeatedly."""
     xp = ctx.xp
@@ -234,7 +240,7 @@ class _Resource(NoOutputOp, abstract=True):
 
     aliases: ClassVar[bool] = False
 
-    def compute(self, ctx: Any, *inputs: Any) -> Any:
+    def compute(self, ctx: KernelContext, *inputs: Any) -> Any:
         for cell in inputs[: len(self.by_handle)]:
             require_value(cell)
         super().compute(ctx, *inputs)
@@ -250,8 +256,8 @@ class ApplyGradientDescent(_Dense):
     signature = "var: ref T, alpha: T, delta: T -> out: ref T"
     use_locking: bool = False
 
-    def compute(self, ctx: Any, var: Cell, alpha: Any, delta: Any) -> Any:
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+    def compute(self, ctx: KernelContext, var: Cell, alpha: Any, delta: Any) -> Any:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             xp.multiply(grad, alpha, out=spare[0])
             xp.subtract(state[0], spare[0], out=state[0])
 
@@ -272,7 +278,7 @@ class ResourceApplyGradientDescent(_Resource, ApplyGradientDescent):
 def momentum_step(lr: Any, momentum: Any, nesterov: bool) -> Step:
     """accum = momentum * accum + grad; var -= lr * accum (or Nesterov's look-ahead)."""
 
-    def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+    def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
         var, accum = state
         xp.multiply(accum, momentum, out=accum)
         xp.add(accum, grad, out=accum)
@@ -299,7 +305,13 @@ class ApplyMomentum(_Dense):
     use_nesterov: bool = False
 
     def compute(
-        self, ctx: Any, var: Cell, accum: Cell, lr: Any, grad: Any, momentum: Any
+        self,
+        ctx: KernelContext,
+        var: Cell,
+        accum: Cell,
+        lr: Any,
+        grad: Any,
+        momentum: Any,
     ) -> Any:
         step = momentum_step(lr, momentum, self.use_nesterov)
         update(ctx, (var, accum), grad, step, 2)
@@ -328,7 +340,7 @@ class SparseApplyMomentum(_Sparse):
 
     def compute(
         self,
-        ctx: Any,
+        ctx: KernelContext,
         var: Cell,
         accum: Cell,
         lr: Any,
@@ -360,7 +372,7 @@ class ResourceSparseApplyMomentum(_Resource, SparseApplyMomentum):
 def adagrad_step(lr: Any, update_slots: bool) -> Step:
     """accum += grad^2; var -= lr grad / sqrt(accum)."""
 
-    def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+    def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
         var, accum = state
         if update_slots:
             xp.multiply(grad, grad, out=spare[0])
@@ -383,7 +395,9 @@ class ApplyAdagrad(_Dense):
     use_locking: bool = False
     update_slots: bool = True
 
-    def compute(self, ctx: Any, var: Cell, accum: Cell, lr: Any, grad: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, var: Cell, accum: Cell, lr: Any, grad: Any
+    ) -> Any:
         update(ctx, (var, accum), grad, adagrad_step(lr, self.update_slots), 2)
         return var
 
@@ -408,7 +422,13 @@ class SparseApplyAdagrad(_Sparse):
     update_slots: bool = True
 
     def compute(
-        self, ctx: Any, var: Cell, accum: Cell, lr: Any, grad: Any, indices: Any
+        self,
+        ctx: KernelContext,
+        var: Cell,
+        accum: Cell,
+        lr: Any,
+        grad: Any,
+        indices: Any,
     ) -> Any:
         step = adagrad_step(lr, self.update_slots)
         update_rows(ctx, (var, accum), grad, indices, step, 2)
@@ -440,11 +460,11 @@ def adam_step(
 ) -> Callable[[Any], Step]:
     """m, v: moving averages of grad, grad^2; var -= lr' m / (sqrt(v) + epsilon)."""
 
-    def with_xp(xp: Any) -> Step:
+    def with_xp(xp: ArrayModule) -> Step:
         rate = lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
         rest1, rest2 = 1 - beta1, 1 - beta2
 
-        def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
             var, m, v = state
             s, t = spare
             xp.subtract(grad, m, out=s)
@@ -483,7 +503,9 @@ class ApplyAdam(_Dense):
     use_locking: bool = False
     use_nesterov: bool = False
 
-    def compute(self, ctx: Any, var: Cell, m: Cell, v: Cell, *rest: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, var: Cell, m: Cell, v: Cell, *rest: Any
+    ) -> Any:
         *scalars, grad = rest
         step = adam_step(*scalars, nesterov=self.use_nesterov)(ctx.xp)
         update(ctx, (var, m, v), grad, step, 2)

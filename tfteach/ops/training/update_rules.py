@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 from tfteach.framework.errors import invalid_argument
+from tfteach.framework.type_aliases import KernelContext
 from tfteach.ops.training.jit_update_rules import Step
 from tfteach.ops.training.training_ops import _Dense, _Sparse, update, update_rows
 
@@ -50,7 +51,7 @@ class Rule:
     def check(self, *scalars: Any) -> None:
         """Raise TF's errors for invalid inputs."""
 
-    def compute(self, ctx: Any, *inputs: Any) -> Any:
+    def compute(self, ctx: KernelContext, *inputs: Any) -> Any:
         kind: Any = type(self)
         where = layout_of(kind)
         cells, grad = inputs[: where.cells], inputs[where.grad]

@@ -5,12 +5,13 @@ Source: python/ops/nn_ops.py.
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import either, expand_dims, squeeze
 from tfteach.ops.windows import conv_geometry as geometry
@@ -38,15 +39,15 @@ def widened(value: Any, layout: str, name: str) -> tuple[int, ...]:
 
 @export("nn.conv1d")
 def conv1d(
-    value: Any = None,
-    filters: Any = None,
+    value: TensorLike | None = None,
+    filters: TensorLike | None = None,
     stride: Any = None,
     padding: Any = None,
     use_cudnn_on_gpu: bool | None = None,
     data_format: str | None = None,
     name: str | None = None,
-    input: Any = None,
-    dilations: Any = None,
+    input: TensorLike | None = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """The convolution of a sequence with a filter (cross-correlation).
 
@@ -78,7 +79,7 @@ def conv1d(
         strides = widened(stride, layout, "stride")
         dilated = widened(dilations, layout, "dilations")
         value = expand_dims(value, axis)
-        filters = expand_dims(filters, 0)
+        filters = expand_dims(filters, 0)  # type: ignore[arg-type]  # None: refused
         on_gpu = True if use_cudnn_on_gpu is None else bool(use_cudnn_on_gpu)
         op = Conv2D(strides, on_gpu, padding, (), layout, dilated)
         return squeeze(op(value, filters, name=scope), [axis])
@@ -86,13 +87,13 @@ def conv1d(
 
 @export("nn.conv1d_transpose")
 def conv1d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: Tensor | Sequence[int],
+    strides: Sequence[int],
     padding: Any = "SAME",
     data_format: str | None = "NWC",
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transposed convolution of a sequence; see `tf.nn.conv2d_transpose`.
@@ -131,13 +132,13 @@ def conv1d_transpose(
 
 @export("nn.conv_transpose")
 def conv_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: TensorLike,
+    strides: Sequence[int],
     padding: Any = "SAME",
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transposed convolution in the number of dimensions of `output_shape`.

@@ -8,6 +8,7 @@ python/ops/nn_ops.py, nn_grad.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
@@ -17,6 +18,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
@@ -51,14 +53,14 @@ class Conv2D(_Conv2D):  # type: ignore[misc]
         self.check_groups(self.depth(input), filter)
         return tuple(geometry.around(input[0], out, filter[3], self.data_format))
 
-    def compute(self, xp: Any, input: Any, filter: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, filter: Any) -> Any:
         self.check_ranks(input=input.shape, filter=filter.shape)
         channels = self.depth(input.shape)
         if channels != filter.shape[2]:
             _refuse_depths(channels, filter.shape[2])
         return self.convolve(xp, input, filter)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         of_input, of_filter = shape_ops.shape_n(list(op.inputs))
         return [
             self.same(Conv2DBackpropInput)(of_input, op.inputs[1], grad),
@@ -94,14 +96,16 @@ class Conv2DBackpropInput(_Conv2D):  # type: ignore[misc]
     ) -> Shape:
         return shapes.with_rank(input_sizes, 4)
 
-    def check_shapes(self, input_sizes: Any) -> None:
+    def check_shapes(self, input_sizes: tuple[int, ...]) -> None:
         message = "Conv2DBackpropInput: input_sizes input must be 1-dim, not"
         require_vector(input_sizes, f"{message} {len(input_sizes)}")
 
-    def compute(self, xp: Any, input_sizes: Any, filter: Any, out_backprop: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input_sizes: Any, filter: Any, out_backprop: Any
+    ) -> Any:
         return self.to_input(xp, input_sizes, filter, out_backprop)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = shape_ops.shape(op.inputs[1])
         return [
             None,
@@ -122,14 +126,16 @@ class Conv2DBackpropFilter(_Conv2D):  # type: ignore[misc]
     ) -> Shape:
         return shapes.with_rank(filter_sizes, 4)
 
-    def check_shapes(self, filter_sizes: Any) -> None:
+    def check_shapes(self, filter_sizes: tuple[int, ...]) -> None:
         message = "Conv2DCustomBackpropFilter: filter_sizes input must be 1-dim, not"
         require_vector(filter_sizes, f"{message} {len(filter_sizes)}")
 
-    def compute(self, xp: Any, input: Any, filter_sizes: Any, out_backprop: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Any, filter_sizes: Any, out_backprop: Any
+    ) -> Any:
         return self.to_filter(xp, input, filter_sizes, out_backprop)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = shape_ops.shape(op.inputs[0])
         return [
             self.same(Conv2DBackpropInput)(size, grad, op.inputs[2]),
@@ -152,13 +158,13 @@ def _attributes(
 
 @export("nn.conv2d")
 def conv2d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
     padding: Any = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str | None = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
     filters: Any = None,
 ) -> Tensor:
@@ -202,16 +208,16 @@ def conv2d(
 
 @export("nn.conv2d_backprop_input")
 def conv2d_backprop_input(
-    input_sizes: Any,
-    filter: Any = None,
-    out_backprop: Any = None,
-    strides: Any = None,
+    input_sizes: TensorLike,
+    filter: TensorLike | None = None,
+    out_backprop: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
     padding: Any = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str | None = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """The gradient of `tf.nn.conv2d` with respect to its input.
 
@@ -241,14 +247,14 @@ def conv2d_backprop_input(
 
 @export("nn.conv2d_backprop_filter")
 def conv2d_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
     padding: Any,
     use_cudnn_on_gpu: bool = True,
     data_format: str | None = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
     """The gradient of `tf.nn.conv2d` with respect to its filter.
@@ -278,16 +284,16 @@ def conv2d_backprop_filter(
 
 @export("nn.conv2d_transpose")
 def conv2d_transpose(
-    value: Any = None,
-    filter: Any = None,
-    output_shape: Any = None,
-    strides: Any = None,
+    value: TensorLike | None = None,
+    filter: TensorLike | None = None,
+    output_shape: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
     padding: Any = "SAME",
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
     filters: Any = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """The transposed convolution: every input adds a scaled filter to the output.
 

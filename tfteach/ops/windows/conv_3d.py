@@ -6,6 +6,7 @@ python/ops/nn_ops.py, nn_grad.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
@@ -16,6 +17,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
@@ -50,7 +52,7 @@ class Conv3D(_Conv3D):
         self.check_groups(self.depth(input), filter)
         return tuple(geometry.around(input[0], out, filter[4], self.data_format))
 
-    def compute(self, xp: Any, input: Any, filter: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, filter: Any) -> Any:
         self.check_ranks(input=input.shape, filter=filter.shape)
         if self.depth(input.shape) != filter.shape[3]:
             raise invalid_argument(
@@ -59,7 +61,7 @@ class Conv3D(_Conv3D):
             )
         return self.convolve(xp, input, filter)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, filters = op.inputs
         size = shape_ops.shape(x)
         to_input = Conv3DBackpropInputV2(*self.arguments)(size, filters, grad)
@@ -81,14 +83,16 @@ class Conv3DBackpropInputV2(_Conv3D):
     ) -> Shape:
         return shapes.with_rank(input_sizes, 5)
 
-    def check_shapes(self, input_sizes: Any) -> None:
+    def check_shapes(self, input_sizes: tuple[int, ...]) -> None:
         message = "Conv3DBackpropInput: input_sizes input must be 1-dim, not"
         require_vector(input_sizes, f"{message} {len(input_sizes)}")
 
-    def compute(self, xp: Any, input_sizes: Any, filter: Any, out_backprop: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input_sizes: Any, filter: Any, out_backprop: Any
+    ) -> Any:
         return self.to_input(xp, input_sizes, filter, out_backprop)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = shape_ops.shape(op.inputs[1])
         to_filter = Conv3DBackpropFilterV2(*self.arguments)(grad, size, op.inputs[2])
         return [None, to_filter, Conv3D(*self.arguments)(grad, op.inputs[1])]
@@ -106,14 +110,16 @@ class Conv3DBackpropFilterV2(_Conv3D):
     ) -> Shape:
         return shapes.with_rank(filter_sizes, 5)
 
-    def check_shapes(self, filter_sizes: Any) -> None:
+    def check_shapes(self, filter_sizes: tuple[int, ...]) -> None:
         message = "Conv3DBackpropFilter: filter_sizes input must be 1-dim, not"
         require_vector(filter_sizes, f"{message} {len(filter_sizes)}")
 
-    def compute(self, xp: Any, input: Any, filter_sizes: Any, out_backprop: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Any, filter_sizes: Any, out_backprop: Any
+    ) -> Any:
         return self.to_filter(xp, input, filter_sizes, out_backprop)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = shape_ops.shape(op.inputs[0])
         to_input = Conv3DBackpropInputV2(*self.arguments)(size, grad, op.inputs[2])
         return [to_input, None, Conv3D(*self.arguments)(op.inputs[0], grad)]
@@ -134,12 +140,12 @@ def _attributes(
 
 @export("nn.conv3d")
 def conv3d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
     padding: Any = None,
     data_format: str | None = "NDHWC",
-    dilations: Any = ONES,
+    dilations: Sequence[int] = ONES,
     name: str | None = None,
     filters: Any = None,
 ) -> Tensor:
@@ -175,13 +181,13 @@ def conv3d(
 
 @export("nn.conv3d_backprop_filter", "nn.conv3d_backprop_filter_v2")
 def conv3d_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NDHWC",
-    dilations: Any = ONES,
+    dilations: Sequence[int] = ONES,
     name: str | None = None,
 ) -> Tensor:
     """The gradient of `tf.nn.conv3d` with respect to its filter.
@@ -209,16 +215,16 @@ def conv3d_backprop_filter(
 
 @export("nn.conv3d_transpose")
 def conv3d_transpose(
-    value: Any,
-    filter: Any = None,
-    output_shape: Any = None,
-    strides: Any = None,
+    value: TensorLike,
+    filter: TensorLike | None = None,
+    output_shape: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
     padding: Any = "SAME",
     data_format: str | None = "NDHWC",
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
     filters: Any = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """The transposed convolution of a volume; see `tf.nn.conv2d_transpose`.
 

@@ -13,6 +13,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows import conv_kernels as kernels
 
@@ -127,14 +128,16 @@ class Convolution(Op, abstract=True):
                     f"{name} must be {self.rank}-dimensional{colon}{shapes.text(shape)}"
                 )
 
-    def convolve(self, xp: Any, input: Any, filter: Any) -> Any:
+    def convolve(self, xp: ArrayModule, input: Any, filter: Any) -> Any:
         """The forward kernel."""
         windows = self.lay(input.shape, filter.shape)
         last = geometry.to_last(xp, input, self.data_format)
         out = kernels.convolve(xp, last, filter, windows)
         return geometry.from_last(xp, out, self.data_format)
 
-    def to_input(self, xp: Any, sizes: Any, filter: Any, out_backprop: Any) -> Any:
+    def to_input(
+        self, xp: ArrayModule, sizes: Any, filter: Any, out_backprop: Any
+    ) -> Any:
         """The kernel of the gradient with respect to the input."""
         sizes = tuple(map(int, sizes))
         for size in sizes:
@@ -146,7 +149,9 @@ class Convolution(Op, abstract=True):
         out = kernels.input_gradient(xp, inner, filter, grad, windows)
         return geometry.from_last(xp, out, self.data_format)
 
-    def to_filter(self, xp: Any, input: Any, sizes: Any, out_backprop: Any) -> Any:
+    def to_filter(
+        self, xp: ArrayModule, input: Any, sizes: Any, out_backprop: Any
+    ) -> Any:
         """The kernel of the gradient by the filter."""
         sizes = tuple(map(int, sizes))
         windows = self.lay_back(input.shape, sizes, out_backprop.shape)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from tfteach.framework import errors
 from tfteach.framework.attributes import as_int
 from tfteach.framework.errors import invalid_argument
+from tfteach.framework.type_aliases import ArrayModule
 
 Pairs = tuple[tuple[int, int], ...]
 PADDINGS = ("SAME", "VALID")
@@ -43,12 +44,12 @@ def around(batch: Any, inner: Sequence[Any], depth: Any, data_format: str) -> An
     return (batch, *inner, depth)
 
 
-def to_last(xp: Any, array: Any, data_format: str) -> Any:
+def to_last(xp: ArrayModule, array: Any, data_format: str) -> Any:
     """A view with the channels last."""
     return xp.moveaxis(array, 1, -1) if is_first(data_format) else array
 
 
-def from_last(xp: Any, array: Any, data_format: str) -> Any:
+def from_last(xp: ArrayModule, array: Any, data_format: str) -> Any:
     """The inverse of `to_last`, contiguous in the format's order."""
     if is_first(data_format):
         return xp.ascontiguousarray(xp.moveaxis(array, -1, 1))

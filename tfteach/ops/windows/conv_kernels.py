@@ -21,6 +21,7 @@ from math import gcd, prod
 from typing import Any
 
 from tfteach.framework.threads import cores, share
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.windows.conv_geometry import Pairs, Windows
 
 # Elements of the window buffer: 2 MB of float32.  A smaller one slows the products, a
@@ -32,7 +33,7 @@ MIN_SHARED_WORK = 4_000_000
 CARD_BLOCK = 64 * 1024 * 1024
 
 
-def convolve(xp: Any, x: Any, filters: Any, windows: Windows) -> Any:
+def convolve(xp: ArrayModule, x: Any, filters: Any, windows: Windows) -> Any:
     """The convolution (cross-correlation) of `x` with `filters`.
 
     Args:
@@ -63,7 +64,7 @@ def convolve(xp: Any, x: Any, filters: Any, windows: Windows) -> Any:
     return result
 
 
-def filter_gradient(xp: Any, x: Any, grad: Any, windows: Windows) -> Any:
+def filter_gradient(xp: ArrayModule, x: Any, grad: Any, windows: Windows) -> Any:
     """The gradient of `convolve` with respect to its filters, [*window, channels,
     outputs].
     """
@@ -93,7 +94,7 @@ def filter_gradient(xp: Any, x: Any, grad: Any, windows: Windows) -> Any:
 
 
 def input_gradient(
-    xp: Any, sizes: tuple[int, ...], filters: Any, grad: Any, windows: Windows
+    xp: ArrayModule, sizes: tuple[int, ...], filters: Any, grad: Any, windows: Windows
 ) -> Any:
     """The gradient of `convolve` by its input, [batch, *sizes, channels]."""
     axes = len(sizes)
@@ -118,7 +119,7 @@ def input_gradient(
 
 
 def _scatter(
-    xp: Any, sizes: tuple[int, ...], filters: Any, grad: Any, windows: Windows
+    xp: ArrayModule, sizes: tuple[int, ...], filters: Any, grad: Any, windows: Windows
 ) -> Any:
     """`input_gradient` for few channels: one product for all taps, one sum per tap.
 
@@ -179,7 +180,7 @@ def _reach(
     return chosen, distance, (lead, trail), count
 
 
-def _convolve_part(xp: Any, flipped: Any, grad: Any, parts: list[Any]) -> Any:
+def _convolve_part(xp: ArrayModule, flipped: Any, grad: Any, parts: list[Any]) -> Any:
     kernel = flipped[tuple(part[0] for part in parts)]
     windows = Windows(
         kernel.shape[: len(parts)],
@@ -192,7 +193,7 @@ def _convolve_part(xp: Any, flipped: Any, grad: Any, parts: list[Any]) -> Any:
 
 
 def _by_images(
-    xp: Any, count: int, work: int, run: Callable[[Sequence[int]], None]
+    xp: ArrayModule, count: int, work: int, run: Callable[[Sequence[int]], None]
 ) -> None:
     """Call `run` with ranges of images, on all cores if there is enough `work`.
 
@@ -209,7 +210,9 @@ def _by_images(
 # ---- the windows of an array as a matrix
 
 
-def patches(xp: Any, x: Any, windows: Windows) -> Iterator[tuple[slice, slice, Any]]:
+def patches(
+    xp: ArrayModule, x: Any, windows: Windows
+) -> Iterator[tuple[slice, slice, Any]]:
     """The windows as rows of matrices, a few at a time.
 
     Yields:
@@ -251,7 +254,7 @@ def patches(xp: Any, x: Any, windows: Windows) -> Iterator[tuple[slice, slice, A
 class Source:
     """Padded images in a reused buffer, a block at a time."""
 
-    def __init__(self, xp: Any, x: Any, windows: Windows, images: int) -> None:
+    def __init__(self, xp: ArrayModule, x: Any, windows: Windows, images: int) -> None:
         self.xp, self.images, self.windows = xp, images, windows
         begin, pads = [], []
         for i, size in enumerate(x.shape[1:-1]):
@@ -306,7 +309,7 @@ def _pixels(x: Any, windows: Windows) -> Any:
     return x[:, *(slice(0, None, stride) for stride in windows.strides)]
 
 
-def _product(xp: Any, columns: Any, matrix: Any, out: Any) -> Any:
+def _product(xp: ArrayModule, columns: Any, matrix: Any, out: Any) -> Any:
     flat = (columns.shape[0], matrix.shape[1])
     if out.dtype == matrix.dtype == columns.dtype and out.flags.c_contiguous:
         xp.dot(columns, matrix, out=out.reshape(flat))

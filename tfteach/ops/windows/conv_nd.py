@@ -8,7 +8,7 @@ Source: python/ops/nn_ops.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.space_to_depth import (
     batch_to_space,
@@ -46,11 +47,11 @@ Build = Callable[[Any, int, Any], Any]
 
 @export("nn.with_space_to_batch")
 def with_space_to_batch(
-    input: Any,
-    dilation_rate: Any,
+    input: TensorLike,
+    dilation_rate: TensorLike,
     padding: str,
     op: Build,
-    filter_shape: Any = None,
+    filter_shape: TensorLike | None = None,
     spatial_dims: Any = None,
     data_format: str | None = None,
 ) -> Tensor:
@@ -196,15 +197,15 @@ def _adjust(tensor: Tensor, fill: int, dims: list[int]) -> Any:
 
 @export("nn.convolution")
 def convolution(
-    input: Any,
-    filter: Any,
+    input: TensorLike,
+    filter: TensorLike,
     padding: Any,
-    strides: Any = None,
+    strides: Sequence[int] | None = None,
     dilation_rate: Any = None,
     name: str | None = None,
     data_format: str | None = None,
     filters: Any = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """A convolution over one, two or three dimensions.
 
@@ -351,7 +352,11 @@ def _non_atrous(
 
 @export("nn.atrous_conv2d")
 def atrous_conv2d(
-    value: Any, filters: Any, rate: int, padding: Any, name: str | None = None
+    value: TensorLike,
+    filters: TensorLike,
+    rate: int,
+    padding: Any,
+    name: str | None = None,
 ) -> Tensor:
     """A convolution with pixels `rate` apart (from French "à trous", with holes).
 
@@ -376,9 +381,9 @@ def atrous_conv2d(
 
 @export("nn.atrous_conv2d_transpose")
 def atrous_conv2d_transpose(
-    value: Any,
-    filters: Any,
-    output_shape: Any,
+    value: TensorLike,
+    filters: TensorLike,
+    output_shape: Tensor | Sequence[int],
     rate: int,
     padding: Any,
     name: str | None = None,

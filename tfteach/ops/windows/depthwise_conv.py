@@ -9,6 +9,7 @@ nn_grad.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
@@ -19,6 +20,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
@@ -68,7 +70,7 @@ class DepthwiseConv2dNative(_Depthwise):
         outputs = None if depth is None or times is None else depth * times
         return tuple(geometry.around(input[0], out, outputs, self.data_format))
 
-    def compute(self, xp: Any, input: Any, filter: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, filter: Any) -> Any:
         self.check_ranks(input=input.shape, filter=filter.shape)
         channels, (depth, times) = self.depth(input.shape), filter.shape[2:]
         if channels != depth:
@@ -87,7 +89,7 @@ class DepthwiseConv2dNative(_Depthwise):
         out = out.astype(input.dtype, copy=False)
         return geometry.from_last(xp, out, self.data_format)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, filters = op.inputs
         size = shape_ops.shape(x)
         to_input = self.same(DepthwiseConv2dNativeBackpropInput)(size, filters, grad)
@@ -96,7 +98,7 @@ class DepthwiseConv2dNative(_Depthwise):
         return [to_input, to_filter]
 
 
-def _repeated(xp: Any, images: Any, times: int) -> Any:
+def _repeated(xp: ArrayModule, images: Any, times: int) -> Any:
     """Each channel repeated several times, to keep the innermost loop long."""
     return images if times == 1 else xp.repeat(images, times, axis=-1)
 
@@ -121,11 +123,13 @@ class DepthwiseConv2dNativeBackpropInput(_Depthwise):
     ) -> Shape:
         return shapes.with_rank(input_sizes, 4)
 
-    def check_shapes(self, input_sizes: Any) -> None:
+    def check_shapes(self, input_sizes: tuple[int, ...]) -> None:
         message = "Conv2DBackpropInput: input_sizes input must be 1-dim, not"
         require_vector(input_sizes, f"{message} {len(input_sizes)}")
 
-    def compute(self, xp: Any, input_sizes: Any, filter: Any, out_backprop: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input_sizes: Any, filter: Any, out_backprop: Any
+    ) -> Any:
         shape = tuple(map(int, input_sizes))
         windows = self.lay_back(shape, filter.shape, out_backprop.shape)
         grad = geometry.to_last(xp, out_backprop, self.data_format)
@@ -144,7 +148,7 @@ class DepthwiseConv2dNativeBackpropInput(_Depthwise):
         result = result.astype(grad.dtype, copy=False)
         return geometry.from_last(xp, result, self.data_format)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = shape_ops.shape(op.inputs[1])
         to_filter = self.same(DepthwiseConv2dNativeBackpropFilter)
         forward = self.same(DepthwiseConv2dNative)
@@ -166,11 +170,13 @@ class DepthwiseConv2dNativeBackpropFilter(_Depthwise):
     ) -> Shape:
         return shapes.with_rank(filter_sizes, 4)
 
-    def check_shapes(self, filter_sizes: Any) -> None:
+    def check_shapes(self, filter_sizes: tuple[int, ...]) -> None:
         message = "Conv2DBackpropFilter: filter_sizes input must be 1-dim, not"
         require_vector(filter_sizes, f"{message} {len(filter_sizes)}")
 
-    def compute(self, xp: Any, input: Any, filter_sizes: Any, out_backprop: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Any, filter_sizes: Any, out_backprop: Any
+    ) -> Any:
         shape = tuple(map(int, filter_sizes))
         windows = self.lay_back(input.shape, shape, out_backprop.shape)
         x = geometry.to_last(xp, input, self.data_format)
@@ -185,7 +191,7 @@ class DepthwiseConv2dNativeBackpropFilter(_Depthwise):
                 )
         return result.reshape(shape).astype(grad.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = shape_ops.shape(op.inputs[0])
         to_input = self.same(DepthwiseConv2dNativeBackpropInput)
         forward = self.same(DepthwiseConv2dNative)
@@ -197,12 +203,12 @@ class DepthwiseConv2dNativeBackpropFilter(_Depthwise):
 
 @export("nn.depthwise_conv2d_native")
 def depthwise_conv2d_native(
-    input: Any,
-    filter: Any,
-    strides: Any,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
     """The convolution of each channel with its own filters.
@@ -244,13 +250,13 @@ def _attributes(
     "nn.depthwise_conv2d_backprop_input", "nn.depthwise_conv2d_native_backprop_input"
 )
 def depthwise_conv2d_native_backprop_input(
-    input_sizes: Any,
-    filter: Any,
-    out_backprop: Any,
-    strides: Any,
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
     """The gradient of `tf.nn.depthwise_conv2d_native` with respect to its input.
@@ -279,13 +285,13 @@ def depthwise_conv2d_native_backprop_input(
     "nn.depthwise_conv2d_backprop_filter", "nn.depthwise_conv2d_native_backprop_filter"
 )
 def depthwise_conv2d_native_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
     """The gradient of `tf.nn.depthwise_conv2d_native` with respect to its filter.
@@ -312,14 +318,14 @@ def depthwise_conv2d_native_backprop_filter(
 
 @export("nn.depthwise_conv2d")
 def depthwise_conv2d(
-    input: Any,
-    filter: Any,
-    strides: Any,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
     padding: Any,
-    rate: Any = None,
+    rate: TensorLike | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """The convolution of each channel with its own filters.
 
@@ -363,15 +369,15 @@ def depthwise_conv2d(
 
 @export("nn.separable_conv2d")
 def separable_conv2d(
-    input: Any,
-    depthwise_filter: Any,
-    pointwise_filter: Any,
-    strides: Any,
+    input: TensorLike,
+    depthwise_filter: TensorLike,
+    pointwise_filter: TensorLike,
+    strides: Sequence[int],
     padding: Any,
-    rate: Any = None,
+    rate: TensorLike | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """A depthwise convolution followed by a pointwise (1 x 1) convolution.
 

@@ -6,6 +6,7 @@ extract_volume_patches_op.cc, python/ops/array_grad.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from math import prod
 from operator import mul
@@ -19,6 +20,7 @@ from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import fill, shape_ops
@@ -73,7 +75,7 @@ class _Patches(Op, abstract=True):
         depth = None if images[-1] is None else images[-1] * prod(window)
         return (images[0], *out, depth)
 
-    def extract(self, xp: Any, images: Any) -> Any:
+    def extract(self, xp: ArrayModule, images: Any) -> Any:
         """The kernel shared by both ops."""
         if images.ndim != self.dimensions + 2:
             raise invalid_argument(
@@ -149,10 +151,10 @@ class ExtractImagePatches(_Patches):
     def infer_shape(self, images: Shape) -> Shape:
         return self.windows_of(images)
 
-    def compute(self, xp: Any, images: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Any) -> Any:
         return self.extract(xp, images)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         sizes = shape_ops.shape(op.inputs[0], out_type=int64)
         batch, rows, columns, channels = (sizes[i] for i in range(4))
 
@@ -179,10 +181,10 @@ class ExtractVolumePatches(_Patches):
     def infer_shape(self, input: Shape) -> Shape:
         return self.windows_of(input)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         return self.extract(xp, input)
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         own, out = op.inputs[0]._shape, op.outputs[0]._shape
         if own is None or out is None or None in (*own[1:-1], *out[1:-1]):
             raise ValueError(
@@ -196,9 +198,9 @@ class ExtractVolumePatches(_Patches):
 
 @export("extract_image_patches", "image.extract_image_patches")
 def extract_image_patches(
-    images: Any,
+    images: TensorLike,
     ksizes: Any = None,
-    strides: Any = None,
+    strides: Sequence[int] | None = None,
     rates: Any = None,
     padding: Any = None,
     name: str | None = None,
@@ -235,7 +237,7 @@ def extract_image_patches(
 
 @export("image.extract_patches")
 def extract_patches(
-    images: Any, sizes: Any, strides: Any, rates: Any, padding: Any,
+    images: TensorLike, sizes: Any, strides: Sequence[int], rates: Any, padding: Any,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """`tf.image.extract_image_patches` with the arguments of TF 2."""
@@ -244,7 +246,11 @@ def extract_patches(
 
 @export("extract_volume_patches")
 def extract_volume_patches(
-    input: Any, ksizes: Any, strides: Any, padding: Any, name: str | None = None
+    input: TensorLike,
+    ksizes: Any,
+    strides: Sequence[int],
+    padding: Any,
+    name: str | None = None,
 ) -> Tensor:
     """The windows of volumes, each stored as the channels of one voxel.
 

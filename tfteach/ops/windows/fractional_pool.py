@@ -18,9 +18,10 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp, Op
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.random import philox
 
 _NUMBERS = dtypes_of("float32 float64 int32 int64")
@@ -106,7 +107,7 @@ class _Fractional(MultiOutputOp, abstract=True):
         ends = [None if size is None else size + 1 for size in out[1:3]]
         return [tuple(out), (ends[0],), (ends[1],)]
 
-    def compute(self, xp: Any, value: Any) -> Any:
+    def compute(self, xp: ArrayModule, value: Any) -> Any:
         out = self._sizes(value)
         stream = philox.Stream(self.seed, self.seed2)
         rows = boundaries(value.shape[1], out[1], stream, self.pseudo_random)
@@ -151,7 +152,7 @@ class FractionalMaxPool(_Fractional):
     def pool(self, window: Any) -> Any:
         return window.max(axis=(1, 2))
 
-    def gradient(self, op: Operation, grad: Any, *_: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, *_: Any) -> list[Any]:
         back = FractionalMaxPoolGrad(self.overlapping)
         return [back(op.inputs[0], op.outputs[0], grad, *op.outputs[1:])]
 
@@ -166,7 +167,7 @@ class FractionalAvgPool(_Fractional):
             return total / window.dtype.type(count)
         return np.sign(total) * (np.abs(total) // count)  # truncated as in C++
 
-    def gradient(self, op: Operation, grad: Any, *_: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, *_: Any) -> list[Any]:
         back = FractionalAvgPoolGrad(self.overlapping)
         return [back(op.inputs[0].get_shape(), grad, *op.outputs[1:])]
 
@@ -188,7 +189,7 @@ class FractionalMaxPoolGrad(Op):
     def infer_shape(self, orig_input: Shape, *_: Shape) -> Shape:
         return shapes.with_rank(orig_input, 4)
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         image, _, grad, rows, columns = shapes
         require(len(image) == 4, "orig_input must be 4-dimensional")
         require(len(grad) == 4, "out_backprop must be 4-dimensional")
@@ -197,7 +198,7 @@ class FractionalMaxPoolGrad(Op):
         require(fits, message + " %s and %s", rows, columns)
 
     def compute(
-        self, xp: Any, orig_input: Any, orig_output: Any, out_backprop: Any,
+        self, xp: ArrayModule, orig_input: Any, orig_output: Any, out_backprop: Any,
         row_pooling_sequence: Any, col_pooling_sequence: Any,
     ) -> Any:  # fmt: skip
         found = np.zeros_like(orig_input)
@@ -235,7 +236,7 @@ class FractionalAvgPoolGrad(Op):
     def infer_shape(self, sizes: Shape, *_: Shape) -> Shape:
         return shapes.with_rank(sizes, 4)
 
-    def check_shapes(self, *shapes: Any) -> None:
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         size, grad, rows, columns = shapes
         message = "original input tensor shape must be1-dimensional and 4 elements"
         require(size == (4,), message)
@@ -245,7 +246,7 @@ class FractionalAvgPoolGrad(Op):
         require(fits, message + " %s and %s", rows, columns)
 
     def compute(
-        self, xp: Any, orig_input_tensor_shape: Any, out_backprop: Any,
+        self, xp: ArrayModule, orig_input_tensor_shape: Any, out_backprop: Any,
         row_pooling_sequence: Any, col_pooling_sequence: Any,
     ) -> Any:  # fmt: skip
         sizes = tuple(int(n) for n in orig_input_tensor_shape.reshape(-1))
@@ -276,7 +277,7 @@ _AvgPooled: Any = namedtuple("FractionalAvgPool", _FIELDS)  # type: ignore[misc]
 
 @export("nn.fractional_max_pool")
 def fractional_max_pool(
-    value: Any,
+    value: TensorLike,
     pooling_ratio: Any,
     pseudo_random: bool = False,
     overlapping: bool = False,
@@ -323,7 +324,7 @@ def fractional_max_pool(
 
 @export("nn.fractional_avg_pool")
 def fractional_avg_pool(
-    value: Any,
+    value: TensorLike,
     pooling_ratio: Any,
     pseudo_random: bool = False,
     overlapping: bool = False,

@@ -5,7 +5,7 @@ Source: core/ops/nn_ops.cc, core/kernels/dilation_ops.cc, python/ops/nn_ops.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
@@ -16,6 +16,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.transpose_reverse import reverse
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.unary import negative
@@ -80,7 +81,7 @@ class _Dilation(Op, abstract=True):
             yield tap, (slice(None), *to), inputs, x[inputs] + filter[tap]
 
     def winners(
-        self, xp: Any, x: Any, filter: Any, windows: geometry.Windows
+        self, xp: ArrayModule, x: Any, filter: Any, windows: geometry.Windows
     ) -> tuple[Any, Any]:
         """The maxima, and the first tap (in row-major order) that attains each."""
         best = xp.zeros((len(x), *windows.out, x.shape[-1]), x.dtype)
@@ -93,7 +94,7 @@ class _Dilation(Op, abstract=True):
         return best, which
 
     def hits(
-        self, xp: Any, input: Any, filter: Any, out_backprop: Any
+        self, xp: ArrayModule, input: Any, filter: Any, out_backprop: Any
     ) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
         """For each tap: the tap, its inputs, and the gradient where it is maximal."""
         windows = self.lay(input.shape, filter.shape)
@@ -126,11 +127,11 @@ class Dilation2D(_Dilation):
         )  # fmt: skip
         return (input[0], *out, filter[2])
 
-    def compute(self, xp: Any, input: Any, filter: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, filter: Any) -> Any:
         windows = self.lay(input.shape, filter.shape)
         return self.winners(xp, input, filter, windows)[0]
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, filters = op.inputs
         return [
             self.same(Dilation2DBackpropInput)(x, filters, grad),
@@ -146,7 +147,9 @@ class Dilation2DBackpropInput(_Dilation):
     def infer_shape(self, input: Shape, filter: Shape, out_backprop: Shape) -> Shape:
         return input
 
-    def compute(self, xp: Any, input: Any, filter: Any, out_backprop: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Any, filter: Any, out_backprop: Any
+    ) -> Any:
         result = xp.zeros(input.shape, input.dtype)
         for _, inputs, part in self.hits(xp, input, filter, out_backprop):
             result[inputs] += part
@@ -161,7 +164,9 @@ class Dilation2DBackpropFilter(_Dilation):
     def infer_shape(self, input: Shape, filter: Shape, out_backprop: Shape) -> Shape:
         return filter
 
-    def compute(self, xp: Any, input: Any, filter: Any, out_backprop: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Any, filter: Any, out_backprop: Any
+    ) -> Any:
         result = xp.zeros(filter.shape, filter.dtype)
         for tap, _, part in self.hits(xp, input, filter, out_backprop):
             result[tap] = part.sum(axis=(0, 1, 2), dtype=result.dtype)
@@ -170,14 +175,14 @@ class Dilation2DBackpropFilter(_Dilation):
 
 @export("nn.dilation2d")
 def dilation2d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
     rates: Any = None,
     padding: Any = None,
     name: str | None = None,
-    filters: Any = None,
-    dilations: Any = None,
+    filters: TensorLike | None = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """The maximum of input plus filter in each window (grey-scale dilation).
 
@@ -214,9 +219,9 @@ def _dilation(strides: Any, rates: Any, padding: Any) -> Dilation2D:
 
 @export("nn.erosion2d")
 def erosion2d(
-    value: Any,
-    kernel: Any,
-    strides: Any,
+    value: TensorLike,
+    kernel: TensorLike,
+    strides: Sequence[int],
     rates: Any,
     padding: Any,
     name: str | None = None,

@@ -8,6 +8,7 @@ python/ops/nn_ops.py, nn_grad.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core import identity_reshape as array
 from tfteach.ops.windows import conv_geometry as geometry
@@ -137,11 +139,11 @@ class Pooling(Op, abstract=True):
         if self.depth != 1:
             raise geometry.unimplemented(message)
 
-    def last(self, xp: Any, *arrays: Any) -> list[Any]:
+    def last(self, xp: ArrayModule, *arrays: Any) -> list[Any]:
         """The arrays with the channels last."""
         return [geometry.to_last(xp, a, self.data_format) for a in arrays]
 
-    def native(self, xp: Any, result: Any) -> Any:
+    def native(self, xp: ArrayModule, result: Any) -> Any:
         """The inverse of `last`."""
         return geometry.from_last(xp, result, self.data_format)
 
@@ -161,7 +163,7 @@ class Pool(Pooling, abstract=True):
     data_format: str = "NHWC"
 
 
-def largest(xp: Any, array: Any) -> Any:
+def largest(xp: ArrayModule, array: Any) -> Any:
     """The ufunc of a maximum: like TF's, it prefers numbers to NaN."""
     return xp.maximum if array.dtype.kind in "iu" else xp.fmax
 
@@ -193,7 +195,7 @@ class MaxPool(Pool):
     def infer_shape(self, input: Shape) -> Shape:
         return self.pooled(input)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         windows = self.lay(input.shape)
         (x,) = self.last(xp, input)
         if self.depth > 1:
@@ -203,7 +205,7 @@ class MaxPool(Pool):
             return self.native(xp, reduce(largest(xp, x), parts))
         return self.native(xp, kernels.reduce_windows(xp, largest(xp, x), x, windows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [self.same(MaxPoolGrad)(op.inputs[0], op.outputs[0], grad)]
 
 
@@ -220,7 +222,9 @@ class MaxPoolGrad(Pool):
     def infer_shape(self, orig_input: Shape, orig_output: Shape, grad: Shape) -> Shape:
         return shapes.with_rank(orig_input, self.rank)
 
-    def compute(self, xp: Any, orig_input: Any, orig_output: Any, grad: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, orig_input: Any, orig_output: Any, grad: Any
+    ) -> Any:
         windows = self.lay(orig_input.shape)
         self.refuse_depth("MaxPoolingGrad is not yet supported on the depth dimension.")
         x, y, grad = self.last(xp, orig_input, orig_output, grad)
@@ -229,7 +233,7 @@ class MaxPoolGrad(Pool):
         check_alike("grad", grad.shape, right)
         return self.native(xp, kernels.max_gradient(xp, x, y, grad, windows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y, _ = op.inputs
         return [
             fill.zeros(shape_ops.shape(x), x.dtype),
@@ -252,7 +256,9 @@ class MaxPoolGradGrad(Pool):
         shapes.merge(pooled, orig_output)
         return pooled
 
-    def compute(self, xp: Any, orig_input: Any, orig_output: Any, grad: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, orig_input: Any, orig_output: Any, grad: Any
+    ) -> Any:
         windows = self.lay(orig_input.shape)
         self.refuse_depth(
             "MaxPoolingGradGrad is not yet supported on the depth dimension."
@@ -262,7 +268,7 @@ class MaxPoolGradGrad(Pool):
         check_alike("grad", grad.shape, x.shape)
         return self.native(xp, kernels.max_gradient_gradient(xp, x, y, grad, windows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y, _ = op.inputs
         return [
             fill.zeros(shape_ops.shape(x), x.dtype),
@@ -283,17 +289,17 @@ class AvgPool(Pool):
     def infer_shape(self, value: Shape) -> Shape:
         return self.pooled(value)
 
-    def compute(self, xp: Any, value: Any) -> Any:
+    def compute(self, xp: ArrayModule, value: Any) -> Any:
         windows = self.lay(value.shape)
         self.refuse_depth("Non-spatial pooling is not yet supported.")
         (x,) = self.last(xp, value)
         return self.native(xp, mean_windows(xp, x, windows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [self.same(AvgPoolGrad)(shape_ops.shape(op.inputs[0]), grad)]
 
 
-def mean_windows(xp: Any, x: Any, windows: geometry.Windows) -> Any:
+def mean_windows(xp: ArrayModule, x: Any, windows: geometry.Windows) -> Any:
     """The means of the windows of [batch, *sizes, channels]."""
     wide = x if x.dtype.itemsize > 2 else x.astype("float32")
     total = kernels.reduce_windows(xp, xp.add, wide, windows)
@@ -302,7 +308,7 @@ def mean_windows(xp: Any, x: Any, windows: geometry.Windows) -> Any:
 
 
 def spread_means(
-    xp: Any, sizes: tuple[int, ...], grad: Any, windows: geometry.Windows
+    xp: ArrayModule, sizes: tuple[int, ...], grad: Any, windows: geometry.Windows
 ) -> Any:
     """The gradient of `mean_windows`."""
     wide = grad if grad.dtype.itemsize > 2 else grad.astype("float32")
@@ -325,11 +331,11 @@ class AvgPoolGrad(Pool):
         shapes.with_rank(grad, self.rank)
         return shapes.with_rank(orig_input_shape, self.rank)
 
-    def check_shapes(self, orig_input_shape: Any) -> None:
+    def check_shapes(self, orig_input_shape: tuple[int, ...]) -> None:
         words = "out_backprop must be 1-dimensional and 4 elements"
         require(orig_input_shape == (4,), words)
 
-    def compute(self, xp: Any, orig_input_shape: Any, grad: Any) -> Any:
+    def compute(self, xp: ArrayModule, orig_input_shape: Any, grad: Any) -> Any:
         shape = tuple(map(int, orig_input_shape))
         windows = self.lay(shape)
         self.refuse_depth("Non-spatial pooling is not yet supported.")
@@ -339,7 +345,7 @@ class AvgPoolGrad(Pool):
         sizes = tuple(self.inner(shape))
         return self.native(xp, spread_means(xp, sizes, last, windows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [array.stop_gradient(op.inputs[0]), self.same(AvgPool)(grad)]
 
 
@@ -359,13 +365,13 @@ def _window_arguments(
 
 @export("nn.max_pool")
 def max_pool(
-    value: Any,
-    ksize: Any,
-    strides: Any,
+    value: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """The maximum of each window of an image.
 
@@ -403,13 +409,13 @@ def max_pool(
 
 @export("nn.avg_pool", "nn.avg_pool2d")
 def avg_pool(
-    value: Any,
-    ksize: Any,
-    strides: Any,
+    value: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """The mean of each window of an image, excluding padding.
 

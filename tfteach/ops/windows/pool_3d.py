@@ -12,6 +12,7 @@ from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.identity_reshape import stop_gradient
 from tfteach.ops.windows import conv_geometry as geometry
@@ -49,13 +50,13 @@ class MaxPool3D(_Pool3D):
     def infer_shape(self, input: Shape) -> Shape:
         return self.pooled(input)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         windows = self.lay(input.shape)
         self.refuse_depth(REFUSED)
         (x,) = self.last(xp, input)
         return self.native(xp, kernels.reduce_windows(xp, largest(xp, x), x, windows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [self.same(MaxPool3DGrad)(op.inputs[0], op.outputs[0], grad)]
 
 
@@ -78,7 +79,9 @@ class MaxPool3DGrad(_Pool3D):
     def infer_shape(self, orig_input: Shape, orig_output: Shape, grad: Shape) -> Shape:
         return shapes.with_rank(orig_input, 5)
 
-    def compute(self, xp: Any, orig_input: Any, orig_output: Any, grad: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, orig_input: Any, orig_output: Any, grad: Any
+    ) -> Any:
         windows = self.lay(orig_input.shape)
         self.refuse_depth(REFUSED)
         x, y, grad = self.last(xp, orig_input, orig_output, grad)
@@ -87,7 +90,7 @@ class MaxPool3DGrad(_Pool3D):
         check_alike("grad", grad.shape, right)
         return self.native(xp, kernels.max_gradient(xp, x, y, grad, windows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y, _ = op.inputs
         return [_zeros_as(x), _zeros_as(y), self.same(MaxPool3DGradGrad)(x, y, grad)]
 
@@ -106,7 +109,9 @@ class MaxPool3DGradGrad(_Pool3D):
         shapes.merge(pooled, orig_output)
         return pooled
 
-    def compute(self, xp: Any, orig_input: Any, orig_output: Any, grad: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, orig_input: Any, orig_output: Any, grad: Any
+    ) -> Any:
         windows = self.lay(orig_input.shape)
         self.refuse_depth(REFUSED)
         x, y, grad = self.last(xp, orig_input, orig_output, grad)
@@ -114,7 +119,7 @@ class MaxPool3DGradGrad(_Pool3D):
         check_alike("grad", grad.shape, x.shape)
         return self.native(xp, kernels.max_gradient_gradient(xp, x, y, grad, windows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y, _ = op.inputs
         return [_zeros_as(x), _zeros_as(y), self.same(MaxPool3DGrad)(x, y, grad)]
 
@@ -131,13 +136,13 @@ class AvgPool3D(_Pool3D):
     def infer_shape(self, input: Shape) -> Shape:
         return self.pooled(input)
 
-    def compute(self, xp: Any, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any) -> Any:
         windows = self.lay(input.shape)
         self.refuse_depth(REFUSED)
         (x,) = self.last(xp, input)
         return self.native(xp, mean_windows(xp, x, windows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [self.same(AvgPool3DGrad)(shape_ops.shape(op.inputs[0]), grad)]
 
 
@@ -155,11 +160,11 @@ class AvgPool3DGrad(_Pool3D):
     def infer_shape(self, orig_input_shape: Shape, grad: Shape) -> Shape:
         return shapes.with_rank(orig_input_shape, 5)
 
-    def check_shapes(self, orig_input_shape: Any) -> None:
+    def check_shapes(self, orig_input_shape: tuple[int, ...]) -> None:
         message = "tensor_in must be 1-dimensional and 5 elements"
         require(orig_input_shape == (5,), message)
 
-    def compute(self, xp: Any, orig_input_shape: Any, grad: Any) -> Any:
+    def compute(self, xp: ArrayModule, orig_input_shape: Any, grad: Any) -> Any:
         shape = tuple(map(int, orig_input_shape))
         windows = self.lay(shape)
         self.refuse_depth(REFUSED)
@@ -169,5 +174,5 @@ class AvgPool3DGrad(_Pool3D):
         sizes = tuple(self.inner(shape))
         return self.native(xp, spread_means(xp, sizes, last, windows))
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [stop_gradient(op.inputs[0]), self.same(AvgPool3D)(grad)]

@@ -6,6 +6,7 @@ Source: core/ops/nn_ops.cc, core/kernels/maxpooling_op.cc.
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,8 +16,9 @@ from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows import pool_kernels as kernels
@@ -36,7 +38,7 @@ class _Argmax(Pooling, abstract=True):
         @property
         def include_batch_in_index(self) -> bool: ...
 
-    def from_places(self, xp: Any, argmax: Any, image_size: int) -> Any:
+    def from_places(self, xp: ArrayModule, argmax: Any, image_size: int) -> Any:
         """Indices within each image converted to indices within the batch."""
         if self.include_batch_in_index:
             return argmax
@@ -61,7 +63,7 @@ class MaxPoolWithArgmax(_Argmax, MultiOutputOp):
     def infer_shape(self, input: Shape) -> list[Shape]:
         return [self.pooled(input)] * 2
 
-    def compute(self, xp: Any, input: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any]:
         windows = self.lay(input.shape)
         self.refuse_depth("Pooling is not yet supported on the depth dimension.")
         best, where = kernels.max_and_where(xp, input, windows)
@@ -70,7 +72,7 @@ class MaxPoolWithArgmax(_Argmax, MultiOutputOp):
             where += (first * int(np.prod(input.shape[1:]))).reshape(-1, 1, 1, 1)
         return best, where.astype(self.Targmax.numpy_dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Any, _: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, _: Any) -> list[Any]:
         rule = MaxPoolGradWithArgmax(
             self.ksize, self.strides, self.padding, self.include_batch_in_index
         )
@@ -106,7 +108,7 @@ class MaxPoolGradWithArgmax(_ArgmaxGrad):
     def infer_shape(self, input: Shape, grad: Shape, argmax: Shape) -> Shape:
         return shapes.with_rank(input, 4)
 
-    def compute(self, xp: Any, input: Any, grad: Any, argmax: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, grad: Any, argmax: Any) -> Any:
         windows = self.lay(input.shape)
         right = (input.shape[0], *windows.out, input.shape[-1])
         check_alike("grad", grad.shape, right)
@@ -130,7 +132,7 @@ class MaxPoolGradGradWithArgmax(_ArgmaxGrad):
         shapes.merge(pooled, argmax)
         return pooled
 
-    def compute(self, xp: Any, input: Any, grad: Any, argmax: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, grad: Any, argmax: Any) -> Any:
         windows = self.lay(input.shape)
         check_alike("grad", grad.shape, input.shape)
         right = (input.shape[0], *windows.out, input.shape[-1])
@@ -143,14 +145,14 @@ class MaxPoolGradGradWithArgmax(_ArgmaxGrad):
 
 @export("nn.max_pool_with_argmax")
 def max_pool_with_argmax(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: Any,
     data_format: str = "NHWC",
     Targmax: Any = None,
     name: str | None = None,
-    output_dtype: Any = None,
+    output_dtype: DTypeLike | None = None,
     include_batch_in_index: bool = False,
 ) -> Any:
     """The maximum of each window, and its index.

@@ -5,6 +5,7 @@ Source: python/ops/nn_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.identity_reshape import either, expand_dims, squeeze
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_1d import widened
@@ -37,9 +39,9 @@ def _pool1d(
 
 @export("nn.max_pool1d")
 def max_pool1d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NWC",
     name: str | None = None,
@@ -68,9 +70,9 @@ def max_pool1d(
 
 @export("nn.avg_pool1d")
 def avg_pool1d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NWC",
     name: str | None = None,
@@ -86,9 +88,9 @@ def avg_pool1d(
 
 @export("nn.max_pool2d")
 def max_pool2d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NHWC",
     name: str | None = None,
@@ -117,9 +119,9 @@ def _pool3d(
 
 @export("nn.max_pool3d")
 def max_pool3d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NDHWC",
     name: str | None = None,
@@ -149,9 +151,9 @@ def max_pool3d(
 
 @export("nn.avg_pool3d")
 def avg_pool3d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = "NDHWC",
     name: str | None = None,
@@ -191,9 +193,9 @@ def _any_rank(
 
 @export("nn.max_pool_v2")
 def max_pool_v2(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = None,
     name: str | None = None,
@@ -221,9 +223,9 @@ def max_pool_v2(
 
 @export("nn.avg_pool_v2")
 def avg_pool_v2(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: Any,
     data_format: str | None = None,
     name: str | None = None,
@@ -238,15 +240,15 @@ def avg_pool_v2(
 
 @export("nn.pool")
 def pool(
-    input: Any,
+    input: TensorLike,
     window_shape: Any,
     pooling_type: str,
     padding: str,
     dilation_rate: Any = None,
-    strides: Any = None,
+    strides: Sequence[int] | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """Pooling over one, two or three dimensions, with optional dilation.
 

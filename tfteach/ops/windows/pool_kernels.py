@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 from tfteach.framework.threads import share
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.windows.conv_geometry import Windows
 
 # Elements of the input processed at a time: 512 KB of float32.
@@ -41,7 +42,7 @@ def reach(
     )
 
 
-def blocks(xp: Any, x: Any) -> list[slice]:
+def blocks(xp: ArrayModule, x: Any) -> list[slice]:
     """The images of `x`, a few at a time, so that they stay in the cache."""
     if xp.__name__ != "numpy" or not x.size:
         return [slice(None)]
@@ -49,7 +50,7 @@ def blocks(xp: Any, x: Any) -> list[slice]:
     return [slice(i, i + step) for i in range(0, x.shape[0], step)]
 
 
-def reduce_windows(xp: Any, combine: Any, x: Any, windows: Windows) -> Any:
+def reduce_windows(xp: ArrayModule, combine: Any, x: Any, windows: Windows) -> Any:
     """`combine` (a ufunc) over the elements of each window, one dimension at a time.
 
     Args:
@@ -78,7 +79,7 @@ def reduce_windows(xp: Any, combine: Any, x: Any, windows: Windows) -> Any:
 
 
 def _reduce_axis(
-    xp: Any, combine: Any, x: Any, windows: Windows, axis: int, out: Any
+    xp: ArrayModule, combine: Any, x: Any, windows: Windows, axis: int, out: Any
 ) -> Any:
     size = x.shape[1 + axis]
     lead = (slice(None),) * (1 + axis)
@@ -110,7 +111,9 @@ def _reduce_axis(
     return out
 
 
-def counts(xp: Any, sizes: tuple[int, ...], windows: Windows, dtype: Any) -> Any:
+def counts(
+    xp: ArrayModule, sizes: tuple[int, ...], windows: Windows, dtype: Any
+) -> Any:
     """The number of elements in each window, [*windows.out, 1]."""
     total = xp.ones((), dtype)
     for axis, size in enumerate(sizes):
@@ -123,7 +126,7 @@ def counts(xp: Any, sizes: tuple[int, ...], windows: Windows, dtype: Any) -> Any
     return total[..., None]
 
 
-def spread(xp: Any, grad: Any, sizes: tuple[int, ...], windows: Windows) -> Any:
+def spread(xp: ArrayModule, grad: Any, sizes: tuple[int, ...], windows: Windows) -> Any:
     """Add `grad` to every element of each window: a sum's gradient."""
     result = xp.empty((grad.shape[0], *sizes, grad.shape[-1]), grad.dtype)
     for images in blocks(xp, result):
@@ -153,7 +156,7 @@ def taps(
             yield tap, tuple(f[0] for f in found if f), tuple(f[1] for f in found if f)
 
 
-def max_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
+def max_gradient(xp: ArrayModule, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
     """Add each window's gradient to its maximum, the first one in case of ties.
 
     Args:
@@ -190,7 +193,9 @@ def max_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
     return result
 
 
-def max_gradient_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
+def max_gradient_gradient(
+    xp: ArrayModule, x: Any, y: Any, grad: Any, windows: Windows
+) -> Any:
     """Select `grad` (shaped like `x`) at each window's first maximum."""
     result = xp.zeros(y.shape, grad.dtype)
     left = xp.ones(y.shape, bool)
@@ -202,7 +207,7 @@ def max_gradient_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) 
     return result
 
 
-def max_and_where(xp: Any, x: Any, windows: Windows) -> tuple[Any, Any]:
+def max_and_where(xp: ArrayModule, x: Any, windows: Windows) -> tuple[Any, Any]:
     """Each window's maximum, and the index of the first one in its image.
 
     Args:

@@ -5,23 +5,29 @@ Source: python/ops/partitioned_variables.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    DTypeLike,
+    Initializer,
+)
 from tfteach.variables.scope.get_variable import store_of, variable_scope
 
 
 @export("create_partitioned_variables")
 def create_partitioned_variables(
-    shape: Any,
+    shape: Sequence[int],
     slicing: Any,
-    initializer: Any,
-    dtype: Any = float32,
+    initializer: Initializer,
+    dtype: DTypeLike = float32,
     trainable: bool = True,
-    collections: Any = None,
+    collections: CollectionNames | None = None,
     name: str | None = None,
     reuse: Any = None,
 ) -> list[Any]:

@@ -12,12 +12,21 @@ from typing import Any, NamedTuple
 
 from tfteach.framework.build import user_frame
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import as_dtype, float32, string
+from tfteach.framework.dtypes import DType, as_dtype, float32, string
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_tensor_shape
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    Constraint,
+    DeviceLike,
+    DTypeLike,
+    Initializer,
+    Partitioner,
+    Regularizer,
+)
 from tfteach.ops.array.slicing import Slice
 from tfteach.variables.base import (
     SaveSliceInfo,
@@ -71,17 +80,17 @@ class VariableStore:
         self,
         name: str,
         shape: Any = None,
-        dtype: Any = float32,
-        initializer: Any = None,
-        regularizer: Any = None,
+        dtype: DTypeLike = float32,
+        initializer: Initializer | None = None,
+        regularizer: Regularizer | None = None,
         reuse: Any = None,
         trainable: bool | None = None,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
+        collections: CollectionNames | None = None,
+        caching_device: DeviceLike | None = None,
+        partitioner: Partitioner | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
     ) -> Any:
@@ -98,7 +107,7 @@ class VariableStore:
             )  # fmt: skip
 
     def _get(
-        self, name: str, shape: Any, dtype: Any, initializer: Any, partitioner: Any,
+        self, name: str, shape: Any, dtype: DTypeLike, initializer: Initializer | None, partitioner: Partitioner | None,
         **how: Any,
     ) -> Any:  # fmt: skip
         is_scalar = isinstance(shape, list | tuple) and not shape
@@ -125,7 +134,7 @@ class VariableStore:
     # ---- one variable
 
     def _single(
-        self, name: str, shape: Any, dtype: Any, initializer: Any,
+        self, name: str, shape: Any, dtype: DTypeLike, initializer: Initializer | None,
         partition_info: PartitionInfo | None, how: dict[str, Any],
     ) -> Any:  # fmt: skip
         from_value = initializer is not None and not callable(initializer)
@@ -166,7 +175,7 @@ class VariableStore:
     # ---- a variable in parts
 
     def partitioned(
-        self, name: str, partitioner: Any, shape: Any, dtype: Any, initializer: Any,
+        self, name: str, partitioner: Partitioner | None, shape: Any, dtype: DTypeLike, initializer: Initializer | None,
         how: dict[str, Any],
     ) -> PartitionedVariable:  # fmt: skip
         if name in self._vars:
@@ -180,7 +189,7 @@ class VariableStore:
             shape = shape.merge_with(initializer.shape)
         reuse = how["reuse"]
         partitions = None
-        if not reuse or partitioner:
+        if not reuse or partitioner is not None:
             partitions = call_partitioner(partitioner, shape, dtype)
         if name in self._partitioned_vars:
             found = self._partitioned_vars[name]
@@ -212,7 +221,7 @@ class VariableStore:
 
 
 def _shared(
-    variable: Any, name: str, shape: TensorShape, dtype: Any, reuse: Any
+    variable: Any, name: str, shape: TensorShape, dtype: DType, reuse: Any
 ) -> Any:
     """An existing variable, if it may be shared and is what is asked for."""
     if reuse is False:
@@ -240,7 +249,7 @@ def _shared(
     return variable
 
 
-def default_initializer(name: str, dtype: Any) -> Any:
+def default_initializer(name: str, dtype: DType) -> Any:
     """Glorot's uniform for floats, zeros for integers, bools and strings."""
     if dtype.is_floating:
         return GlorotUniform()
@@ -252,7 +261,10 @@ def default_initializer(name: str, dtype: Any) -> Any:
 
 
 def _bound(
-    initializer: Any, shape: TensorShape, dtype: Any, info: PartitionInfo | None
+    initializer: Any,
+    shape: TensorShape,
+    dtype: DType,
+    info: PartitionInfo | None,
 ) -> tuple[Any, Any]:
     """A function without arguments for the initial value, and its type."""
     if inspect.isclass(initializer):
@@ -276,7 +288,7 @@ def _bound(
     )
 
 
-def _regularize(variable: Any, name: str, regularizer: Any) -> None:
+def _regularize(variable: Any, name: str, regularizer: Regularizer) -> None:
     graph = get_default_graph()
     with (
         graph.colocate_with(variable.op),
@@ -291,7 +303,9 @@ def _regularize(variable: Any, name: str, regularizer: Any) -> None:
 # ---- parts
 
 
-def call_partitioner(partitioner: Any, shape: TensorShape, dtype: Any) -> list[int]:
+def call_partitioner(
+    partitioner: Partitioner | None, shape: TensorShape, dtype: DTypeLike
+) -> list[int]:
     """The number of parts along each axis.
 
     Raises:
@@ -306,7 +320,9 @@ def call_partitioner(partitioner: Any, shape: TensorShape, dtype: Any) -> list[i
         raise ValueError(
             f"A partitioned Variable must have rank at least 1, shape: {shape}"
         )
-    parts = partitioner(shape=shape, dtype=dtype)
+    parts = partitioner(  # type: ignore[misc]  # None: a TypeError, as in TF
+        shape=shape, dtype=dtype
+    )
     if not isinstance(parts, list | tuple):
         raise ValueError(f"Partitioner must return a sequence, but saw: {parts}")
     if len(parts) != len(shape):
@@ -338,7 +354,11 @@ def slices(
 
 
 def _part_value(
-    name: str, initializer: Any, dtype: Any, offset: list[int], size: list[int]
+    name: str,
+    initializer: Initializer | None,
+    dtype: DType,
+    offset: list[int],
+    size: list[int],
 ) -> tuple[Any, list[int] | None]:
     """(initializer, shape) of a part; a value is cut and needs no shape."""
     if initializer is None:
@@ -350,7 +370,7 @@ def _part_value(
 
 
 def _check_parts(
-    found: PartitionedVariable, name: str, shape: TensorShape, dtype: Any,
+    found: PartitionedVariable, name: str, shape: TensorShape, dtype: DType,
     partitions: list[int] | None, reuse: Any,
 ) -> None:  # fmt: skip
     if reuse is False:

@@ -16,6 +16,16 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    Constraint,
+    DeviceLike,
+    DTypeLike,
+    Initializer,
+    Partitioner,
+    Regularizer,
+    ShapeLike,
+)
 from tfteach.variables.base import (
     VariableAggregation,
     VariableSynchronization,
@@ -53,15 +63,15 @@ class VariableScope:
         self,
         reuse: Any,
         name: str = "",
-        initializer: Any = None,
-        regularizer: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
+        initializer: Initializer | None = None,
+        regularizer: Regularizer | None = None,
+        caching_device: DeviceLike | None = None,
+        partitioner: Partitioner | None = None,
         custom_getter: Any = None,
         name_scope: str = "",
-        dtype: Any = float32,
+        dtype: DTypeLike = float32,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
     ) -> None:
         self._name, self._reuse, self._name_scope = name, reuse, name_scope
         self._initializer, self._regularizer = initializer, regularizer
@@ -117,22 +127,22 @@ class VariableScope:
         """From now on, get existing variables only."""
         self._reuse = True
 
-    def set_initializer(self, initializer: Any) -> None:
+    def set_initializer(self, initializer: Initializer | None) -> None:
         self._initializer = initializer
 
-    def set_regularizer(self, regularizer: Any) -> None:
+    def set_regularizer(self, regularizer: Regularizer | None) -> None:
         self._regularizer = regularizer
 
-    def set_caching_device(self, caching_device: Any) -> None:
+    def set_caching_device(self, caching_device: DeviceLike | None) -> None:
         self._caching_device = caching_device
 
-    def set_partitioner(self, partitioner: Any) -> None:
+    def set_partitioner(self, partitioner: Partitioner | None) -> None:
         self._partitioner = partitioner
 
     def set_custom_getter(self, custom_getter: Any) -> None:
         self._custom_getter = custom_getter
 
-    def set_dtype(self, dtype: Any) -> None:
+    def set_dtype(self, dtype: DTypeLike) -> None:
         self._dtype = dtype
 
     def set_use_resource(self, use_resource: bool | None) -> None:
@@ -170,19 +180,19 @@ class VariableScope:
         self,
         var_store: VariableStore,
         name: str,
-        shape: Any = None,
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike | None = None,
+        initializer: Initializer | None = None,
+        regularizer: Regularizer | None = None,
         reuse: Any = None,
         trainable: bool | None = None,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
+        collections: CollectionNames | None = None,
+        caching_device: DeviceLike | None = None,
+        partitioner: Partitioner | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
         custom_getter: Any = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
     ) -> Any:
@@ -206,7 +216,9 @@ class VariableScope:
             return _get(var_store, full_name, kwargs)
 
 
-def _check_initializer(initializer: Any, dtype: Any) -> None:
+def _check_initializer(
+    initializer: Initializer | None, dtype: DTypeLike | None
+) -> None:
     if dtype is None or initializer is None or callable(initializer):
         return
     found = convert(initializer).dtype.base_dtype
