@@ -65,6 +65,9 @@ if TYPE_CHECKING:
             self, kind: str, name: str, factory: Callable[[], T], container: str = ""
         ) -> T: ...
 
+else:  # a Protocol takes longer to make than the rest of this module
+    VariableLike = SessionLike = KernelContext = object
+
 
 T = TypeVar("T")
 
