@@ -442,7 +442,7 @@ def string_format(
 
 
 @export("check_numerics", "debugging.check_numerics")
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """`tensor`; the run fails if it contains NaN or infinity.
 
     Args:

@@ -184,7 +184,7 @@ class _Sampling(StatefulOp, MultiOutputOp, abstract=True):
             shapes.with_rank(shape, 0)
         return [(3,), (3,), (1, 1, 4)]
 
-    def crop(self: Any, ctx: Any, size: Any, boxes: Any, covered: Any) -> Any:
+    def crop(self: Any, ctx: KernelContext, size: Any, boxes: Any, covered: Any) -> Any:
         """The outputs, given the fraction of an object that must be covered."""
         rules = crops.Rules(
             covered, self.aspect_ratio_range, self.area_range, self.max_attempts

@@ -22,7 +22,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.image.color_grad import rgb_to_hsv_gradient
 
 _BLOCK = 1 << 13  # pixels; about ten planes of float32 fit in the cache
@@ -32,7 +32,7 @@ _CHANNELS = 3
 Rule = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any]]
 
 
-def by_planes(xp: Any, images: Any, rule: Rule) -> Any:
+def by_planes(xp: ArrayModule, images: Any, rule: Rule) -> Any:
     """Apply `rule` to the three channels of all pixels; short floats are widened."""
     wide = images.astype("float32") if images.dtype.itemsize < 4 else images
     pixels = wide.reshape(-1, _CHANNELS)
@@ -56,7 +56,9 @@ def by_planes(xp: Any, images: Any, rule: Rule) -> Any:
 # ---- RGB and HSV
 
 
-def _hue(xp: Any, red: Any, green: Any, blue: Any, value: Any, spread: Any) -> Any:
+def _hue(
+    xp: ArrayModule, red: Any, green: Any, blue: Any, value: Any, spread: Any
+) -> Any:
     """The hue of a colour on a wheel of length 6: in [-1, 5], 0 for greys."""
     number = red.dtype.type
     unit = number(1) / spread
@@ -154,7 +156,7 @@ class HSVToRGB(_Conversion):
 
 
 @export("image.rgb_to_hsv")
-def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
+def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """RGB images, in [0, 1], converted to hue, saturation and value, each in [0, 1].
 
     value = max(r, g, b), saturation = (value - min(r, g, b)) / value; the hue is
@@ -180,7 +182,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
 
 
 @export("image.hsv_to_rgb")
-def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
+def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Hue, saturation and value, all in [0, 1], converted to RGB.
 
     Args:
@@ -319,7 +321,7 @@ class AdjustSaturation(_Adjustment):
         self.check_channels(images)
         scale = xp.maximum(scale, np.float32(0))
 
-        def rule(xp: Any, red: Any, green: Any, blue: Any) -> Any:
+        def rule(xp: ArrayModule, red: Any, green: Any, blue: Any) -> Any:
             # Value and hue are constant, so each channel's distance from the value is
             # proportional to the saturation, which is spread / value.
             value = xp.maximum(xp.maximum(red, green), blue)

@@ -48,7 +48,9 @@ class Places(NamedTuple):
     inside: Any
 
 
-def places(xp: Any, start: Any, end: Any, size: int, out: int, method: str) -> Places:
+def places(
+    xp: ArrayModule, start: Any, end: Any, size: int, out: int, method: str
+) -> Places:
     """The positions of `out` pixels from `start` to `end`, relative to the image's
     size.
 

@@ -123,7 +123,7 @@ def _overlap(start: int, window: int, size: int) -> tuple[slice, slice, bool]:
     return slice(base, base + length), slice(start, start + length), is_partial
 
 
-def _noise(xp: Any, kind: str, image: Any, shape: tuple[int, ...]) -> Any:
+def _noise(xp: ArrayModule, kind: str, image: Any, shape: tuple[int, ...]) -> Any:
     """Noise around an image, in the image's range."""
     if kind == "zero" or not image.size:
         return xp.zeros(shape, F32)

@@ -267,7 +267,7 @@ def _only(table: _Table, lines: slice) -> tuple[_Table, slice]:
     return (index - first, weight, is_lerp), slice(first, last + 1)
 
 
-def _ready(xp: Any, taps: Taps, run: int, dtype: Any) -> _Table:
+def _ready(xp: ArrayModule, taps: Taps, run: int, dtype: Any) -> _Table:
     """A table's arrays on the device, for pixels of `run` adjacent numbers."""
     index, weight = taps.source, taps.weight
     if index is None:
@@ -304,7 +304,7 @@ def _blend(
             xp.add(total, part, out=total if k + 1 < len(index) else out)
 
 
-def _take(xp: Any, array: Any, index: Any, out: Any = None) -> Any:
+def _take(xp: ArrayModule, array: Any, index: Any, out: Any = None) -> Any:
     """A copy of `array[:, index]`, in the memory of `out` if possible."""
     if xp is not np:
         return array.take(index, 1)

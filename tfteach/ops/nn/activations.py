@@ -251,7 +251,7 @@ class Softplus(_Activation):
     signature = "features: T -> activations: T"
     T = FLOATS
 
-    def compute(self, xp: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Any) -> Any:
         # exp of non-positive numbers only, so that it cannot overflow.
         positive = xp.maximum(features, features.dtype.type(0))
         return positive + xp.log1p(xp.exp(-abs(features)))
@@ -307,7 +307,7 @@ class SoftsignGrad(_ActivationGrad):
 
 
 @export("nn.relu")
-def relu(features: Any, name: str | None = None) -> Tensor:
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """`max(x, 0)`, element-wise.
 
     Args:
@@ -393,7 +393,7 @@ def softsign(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 @export("nn.crelu")
-def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
+def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tensor:
     """`relu(x)` and `relu(-x)`, concatenated.
 
     Args:

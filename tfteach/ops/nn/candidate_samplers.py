@@ -52,7 +52,7 @@ class _CandidateSampler(StatefulOp, MultiOutputOp, abstract=True):
             )
         return self.sample(ctx, true_classes)
 
-    def sample(self: Any, ctx: Any, true_classes: Any) -> Any:
+    def sample(self: Any, ctx: KernelContext, true_classes: Any) -> Any:
         """The outputs, for true classes of the correct shape."""
         batches, sampler = ctx.once(self._state)
         if self.unique and self.num_sampled > sampler.size:

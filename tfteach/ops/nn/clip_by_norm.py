@@ -93,7 +93,7 @@ def _values(t_list: list[Any]) -> list[Tensor | None]:
 
 
 @export("linalg.global_norm", "global_norm")
-def global_norm(t_list: Any, name: str | None = None) -> Tensor:
+def global_norm(t_list: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """The norm of several tensors, as if concatenated into one vector.
 
     y = √Σ ‖t‖₂²
@@ -177,7 +177,9 @@ def clip_by_global_norm(
 
 
 @export("clip_by_average_norm")
-def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
+def clip_by_average_norm(
+    t: TensorLike, clip_norm: TensorLike, name: str | None = None
+) -> Tensor:
     """A tensor scaled down to a maximum average norm.
 
     y = t * clip_norm / max(‖t‖₂ / n, clip_norm), n the number of elements

@@ -137,7 +137,7 @@ class SparseSoftmaxCrossEntropyWithLogits(MultiOutputOp):
             backprop[bad] = xp.nan
         return loss, backprop
 
-    def gradient(self, op: Operation, grad: Any, grad_grad: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, grad_grad: Tensor) -> list[Any]:
         # The output is a gradient; differentiating it again would be wrong.
         backprop = prevent_gradient(
             op.outputs[1],

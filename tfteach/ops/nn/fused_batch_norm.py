@@ -139,7 +139,7 @@ class _Forward(_FusedBatchNorm, abstract=True):
         return [of_x, of_scale, of_offset, None, None]
 
 
-def total(xp: Any, rows: Any) -> Any:
+def total(xp: ArrayModule, rows: Any) -> Any:
     """The sum of the rows, in two steps: a single long float32 sum loses accuracy."""
     step = 256
     whole = len(rows) // step * step

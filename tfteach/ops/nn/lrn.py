@@ -33,7 +33,7 @@ class _LRN(Op, abstract=True):
             total[..., :-shift] += values[..., shift:]
         return total
 
-    def norm(self, xp: Any, image: Any) -> Any:
+    def norm(self, xp: ArrayModule, image: Any) -> Any:
         """The base of the power that the image is divided by."""
         if image.ndim != 4:
             raise invalid_argument("in must be 4-dimensional")

@@ -129,7 +129,9 @@ class _Backward(_Lstm, abstract=True):
             found = found + di * wci + df * wcf
         return found
 
-    def _of_peepholes(self, xp: Any, dgates: Any, cs_prev: Any, cs: Any) -> list[Any]:
+    def _of_peepholes(
+        self, xp: ArrayModule, dgates: Any, cs_prev: Any, cs: Any
+    ) -> list[Any]:
         """The gradients of wci, wcf and wco, summed over all steps."""
         units, dtype = cs.shape[-1], cs.dtype
         if not self.use_peephole:

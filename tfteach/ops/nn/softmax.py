@@ -33,7 +33,7 @@ _BLOCK = 1 << 16  # elements: a block and its intermediate results fit in the L2
 FLOATS = dtypes_of("half bfloat16 float32 float64")
 
 
-def shifted_exp(xp: Any, logits: Any) -> tuple[Any, Any, Any]:
+def shifted_exp(xp: ArrayModule, logits: Any) -> tuple[Any, Any, Any]:
     """x - max(x), its exp, and the sum of the exp, along the last axis.
 
     Without the shift exp would overflow for large logits; the softmax is the same.

@@ -11,6 +11,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule
 
 NUMBERS = dtypes_of(
     "float32 float64 int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 "
@@ -53,7 +54,9 @@ def unflat(places: Any, shape: Any) -> Any:
     return indices
 
 
-def check_inside(xp: Any, indices: Any, shape: Any, what: str = "indices") -> None:
+def check_inside(
+    xp: ArrayModule, indices: Any, shape: Any, what: str = "indices"
+) -> None:
     """Raise InvalidArgumentError for the first index that is out of range."""
     limits = xp.asarray(shape, "int64")
     outside = ((indices < 0) | (indices >= limits)).any(axis=1)
@@ -65,7 +68,7 @@ def check_inside(xp: Any, indices: Any, shape: Any, what: str = "indices") -> No
         )
 
 
-def check_ordered(xp: Any, indices: Any, shape: Any, what: str = "") -> None:
+def check_ordered(xp: ArrayModule, indices: Any, shape: Any, what: str = "") -> None:
     """Raise InvalidArgumentError unless indices are in range, ordered and distinct."""
     check_inside(xp, indices, shape, what + "indices")
     if len(indices) < 2:

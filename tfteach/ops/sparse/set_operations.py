@@ -21,6 +21,7 @@ from tfteach.framework.shape_checks import require, require_sparse
 from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core.sparse_tensor import (
     SparseTensor,
+    SparseTensorLike,
     convert_to_tensor_or_sparse_tensor,
 )
 from tfteach.ops.sparse.coo_arrays import check_inside
@@ -215,7 +216,7 @@ def check_indices(op: Any, indices: Any, shape: Any) -> None:
 
 
 @export("sets.size", "sets.set_size", "contrib.metrics.set_size")
-def set_size(a: Any, validate_indices: bool = True) -> Tensor:
+def set_size(a: SparseTensorLike, validate_indices: bool = True) -> Tensor:
     """The number of distinct values in each row of a SparseTensor, as int32.
 
     Raises:

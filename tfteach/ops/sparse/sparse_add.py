@@ -18,8 +18,8 @@ from tfteach.framework.operation import Operation
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import ArrayModule
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.sparse.coo_arrays import NUMBERS, REALS, flat, summed_by_place, unflat
 from tfteach.ops.sparse.sparse_dense_math import (
     SparseTensorDenseAdd,
@@ -165,7 +165,12 @@ class SparseAddGrad(MultiOutputOp):
 
 
 @export("sparse_add", "sparse.add")
-def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+def sparse_add(
+    a: SparseTensorLike | TensorLike,
+    b: SparseTensorLike | TensorLike,
+    threshold: Any = None,
+    thresh: Any = None,
+) -> Any:
     """The sum of two tensors, at least one of which is sparse.
 
     Args:

@@ -149,7 +149,7 @@ def _rows_of(rows: list[int], values: list[Any], batch: int) -> list[list[Any]]:
 
 
 @export("sparse.cross")
-def sparse_cross(inputs: Any, name: str | None = None) -> SparseTensor:
+def sparse_cross(inputs: TensorLike, name: str | None = None) -> SparseTensor:
     """All combinations of the columns' features, joined by "_X_", row by row.
 
     Args:

@@ -119,7 +119,7 @@ def sparse_tensor_to_dense(
 
 
 @export("sparse.from_dense")
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """The nonzero elements of a dense tensor, as a SparseTensor.
 
     Example:

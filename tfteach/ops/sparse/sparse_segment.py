@@ -91,7 +91,7 @@ def _check(xp: Any, data: Any, indices: Any, ids: Any, count: int) -> None:
         )
 
 
-def _scaled(xp: Any, rows: Any, ids: Any, count: int, power: float) -> Any:
+def _scaled(xp: ArrayModule, rows: Any, ids: Any, count: int, power: float) -> Any:
     """Rows divided by a power of the number of rows with the same id."""
     if not power:
         return rows

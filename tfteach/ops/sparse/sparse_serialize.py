@@ -190,7 +190,7 @@ class DeserializeManySparse(SparseShapeOp, MultiOutputOp):
         _check_width(shapes.with_rank(serialized, 2))
         return [(None, None), (None,), (None,)]
 
-    def compute(self, xp: Any, serialized: Any) -> Any:
+    def compute(self, xp: ArrayModule, serialized: Any) -> Any:
         if serialized.ndim == 1:  # TensorFlow treats it as one row
             serialized = serialized[None]
         return _joined(serialized, self.dtype, True)

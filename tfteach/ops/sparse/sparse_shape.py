@@ -154,7 +154,9 @@ class SparseReshape(SparseShapeOp, MultiOutputOp):
 
 
 @export("sparse_reshape", "sparse.reshape")
-def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+def sparse_reshape(
+    sp_input: Any, shape: TensorLike, name: str | None = None
+) -> SparseTensor:
     """A SparseTensor reshaped, with its values in the same order.
 
     Args:

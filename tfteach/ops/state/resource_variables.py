@@ -30,7 +30,7 @@ NUMBERS = dtypes_of(
 COUNTERS = dtypes_of("int32 int64")
 
 
-def cell_of(ctx: Any, kind: StatefulOp) -> Cell:
+def cell_of(ctx: KernelContext, kind: StatefulOp) -> Cell:
     """The session's cell of a variable op."""
     name = kind.shared_name or ctx.op.name  # type: ignore[attr-defined]
     dtype = kind.dtype  # type: ignore[attr-defined]
@@ -39,7 +39,7 @@ def cell_of(ctx: Any, kind: StatefulOp) -> Cell:
     return cell
 
 
-def add_to(ctx: Any, cell: Cell, value: Any, sign: int) -> None:
+def add_to(ctx: KernelContext, cell: Cell, value: Any, sign: int) -> None:
     """Add or subtract `value`; large arrays are updated in place."""
     if cell.value.size < IN_PLACE_FROM:
         with cell.lock:

@@ -59,7 +59,7 @@ def _change_rows(how: str, target: Any, ids: Any, rows: Any) -> None:
     change_at(target.reshape(-1), elements.reshape(-1), rows[later].reshape(-1))
 
 
-def _change_on_gpu(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
+def _change_on_gpu(xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any) -> None:
     """Reduce rows of equal ids to one, in any order, as on TensorFlow's GPUs."""
     if ids.size > 1 and not are_distinct(xp, ids):
         order, is_first = groups_of(xp, ids)
@@ -131,7 +131,9 @@ def scatter(
     update_in_place((cell,), update, ctx.may_defer, (ids, shape[1:]))
 
 
-def scatter_points(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
+def scatter_points(
+    ctx: KernelContext, how: str, cell: Cell, indices: Any, updates: Any
+) -> None:
     """Update the elements (or slices) of a variable that `indices` addresses."""
     xp = ctx.xp
     shape = cell.value.shape

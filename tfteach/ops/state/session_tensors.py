@@ -24,6 +24,7 @@ from tfteach.framework.type_aliases import (
     DTypeLike,
     KernelContext,
     SessionLike,
+    TensorLike,
 )
 from tfteach.ops.core.constant import placeholder
 
@@ -214,7 +215,7 @@ class TensorHandle:
 
 
 @export("get_session_handle")
-def get_session_handle(data: Any, name: str | None = None) -> Tensor:
+def get_session_handle(data: TensorLike, name: str | None = None) -> Tensor:
     """Store a tensor in the session; returns a string scalar that names it.
 
     In a run its value is a `TensorHandle`, with `eval()`, `delete()` and the name

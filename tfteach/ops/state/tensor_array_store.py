@@ -176,7 +176,7 @@ class ArrayStore:
 
     # ---- reading
 
-    def read(self, xp: Any, index: int) -> Any:
+    def read(self, xp: ArrayModule, index: int) -> Any:
         """An element; zeros if it was never written but its shape is known.
 
         Raises:

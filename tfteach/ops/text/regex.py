@@ -160,7 +160,9 @@ def regex_replace(
 
 
 @export("strings.regex_full_match")
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+def regex_full_match(
+    input: TensorLike, pattern: TensorLike, name: str | None = None
+) -> Tensor:
     """Whether a regular expression matches each string completely, a bool Tensor.
 
     Args:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import re
 import string
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -73,7 +74,9 @@ class StringUpper(CaseOp):
 
 
 @export("strings.lower")
-def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def string_lower(
+    input: TensorLike, encoding: str = "", name: str | None = None
+) -> Tensor:
     """Each string in lower case; beyond ASCII only with `encoding="utf-8"`.
 
     Example:
@@ -85,7 +88,9 @@ def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Ten
 
 
 @export("strings.upper")
-def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def string_upper(
+    input: TensorLike, encoding: str = "", name: str | None = None
+) -> Tensor:
     """Each string in upper case; beyond ASCII only with `encoding="utf-8"`.
 
     Example:
@@ -106,7 +111,7 @@ class StringStrip(TextOp):
 
 
 @export("strings.strip", "string_strip")
-def string_strip(input: Any, name: str | None = None) -> Tensor:
+def string_strip(input: TensorLike, name: str | None = None) -> Tensor:
     r"""Each string without leading and trailing white space.
 
     Example:
@@ -260,7 +265,9 @@ class StringJoin(TextOp):
 
 
 @export("strings.join", "string_join")
-def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+def string_join(
+    inputs: Sequence[TensorLike], separator: str = "", name: str | None = None
+) -> Tensor:
     """The strings of several tensors, joined element-wise.
 
     Args:

@@ -72,7 +72,7 @@ def unicode_transcode(
 
 
 @export("strings.unicode_script")
-def unicode_script(input: Any, name: str | None = None) -> Tensor:
+def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     """The script of each code point by ICU's numbers: 25 is Latin, 17 Han.
 
     Args:

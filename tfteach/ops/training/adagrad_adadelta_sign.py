@@ -218,7 +218,7 @@ class ResourceSparseApplyKerasMomentum(_KerasMomentum, _Resource, SparseRule):
 # ---- rules based on the gradient's sign
 
 
-def _agreement(xp: Any, m: Any, grad: Any, beta: Any) -> Any:
+def _agreement(xp: ArrayModule, m: Any, grad: Any, beta: Any) -> Any:
     """Move the mean `m` towards `grad`; returns 1 where signs agree, otherwise -1."""
     m *= beta
     m += grad * (1 - beta)

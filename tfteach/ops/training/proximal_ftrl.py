@@ -21,7 +21,7 @@ from tfteach.ops.training.update_rules import (
 )
 
 
-def shrunk(xp: Any, x: Any, by: Any) -> Any:
+def shrunk(xp: ArrayModule, x: Any, by: Any) -> Any:
     """x moved towards 0 by `by`, but not beyond 0."""
     return xp.sign(x) * xp.maximum(abs(x) - by, 0)
 

@@ -73,7 +73,7 @@ def update(
     update_in_place(cells, run, ctx.may_defer)
 
 
-def _check_slots(ctx: Any, cells: Sequence[Cell]) -> None:
+def _check_slots(ctx: KernelContext, cells: Sequence[Cell]) -> None:
     """Check that slots have the variable's shape."""
     shape = cells[0].value.shape
     for cell in cells:
@@ -180,7 +180,7 @@ def _check_rows(shape: tuple[int, ...], grad: Any, indices: Any) -> None:
         )
 
 
-def _distinct(xp: Any, indices: Any) -> Iterator[Any]:
+def _distinct(xp: ArrayModule, indices: Any) -> Iterator[Any]:
     """Positions in `indices`, grouped so that no group has duplicate rows."""
     if not indices.size:
         return
