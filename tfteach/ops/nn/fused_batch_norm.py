@@ -216,7 +216,8 @@ class Backward(_FusedBatchNorm, abstract=True):
         require(fits, message, scale, mean, variance, x)
 
     def compute(
-        self, xp: ArrayModule, y_backprop: Any, x: Any, scale: Any, mean: Any, variance: Any,
+        self, xp: ArrayModule, y_backprop: Any, x: Any, scale: Any, mean: Any,
+        variance: Any,
         *_: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         last = geometry.to_last(xp, x, self.data_format)

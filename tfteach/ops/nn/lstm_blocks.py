@@ -162,7 +162,8 @@ class LSTMBlockCell(_Forward):
         return [(batch, units)] * 7
 
     def compute(
-        self, xp: ArrayModule, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any,
+        self, xp: ArrayModule, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any,
+        wcf: Any,
         wco: Any, b: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         gates = xp.concatenate([x, h_prev], axis=1) @ w + b
@@ -206,7 +207,8 @@ class LSTMBlockCellGrad(_Backward):
         return [(batch, units), (batch, gates), (units,), (units,), (units,)]
 
     def compute(
-        self, xp: ArrayModule, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any,
+        self, xp: ArrayModule, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any,
+        wcf: Any,
         wco: Any, b: Any, *states: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         *gates, cs_grad, h_grad = states
@@ -241,7 +243,8 @@ class BlockLSTM(_Forward):
         return [(time, batch, None if gates is None else gates // 4)] * 7
 
     def compute(
-        self, xp: ArrayModule, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any,
+        self, xp: ArrayModule, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any,
+        w: Any,
         wci: Any, wcf: Any, wco: Any, b: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         steps, depth = _steps(seq_len_max, x), x.shape[2]
@@ -296,7 +299,8 @@ class BlockLSTMGrad(_Backward):
         ]
 
     def compute(
-        self, xp: ArrayModule, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any,
+        self, xp: ArrayModule, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any,
+        w: Any,
         wci: Any, wcf: Any, wco: Any, b: Any, *states: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         steps, (_, batch, depth) = _steps(seq_len_max, x), x.shape
@@ -416,7 +420,8 @@ class GRUBlockCellGrad(_Gru):
         return [(batch, depth), (batch, units), (batch, units), (batch, gates)]
 
     def compute(
-        self, xp: ArrayModule, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any,
+        self, xp: ArrayModule, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any,
+        b_c: Any,
         r: Any, u: Any, c: Any, d_h: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         depth = x.shape[1]

@@ -247,7 +247,8 @@ def stateless_random_uniform(
 
 
 def _scaled(
-    kind: Any, default: str, shape: Any, seed: TensorLike, mean: Any, stddev: Any, dtype: DTypeLike,
+    kind: Any, default: str, shape: Any, seed: TensorLike, mean: Any, stddev: Any,
+    dtype: DTypeLike,
     name: str | None,
 ) -> Tensor:  # fmt: skip
     dtype = as_dtype(dtype)

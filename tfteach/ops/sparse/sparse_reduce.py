@@ -85,7 +85,8 @@ class SparseReduction(Op, abstract=True):
         return summed_by_place(places, values)
 
     def check_shapes(
-        self, input_indices: tuple[int, ...], input_values: tuple[int, ...], input_shape: tuple[int, ...],
+        self, input_indices: tuple[int, ...], input_values: tuple[int, ...],
+        input_shape: tuple[int, ...],
         reduction_axes: tuple[int, ...],
     ) -> None:  # fmt: skip
         message = "Expected reduction_axes to be a scalar or a vector; got shape: %s"

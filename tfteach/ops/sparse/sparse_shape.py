@@ -278,7 +278,8 @@ class SparseSliceGrad(SparseShapeOp):
         return (shapes.with_rank(indices, 2)[0],)
 
     def check_shapes(
-        self, backprop_val_grad: tuple[int, ...], input_indices: tuple[int, ...], input_start: tuple[int, ...],
+        self, backprop_val_grad: tuple[int, ...], input_indices: tuple[int, ...],
+        input_start: tuple[int, ...],
         output_indices: tuple[int, ...],
     ) -> None:  # fmt: skip
         message = "Input and output indices should be matrices but received shapes: "

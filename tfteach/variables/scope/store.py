@@ -107,7 +107,8 @@ class VariableStore:
             )  # fmt: skip
 
     def _get(
-        self, name: str, shape: Any, dtype: DTypeLike, initializer: Initializer | None, partitioner: Partitioner | None,
+        self, name: str, shape: Any, dtype: DTypeLike, initializer: Initializer | None,
+        partitioner: Partitioner | None,
         **how: Any,
     ) -> Any:  # fmt: skip
         is_scalar = isinstance(shape, list | tuple) and not shape
@@ -175,7 +176,8 @@ class VariableStore:
     # ---- a variable in parts
 
     def partitioned(
-        self, name: str, partitioner: Partitioner | None, shape: Any, dtype: DTypeLike, initializer: Initializer | None,
+        self, name: str, partitioner: Partitioner | None, shape: Any, dtype: DTypeLike,
+        initializer: Initializer | None,
         how: dict[str, Any],
     ) -> PartitionedVariable:  # fmt: skip
         if name in self._vars:
