@@ -42,7 +42,7 @@ TRAINABLE = (
     dtypes.resource,
     dtypes.variant,
 )
-# By number, reference types included: checked at every edge of the traversal.
+# By enum value, including reference types: checked at every edge of the traversal.
 _DIFFERENTIABLE = frozenset(
     d.as_datatype_enum
     for base in (*TRAINABLE, dtypes.bfloat16)
@@ -50,16 +50,16 @@ _DIFFERENTIABLE = frozenset(
 )
 
 
-# ---- which ops lie between
+# ---- the ops in between
 
 
 def ops_between(
     to_ops: Sequence[Operation], from_ops: Sequence[Operation]
 ) -> list[Operation]:
-    """The ancestors of `to_ops` (and those) that `from_ops` reach, by node number.
+    """The ancestors of `to_ops` (inclusive) reachable from `from_ops`, by node index.
 
-    An op is reached if it is among `from_ops` or takes a tensor of a type with
-    gradients from a reached op.
+    An op is reachable if it is one of `from_ops`, or if a reachable op produces one of
+    its inputs of a differentiable type.
     """
     ancestors: set[Operation] = set()
     stack = list(to_ops)
@@ -93,7 +93,7 @@ def _reached(ordered: list[Operation], from_ops: Sequence[Operation]) -> set[Ope
                     break
             elif source.node_id > op.node_id:
                 in_order = False
-    # A graph whose edges all lead to later nodes needs one pass only.
+    # A graph whose edges all lead to later nodes needs only one pass.
     if in_order:
         return reached
     users: dict[Operation, list[Operation]] = {}
@@ -117,9 +117,9 @@ def _node_id(op: Operation) -> int:
 def _nearest_first(
     to_ops: Sequence[Operation], between: list[Operation]
 ) -> list[Operation]:
-    """`between`, in the order in which a breadth-first search from `to_ops` finds it.
+    """`between`, in the order of a breadth-first search from `to_ops`.
 
-    Loops get their gradients' nodes in this order.
+    The gradient nodes of loops are created in this order.
     """
     left = set(between)
     found: list[Operation] = []
@@ -147,11 +147,11 @@ class BackwardWalk:
         self._graph, self._colocate, self._gate = graph, colocate, gate
         self._as_tree = aggregation in (1, 2)  # see AggregationMethod
         self._accumulate = aggregation == 2
-        # op -> per output, what arrived: a list until it is summed.
+        # op -> gradients received per output: a list until it is summed.
         self._arrived: dict[Operation, list[Any]] = {}
         self._loops: LoopGradients | None = None
 
-    # -- where it begins
+    # -- start
 
     def initial_gradients(self, ys: list[Any], weights: list[Any]) -> list[Gradient]:
         """The gradients of `ys`: the given weights, or ones."""
@@ -185,7 +185,7 @@ class BackwardWalk:
         else:  # a loop's Switch, visited before
             slots[tensor.value_index] = grad
 
-    # -- backwards
+    # -- backward traversal
 
     def run(
         self,
@@ -193,7 +193,7 @@ class BackwardWalk:
         from_ops: list[Operation],
         stop_ops: list[Operation],
     ) -> None:
-        """Walk from `to_ops` back to `from_ops`, not through `stop_ops`."""
+        """Traverse from `to_ops` back to `from_ops`, not through `stop_ops`."""
         between = ops_between(to_ops, from_ops)
         if any(is_loop_exit(op) for op in between):
             between = _nearest_first(to_ops, between)
@@ -230,12 +230,12 @@ class BackwardWalk:
                     queue.append(source)
 
     def finish(self) -> None:
-        """Finish once all gradients are built."""
+        """Complete the loops, once all gradients are built."""
         if self._loops is not None:
             self._loops.finish()
 
     def _exits_after(self, exit: Tensor, loops: LoopGradients) -> list[Operation]:
-        """The Exits of a loop, once all of them have what there is for them."""
+        """The Exits of a loop, once all of them have received their gradients."""
         state = loops.state_of(exit.op)
         assert state is not None
         state.deferred_exits.append(exit)
@@ -249,7 +249,7 @@ class BackwardWalk:
                 ready.append(other.op)
             else:
                 state.unused_exits.append(other)
-        # With a gradient for one of them, all others have zeros.
+        # If one of them has a gradient, the others get zeros.
         for other in state.unused_exits:
             if ready and other.dtype.base_dtype in TRAINABLE:
                 self._send(other, loops.zeros_for_exit(other))
@@ -290,7 +290,7 @@ class BackwardWalk:
         """Apply an op's gradient rule and propagate the results."""
         for i, grad in enumerate(grads):
             if grad is None and op.outputs[i].dtype.base_dtype in TRAINABLE:
-                # Kept: an output that nothing depends on then has a gradient of zeros.
+                # Recorded: the gradient of an output without consumers is then zeros.
                 grads[i] = self._arrived[op][i] = zeros_like(op, i)
         scopes = self._graph.scopes
         saved, scopes.name = scopes.name, self._graph.unique_name(op.name + "_grad")
@@ -378,7 +378,7 @@ class BackwardWalk:
                 sums.append(group[0] if len(group) == 1 else AddN()(group))
         return sums[0] if len(sums) == 1 else AddN()(sums)
 
-    # -- where it ends
+    # -- results
 
     def result(self, x: Any, zero: bool) -> Gradient:
         """The gradient accumulated at `x`."""

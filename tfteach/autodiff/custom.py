@@ -1,4 +1,4 @@
-"""Functions that bring their own gradient.
+"""Functions with custom gradients.
 
 Source: python/ops/custom_gradient.py, nn_impl.py (swish).
 """
@@ -25,7 +25,7 @@ _numbers = itertools.count()
 
 @export("custom_gradient")
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: differentiate a function by the one that it returns beside its result.
+    """Decorator: the function also returns its gradient function.
 
     Args:
       f: a function of Tensors that returns (result, grad_fn): a Tensor or a list of
@@ -33,12 +33,12 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
         arguments.
 
     Returns:
-      A function of what converts to Tensors, which returns what `f` gives as result.
+      A function of values convertible to Tensors, which returns the result of `f`.
 
     Raises:
       ValueError: (when called) keyword arguments are given.
-      TypeError: (when called) `f` uses variables that are no arguments.
-      NotImplementedError: (when called) `grad_fn` takes `variables`.
+      TypeError: (when called) `f` uses variables that are not arguments.
+      NotImplementedError: (when called) `grad_fn` accepts `variables`.
 
     Example:
       >>> @tf.custom_gradient
@@ -59,7 +59,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
         result, grad_fn = f(*inputs)
         results = list(result) if isinstance(result, list | tuple) else [result]
         for tensor in results:
-            identity(tensor)  # TF adds these, to look for variables from there
+            identity(tensor)  # TF adds these as a starting point to look for variables
         _refuse_variables(results, inputs, grad_fn)
         name = f"CustomGradient-{next(_numbers)}"
 
@@ -81,7 +81,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 def _refuse_variables(
     results: list[Tensor], inputs: list[Tensor], grad_fn: Callable[..., Any]
 ) -> None:
-    """Refuse variables between the arguments and the results."""
+    """Reject variables between the arguments and the results."""
     signature = inspect.getfullargspec(grad_fn)
     if "variables" in signature.args + signature.kwonlyargs or signature.varkw:
         raise NotImplementedError(
@@ -113,8 +113,8 @@ def swish(features: TensorLike) -> Any:
       features: float Tensor of any shape.
 
     Returns:
-      A Tensor like `features`; in a gradient its sigmoid is computed again instead of
-      being kept.
+      A Tensor like `features`; its gradient recomputes the sigmoid instead of storing
+      it.
 
     Example:
       >>> tf.nn.swish([0.0, 1.0])  # 0., 0.731

@@ -29,7 +29,7 @@ from tfteach.ops.nn.fused_batch_norm import (
 def _second_gradient(
     op: Operation, of_x: Any, of_scale: Any, of_offset: Any, *_: Any
 ) -> list[Any]:
-    # TF records the same formulas on a tape: values agree, node names do not.
+    # TF records these formulas on a tape: values agree, node names do not.
     watched = list(op.inputs[:3])
     spec = op.spec
     assert isinstance(spec, Backward)
@@ -42,7 +42,7 @@ def _second_gradient(
 def _plain_gradient(
     op: Backward, grad: Any, x: Any, scale: Any, mean: Any, variance: Any
 ) -> tuple[Any, Any, Any]:
-    """The three gradients of batch normalization in elementary ops."""
+    """The three gradients of batch normalization, composed of elementary ops."""
     kind = x.dtype.base_dtype
     if kind == float16:
         x, grad = cast(x, float32), cast(grad, float32)

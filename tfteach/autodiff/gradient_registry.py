@@ -38,10 +38,10 @@ _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
 
 def gradient_of(*kinds: type[Op]) -> Callable[[_Rule], _Rule]:
-    """Decorator: the function (op, *grads) becomes the `gradient` of these op types.
+    """Decorator: registers (op, *grads) as the `gradient` of op types.
 
-    For the few rules that need what is built on ops, such as control flow; every other
-    rule is a method beside its kernel.
+    Only for rules that require functions based on ops, such as control flow; every
+    other rule is a method next to its kernel.
     """
 
     def attach(rule: _Rule) -> _Rule:
@@ -56,14 +56,14 @@ def gradient_of(*kinds: type[Op]) -> Callable[[_Rule], _Rule]:
 
 @export("RegisterGradient")
 class RegisterGradient:
-    """Decorator: the function is the gradient of an op type.
+    """Decorator: registers the function as the gradient of an op type.
 
     Args:
-      op_type: an op type without a gradient, or any new name, for use with
+      op_type: an op type without a gradient, or any unused name, for use with
         `Graph.gradient_override_map`.
 
     Raises:
-      KeyError: (on decorating) the name has a gradient already.
+      KeyError: (on decorating) the name already has a gradient.
 
     Example:
       >>> @tf.RegisterGradient("Clipped")
@@ -87,14 +87,14 @@ class RegisterGradient:
 
 @export("NotDifferentiable", "NoGradient", "no_gradient")
 def NotDifferentiable(op_type: str) -> None:
-    """Say that an op type has no gradient, so that `tf.gradients` gives None there.
+    """Declare that an op type has no gradient, so that `tf.gradients` returns None.
 
     Args:
       op_type: the op type.
 
     Raises:
       TypeError: `op_type` is not a string.
-      KeyError: it has a gradient already.
+      KeyError: it already has a gradient.
 
     Example:
       >>> tf.NotDifferentiable("MyCounter")
@@ -125,7 +125,7 @@ def gradient_rule(op: Operation) -> Callable[..., Any] | None:
             return None
         if kind == op.type:
             return op.spec.gradient
-        # Overridden by another op type's rule, which sees this op's attributes.
+        # Overridden by another op type's rule, which receives this op's attributes.
         return lambda node, *grads: cls.gradient(node.spec, node, *grads)
     raise LookupError(
         f"No gradient defined for operation '{op.name}' (op type: {op.type})"

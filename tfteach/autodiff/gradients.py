@@ -1,4 +1,4 @@
-"""`tf.gradients` and the choices it takes.  Source: python/ops/gradients_impl.py."""
+"""`tf.gradients` and its options.  Source: python/ops/gradients_impl.py."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class UnconnectedGradients(Enum):
 class AggregationMethod:
     """Methods of summing the gradients that reach a tensor.
 
-    ADD_N (DEFAULT): one AddN of all.  EXPERIMENTAL_TREE and EXPERIMENTAL_ACCUMULATE_N:
-    pair by pair, so that each may be freed early.
+    ADD_N (DEFAULT): a single AddN.  EXPERIMENTAL_TREE and EXPERIMENTAL_ACCUMULATE_N:
+    pairwise, so that each can be released early.
     """
 
     ADD_N = 0
@@ -62,14 +62,14 @@ def gradients(
       grad_ys: the weights, one Tensor of y's shape per y (None: ones).
       name: the name scope of the new ops.
       colocate_gradients_with_ops: put each op's gradient on the op's device.
-      gate_gradients: use none of an op's input gradients before all are there.
+      gate_gradients: use an op's input gradients only once all are available.
       aggregation_method: one of `tf.AggregationMethod`.
       stop_gradients: tensors to treat as constants.
       unconnected_gradients: one of `tf.UnconnectedGradients`.
 
     Returns:
-      A list as long as `xs`: Tensors of x's shape, IndexedSlices where only some rows
-      matter, None where no y depends on x.
+      A list as long as `xs`: Tensors of x's shape, IndexedSlices if only some rows are
+      nonzero, None if no y depends on x.
 
     Raises:
       LookupError: an op in between has no gradient.
@@ -92,7 +92,7 @@ def gradients(
     weights = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
     with name_scope(name, "gradients", [*ys, *xs, *stops, *weights]):
         graph = get_default_graph()
-        graph.unique_name("uid")  # TF takes this name, so it must not be free
+        graph.unique_name("uid")  # TF uses up this name, so it must not be free
         ys = convert_n(ys, "y")
         xs = convert_n([_handle_or_self(x) for x in xs], "x", as_ref=True)
         traversal = BackwardWalk(
@@ -101,7 +101,7 @@ def gradients(
         traversal.seed(ys, traversal.initial_gradients(ys, weights))
         boundary = [_op_of(stop) for stop in stops]
         traversal.run([y.op for y in ys], [x.op for x in xs], boundary)
-    traversal.finish()  # TF builds the last nodes of loops outside of the name scope
+    traversal.finish()  # TF builds the last nodes of loops outside the name scope
     return [traversal.result(x, unconnected is UnconnectedGradients.ZERO) for x in xs]
 
 
@@ -112,7 +112,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _handle_or_self(x: Any) -> Any:
-    """A resource variable's handle stands for it; other variables stay."""
+    """A resource variable's handle; other variables unchanged."""
     handle = None if isinstance(x, Tensor) else getattr(x, "handle", None)
     return x if handle is None else handle
 

@@ -1,4 +1,4 @@
-"""Counters and accumulators that a gradient adds to a loop and to its own loop.
+"""Counters and accumulators that a gradient adds to a loop and to the gradient's loop.
 
 Source: python/ops/control_flow_ops.py (WhileContext: AddForwardLoopCounter,
 AddBackpropLoopCounter, AddBackpropAccumulator, AddBackpropIndexedSlicesAccumulator).
@@ -32,12 +32,12 @@ from tfteach.ops.math.compare import GreaterEqual
 
 
 def inside(context: Any) -> AbstractContextManager[Any]:
-    """Build in that context; nothing changes if it is None."""
+    """Build in the given context; None leaves the open one unchanged."""
     return nullcontext() if context is None else context
 
 
 def shape_node(tensor: Tensor, dtype: DType = dtypes.int32) -> Tensor:
-    """The shape as the run has it, even if it is known."""
+    """The run-time shape, as a node even if it is known."""
     sizes: Tensor = Shape_(dtype)(tensor)
     return sizes
 
@@ -72,14 +72,14 @@ def add_forward_counter(context: Any, outer: Any) -> tuple[Tensor, Tensor]:
 
     Args:
       context: the loop.
-      outer: the gradient state of the loop around it, or None.
+      outer: the gradient state of the enclosing loop, or None.
 
     Returns:
-      The number of iterations, and inside the loop the number of the next one.
+      The number of iterations, and inside the loop the index of the next one.
     """
     start = constant(0, name="f_count")
     if outer is not None:
-        # The pushes of one run of an inner loop come before those of its next run.
+        # The pushes of one run of an inner loop precede those of its next run.
         start.op._add_control_input(outer.forward_index.op.inputs[0].op)
     with context:
         merged = _merge(_loop_enter(context, start, "f_count", True))
@@ -111,17 +111,17 @@ def add_backward_counter(context: Any, count: Tensor, outer: Any) -> Tensor:
         final = Exit()(ends, name="b_count")
         context.loop_exits.append(final)
         if outer is not None:
-            # The pops of one run of an inner loop come before those of its next run.
+            # The pops of one run of an inner loop precede those of its next run.
             outer.grad_sync._add_control_input(final.op)
         context.exit_result([final])
     return after
 
 
-# ---- sums over iterations, for values constant in the forward loop
+# ---- sums over iterations, for loop invariants of the forward loop
 
 
 def add_accumulator(context: Any, op: Operation, grad: Any) -> Any:
-    """Gradient of a loop-invariant value, summed over all iterations.
+    """The gradient of a loop invariant, summed over all iterations.
 
     Args:
       context: the gradient's loop, which is open.
@@ -135,7 +135,7 @@ def add_accumulator(context: Any, op: Operation, grad: Any) -> Any:
         return _add_slices_accumulator(context, op, grad)
     with context.left():
         start = _zero_sum(context, op, grad)
-    # The traversal has the loop open; its values enter by name here.
+    # The traversal keeps the loop open; values are passed in explicitly here.
     entered = _loop_enter(context, start, "b_acc", True)
     merged = _merge(entered, "b_acc")
     ends, so_far = Switch()(merged, context.pivot)
@@ -145,7 +145,7 @@ def add_accumulator(context: Any, op: Operation, grad: Any) -> Any:
 
 
 def _zero_sum(context: Any, op: Operation, grad: Tensor) -> Tensor:
-    """Zeros shaped like the gradient, for a loop that may run no iteration."""
+    """Zeros shaped like the gradient, for a loop without iterations."""
     outer = context.outer_context
     if shapes.is_full(grad._shape):
         with inside(outer):
@@ -198,7 +198,7 @@ def _add_slices_accumulator(
 
 
 def _empty_slices(op: Operation, grad: IndexedSlices) -> list[Tensor]:
-    """Indices, values (and shape) of one row of zeros, to begin with."""
+    """Indices, values (and shape) of one row of zeros, as the initial value."""
     values, dense_shape = grad.values, grad.dense_shape
     if shapes.is_full(values._shape):
         rows = constant(0, values.dtype, (1, *values._shape[1:]), name="b_acc")
@@ -218,7 +218,7 @@ def _empty_slices(op: Operation, grad: IndexedSlices) -> list[Tensor]:
 
 
 def _safe_shape(value: Tensor) -> Any:
-    """The shape of a tensor, or of the variable behind a handle."""
+    """The shape of a tensor, or of a handle's variable."""
     if value.dtype.base_dtype is not dtypes.resource:
         return shape_node(value)
     sizes = handle_shape(value)

@@ -1,8 +1,8 @@
 """Gradients through while loops: for each loop a second one that runs backwards.
 
-The gradient's loop runs as many iterations as the forward loop.  Forward values that it
-needs are pushed on a stack in each forward iteration and popped in the corresponding
-backward one.
+The gradient's loop has as many iterations as the forward loop.  Forward values that it
+requires are pushed on a stack in each forward iteration, and popped in the
+corresponding backward one.
 Source: python/ops/control_flow_state.py; Yu et al., Dynamic Control Flow in Large-Scale
 Machine Learning, 2018.
 """
@@ -47,17 +47,17 @@ from tfteach.ops.state.resource_variables import VariableShape
 
 
 class LoopGradient:
-    """One loop and the loop of its gradient, while that is built.
+    """A loop and its gradient's loop, while the latter is built.
 
     Attributes:
       forward_context, grad_context: the two loops.
-      forward_index, grad_index: their counters, inside.
-      outer: the same for the loop around, or None.
-      histories: what the gradient's loop has of the loop: by tensor.
+      forward_index, grad_index: their counters, inside the loops.
+      outer: the state of the enclosing loop, or None.
+      histories: by tensor, the forward values available in the gradient's loop.
       switches: by Switch of the loop, the Merge that is its gradient.
-      pending_exits: how many exits of the loop have no gradient yet.
-      unused_exits, deferred_exits: the exits that wait for the others, by whether
-        something depends on them.
+      pending_exits: the number of the loop's exits without a gradient so far.
+      unused_exits, deferred_exits: the exits that wait for the others: those without
+        consumers, and those with.
     """
 
     def __init__(self, forward: Any, outer: LoopGradient | None) -> None:
@@ -128,14 +128,14 @@ class LoopGradient:
     def add_history(self, value: Tensor, dead_branch: bool = False) -> Tensor:
         """Record `value` of each iteration on a stack.
 
-        Called in the context in which the gradients are built.
+        Called in the context where the gradients are built.
 
         Args:
           value: a tensor inside the loop.
-          dead_branch: it is alive when its branch is not taken.
+          dead_branch: whether the value is alive when its branch is not taken.
 
         Returns:
-          The stack that it is pushed on.
+          The stack that receives it.
         """
         graph = get_default_graph()
         current, forward = graph.control_flow_context, self.forward_context
@@ -164,7 +164,7 @@ class LoopGradient:
     def from_history(
         self, history: Tensor, value: Tensor, dead_branch: bool = False
     ) -> Tensor:
-        """The forward value of the iteration that the gradient's loop has reached.
+        """The forward value of the gradient loop's current iteration.
 
         Called inside the gradient's loop, or where it is built.
         """
@@ -188,7 +188,7 @@ class LoopGradient:
         return popped
 
     def _branch_of(self, history: Tensor, value: Tensor) -> Any:
-        """The branch inside the loop that `value` is in, or None."""
+        """The branch inside the loop that contains `value`, or None."""
         context = value.op.control_flow_context
         while context is not None and context is not history.op.control_flow_context:
             if context.is_cond:
@@ -208,7 +208,7 @@ class LoopGradient:
         while (entered := _constant_enter(value)) is not None:
             value = entered.inputs[0]
             if state.outer is None:
-                # It comes from outside of all loops: no history.
+                # It comes from outside all loops, so it has no history.
                 found: Tensor = self.grad_context.add_value(value)
                 return found
             state = state.outer
@@ -220,7 +220,7 @@ class LoopGradient:
         return found if state is self else self.grad_context.add_value(found)
 
     def real_predicate(self, pred: Tensor) -> Tensor:
-        """The history of a cond's predicate, which only its gradient asks for."""
+        """The history of a cond's predicate, used only by the cond's gradient."""
         found = self.histories.get(pred)
         if found is None:
             with self.grad_context.left():
@@ -229,12 +229,12 @@ class LoopGradient:
         return found
 
     def sum_over_iterations(self, op: Operation, grad: Gradient) -> Gradient:
-        """The gradient of a constant of the loop."""
+        """The gradient of a loop invariant."""
         return add_accumulator(self.grad_context, op, grad)
 
 
 def _constant_enter(value: Tensor) -> Operation | None:
-    """The Enter of a constant of the loop that `value` merely passes on."""
+    """The Enter of a loop invariant that `value` merely forwards."""
     op = value.op
     while isinstance(op.spec, Switch | Identity | RefIdentity):
         op = op.inputs[0].op
@@ -242,7 +242,7 @@ def _constant_enter(value: Tensor) -> Operation | None:
 
 
 def _around(context: Any) -> Any:
-    """The loop around a loop, or None."""
+    """The loop that encloses a loop, or None."""
     outer = context.outer_context
     return None if outer is None else outer.while_context
 
@@ -254,18 +254,18 @@ class LoopGradients:
         self.states: dict[Any, LoopGradient] = {}
 
     def state_of(self, op: Operation, before: bool = False) -> LoopGradient | None:
-        """The state of the loop that `op` (`before`: its output) is in."""
+        """The state of the loop that contains `op` (`before`: its output)."""
         context = output_context(op) if before else op.control_flow_context
         loop = None if context is None else context.while_context
         return None if loop is None else self.states.get(loop)
 
     def context_of(self, op: Operation, before: bool = False) -> Any:
-        """A context manager: build in the gradient's loop of `op`, if it is in one."""
+        """A context manager: build in the gradient's loop of `op`, if there is one."""
         state = self.state_of(op, before)
         return inside(None if state is None else state.grad_context)
 
     def add(self, op: Operation) -> list[Operation]:
-        """Take up the loop of an Exit; its exits, if it is new."""
+        """Register the loop of an Exit; returns the loop's exits if it is new."""
         context = op.control_flow_context
         loop = None if context is None else context.while_context
         if loop is None:
@@ -284,7 +284,7 @@ class LoopGradients:
     def unused_exits(
         self, pending: dict[Operation, int], to_ops: set[Operation]
     ) -> list[Tensor]:
-        """The exits on which nothing depends, of loops with no other exits left."""
+        """The exits without consumers, of loops that have no other exits left."""
         found: list[Tensor] = []
         for state in self.states.values():
             for exit in state.forward_exits:
@@ -302,7 +302,7 @@ class LoopGradients:
     # ---- zeros
 
     def zeros_for_exit(self, value: Tensor) -> Tensor:
-        """Zeros as the gradient of a loop's result that nothing used."""
+        """Zeros as the gradient of an unused result of a loop."""
         forward = value.op.control_flow_context
         around = _around(forward)
         state = None if around is None else self.states.get(around)
@@ -321,7 +321,7 @@ class LoopGradients:
             return zeros(state.from_history(history, sizes), value.dtype)
 
     def zeros_like(self, op: Operation, index: int) -> Gradient:
-        """Zeros as the gradient of an output that nothing used.
+        """Zeros as the gradient of an unused output.
 
         Called inside the gradient's loop, if `op` is in a loop.
         """
@@ -333,7 +333,7 @@ class LoopGradients:
             return zeros_outside_loop(op, index)
         context = op.control_flow_context
         if is_switch and op.outputs[index].dtype.base_dtype is dtypes.resource:
-            # A variable that one branch reads; TensorFlow fails here.
+            # A variable read by only one branch; TensorFlow fails here.
             pred = state.real_predicate(context.pred)
             handle = switch_colocated(op.inputs[0], pred)[1 - context.branch]
             sizes = VariableShape(dtypes.int32)(handle)
@@ -346,7 +346,7 @@ class LoopGradients:
                 result = switch_colocated(result, pred)[1 - context.branch]
             return result
         if is_switch:
-            # The value that enters is live on the other side.
+            # The value that enters is alive on the other side.
             with context.outer_context:
                 side = 1 - context.branch
                 value = switch_colocated(op.inputs[0], context.pred)[side]
@@ -361,7 +361,7 @@ class LoopGradients:
         return zeros(state.from_history(history, sizes, is_switch), value.dtype)
 
     def finish(self) -> None:
-        """Zeros for all but the last iteration, for a variable overwritten in each."""
+        """Zeros for all but the last iteration, for variables overwritten in each."""
         for state in self.states.values():
             for merged in state.switches.values():
                 first, second = merged.op.inputs
@@ -384,11 +384,11 @@ def _next_zeros(state: LoopGradient, start: Tensor) -> Tensor:
 
 
 def loops_between(between: list[Operation], colocate: bool) -> LoopGradients | None:
-    """The loops that `between` leads through; their exits are added to it."""
+    """The loops that `between` passes through; their exits are added to it."""
     loops = None
     graph = get_default_graph()
     known = set(between)
-    for op in between:  # it grows
+    for op in between:  # the loop body extends it
         if not is_loop_exit(op):
             continue
         loops = loops or LoopGradients()

@@ -1,4 +1,4 @@
-"""Nodes that the backward traversal adds: ones, zeros, sums of rows.
+"""Nodes added by the backward traversal: ones, zeros, sums of rows.
 
 Source: python/ops/gradients_util.py, control_flow_state.py, eager/backprop.py.
 """
@@ -47,14 +47,14 @@ def ones_like(y: Any, number: int) -> Tensor:
 
 
 def _shape_of(tensor: Tensor) -> Tensor:
-    """The shape, a constant if it is known, as `tf.shape` makes it."""
+    """The shape, a constant if it is known, created as by `tf.shape`."""
     if shapes.is_full(tensor._shape):
         return constant(tensor._shape, dtype=dtypes.int32, name="Shape")
     return Shape_(dtypes.int32)(tensor)
 
 
 def check_weight(y: Any, weight: Any) -> None:
-    """Refuse a gradient whose type cannot belong to `y`."""
+    """Reject a gradient whose type is incompatible with `y`."""
     kind, other = y.dtype, weight.dtype
     if kind.is_floating or kind.is_integer:
         if not (other.is_floating or other.is_integer):
@@ -82,11 +82,11 @@ def check_weight(y: Any, weight: Any) -> None:
 
 
 def named(weight: Any, name: str) -> Gradient:
-    """The given gradient under a name inside the gradients' scope."""
+    """The given gradient with a name inside the gradients' scope."""
     identity = Identity()
     if not isinstance(weight, IndexedSlices):
         return identity(weight, name=name)
-    # TF makes the indices first, then values, then shape.
+    # TF creates the indices first, then values, then shape.
     indices = identity(weight.indices, name=name + "_indices")
     values = identity(weight.values, name=name + "_values")
     shape = weight.dense_shape
@@ -105,7 +105,7 @@ def zeros_like(tensor: Tensor) -> Tensor:
 
 
 def zeros_outside_loop(op: Operation, index: int) -> Gradient:
-    """Zeros for an output that nothing differentiable used."""
+    """Zeros for an output without differentiable consumers."""
     value = op.outputs[index]
     is_handle = value.dtype.base_dtype is dtypes.resource
     context = op.control_flow_context
@@ -129,7 +129,7 @@ def zeros_outside_loop(op: Operation, index: int) -> Gradient:
 
 
 def sum_slices(grads: list[Gradient]) -> Gradient:
-    """Row gradients, one after the other; dense as soon as one of them is dense."""
+    """Row gradients concatenated; dense as soon as one of them is."""
     if any(isinstance(g, Tensor) for g in grads):
         return AddN()(grads)
     if len({g.indices.dtype.base_dtype for g in grads}) > 1:

@@ -1,7 +1,7 @@
 """Branches: `cond`.
 
-A branch is built between Switch ops, which let values in only if it is taken, and Merge
-ops, which pick the results of the branch that ran.
+A branch is built between Switch ops, which pass values in only if it is taken, and
+Merge ops, which forward the results of the branch that ran.
 Source: python/ops/control_flow_ops.py.
 """
 
@@ -46,7 +46,7 @@ class CondContext(ControlFlowContext):
     Attributes:
       pred: the condition, a bool Tensor.
       pivot: a Tensor that is alive only if this branch is taken.
-      branch: the output of its Switch ops that belongs to it: 1 if `pred`, else 0.
+      branch: the output index of its Switch ops: 1 if `pred` is true, 0 if false.
     """
 
     def __init__(self, pred: Tensor, pivot: Tensor, branch: int) -> None:
@@ -111,7 +111,7 @@ class CondContext(ControlFlowContext):
             self.outer_context.add_inner_op(op)
 
     def build(self, function: Branch) -> tuple[Any, Any]:
-        """Run the branch's function: its result, and the same as tensors of it."""
+        """Call the branch's function: its result, and that as tensors of the branch."""
         result = function()
         if result is None:
             return None, None
@@ -126,7 +126,7 @@ class CondContext(ControlFlowContext):
         tensor = convert(flow_of(value))
         if tensor in self.values:
             return self.external_values.get(tensor, tensor)
-        # A value from outside, returned as it is: it must be dead with the branch.
+        # A value from outside, returned unchanged, must be dead if the branch is.
         self.values.add(tensor)
         carried = tensor
         if self.outer_context is not None:
@@ -141,14 +141,14 @@ class CondContext(ControlFlowContext):
 def carry_in(context: ControlFlowContext, op: Operation) -> None:
     for index, tensor in enumerate(op.inputs):
         if op.type == "Merge" and tensor.op.type == "NextIteration":
-            continue  # a loop's back edge stays as it is
+            continue  # a loop's back edge is left unchanged
         inside = context.add_value(tensor)
         if inside is not tensor:
             op._update_input(index, inside)
 
 
 def switch_colocated(data: Any, pred: Tensor) -> list[Tensor]:
-    """`data` through a Switch that sits where `data` is."""
+    """`data` through a Switch that is colocated with `data`."""
     tensor = convert(data, name="data")
     op = RefSwitch() if tensor.dtype.is_ref else Switch()
     with tensor.graph.colocate_with(tensor, ignore_existing=True):
@@ -156,7 +156,7 @@ def switch_colocated(data: Any, pred: Tensor) -> list[Tensor]:
 
 
 def switch(data: Any, pred: Any, name: str | None = None) -> Any:
-    """`data` as a pair (false, true) of which only the one that `pred` names lives."""
+    """`data` as a pair (false, true), of which `pred` selects the live one."""
     if is_slices(data):
         parts = nest.flatten(data, expand_composites=True)
         pairs = [Switch()(part, pred) for part in parts]
@@ -168,7 +168,7 @@ def switch(data: Any, pred: Any, name: str | None = None) -> Any:
 
 
 def merge(inputs: Sequence[Any], name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The one of `inputs` that is alive, and its number."""
+    """The live one of `inputs`, and its index."""
     tensors = [convert(i, as_ref=True) for i in inputs]
     op = RefMerge() if all(t.dtype.is_ref for t in tensors) else Merge()
     value, index = op(tensors, name=name or "Merge")
@@ -191,27 +191,28 @@ def cond(
     fn1: Branch | None = None,
     fn2: Branch | None = None,
 ) -> Any:
-    """The results of `true_fn` if `pred` is true in the run, else of `false_fn`.
+    """The results of `true_fn` if `pred` is true in the run, otherwise of `false_fn`.
 
-    Ops made inside a function run only if its branch is taken; ops made before the call
-    run in any case.
+    Ops created inside a function run only if its branch is taken; ops created before
+    the call always run.
 
     Args:
       pred: a bool scalar Tensor.
-      true_fn: takes nothing, returns tensors (or operations) in any nested structure.
+      true_fn: a function without arguments, returns tensors (or operations) in any
+          nest.
       false_fn: returns the same structure with the same types.
-      strict: keep lists of one element.
+      strict: do not unpack lists of one element.
       name: the name scope of the new operations.
-      fn1: old name of `true_fn`.
-      fn2: old name of `false_fn`.
+      fn1: older name of `true_fn`.
+      fn2: older name of `false_fn`.
 
     Returns:
       Tensors in the structure that the functions return.
 
     Raises:
-      TypeError: `pred` is a Python bool, a function is missing or cannot be called, or
-        the functions return different structures.
-      ValueError: they return nothing, or different types or numbers of tensors.
+      TypeError: `pred` is a Python bool, a function is missing or not callable, or the
+        functions return different structures.
+      ValueError: they return nothing, or tensors of different types or number.
 
     Example:
       >>> x = tf.placeholder(tf.float32, [])
@@ -268,7 +269,7 @@ def _either(
 def _build_branch(
     which: str, function: Branch, pred: Tensor, pivot: Tensor, branch: int, strict: bool
 ) -> tuple[CondContext, Any, Any]:
-    """The branch's context, what its function returned, and that as tensors."""
+    """The branch's context, its function's result, and the result as tensors."""
     context = CondContext(pred, pivot, branch)
     with context:
         original, tensors = context.build(function)
@@ -281,11 +282,11 @@ def _build_branch(
 def _same_indices(
     on_true: tuple[Any, Any, Any], on_false: tuple[Any, Any, Any]
 ) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
-    """The results; where only one branch has int64 indices, both have them."""
+    """The results; if only one branch has int64 indices, both get them."""
     pairs = zip(nest.flatten(on_true[2]), nest.flatten(on_false[2]), strict=False)
     if all(not _indices_differ(x, y) for x, y in pairs):
         return on_true, on_false
-    # TensorFlow casts what the functions returned, too.
+    # TensorFlow casts the functions' original results, too.
     true, false = [on_true[0]], [on_false[0]]
     for x, y in zip(on_true[1:], on_false[1:], strict=True):
         true.append(nest.map_structure(_cast_indices, x, y))
@@ -329,7 +330,7 @@ def smart_cond(
     false_fn: Branch | None = None,
     name: str | None = None,
 ) -> Any:
-    """`cond`, without any branch if `pred` is known while the graph is built.
+    """`cond` without branches if `pred` is known while the graph is built.
 
     Args:
       pred: a bool, 0 or 1, or a bool scalar Tensor.
@@ -341,7 +342,7 @@ def smart_cond(
       The result of the chosen function, or of `tf.cond`.
 
     Raises:
-      TypeError: a function cannot be called, or `pred` is something else.
+      TypeError: a function is not callable, or `pred` has an unsupported type.
 
     Source: python/framework/smart_cond.py.
     """
@@ -357,7 +358,7 @@ def smart_cond(
 
 @export("contrib.framework.smart_constant_value")
 def smart_constant_value(pred: TensorLike) -> bool | None:
-    """The truth value of `pred`, or None if it is not known before the run."""
+    """The truth value of `pred`, or None if it is only known at run time."""
     if isinstance(pred, Tensor):
         value = constant_value(pred)
         return None if value is None else bool(value)

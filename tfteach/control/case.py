@@ -1,4 +1,4 @@
-"""`Assert`, which needs a branch, and `case`, a chain of branches.
+"""`Assert`, based on a branch, and `case`, a chain of branches.
 
 Source: python/ops/control_flow_ops.py.
 """
@@ -36,19 +36,19 @@ def Assert(
 ) -> Operation:
     """An operation that fails the run unless `condition` is true.
 
-    It runs only if something depends on it: `with tf.control_dependencies([...])`.
+    It runs only if another op depends on it: `with tf.control_dependencies([...])`.
 
     Args:
       condition: a bool scalar Tensor.
-      data: the tensors to show if it is false.
-      summarize: how many elements of each to show (3; -1 for all).
+      data: the tensors to print if it is false.
+      summarize: the number of elements of each to print (3; -1 for all).
       name: the name scope of the new operations.
 
     Returns:
       The Operation.
 
     Raises:
-      InvalidArgumentError: in the run, if `condition` is false.
+      InvalidArgumentError: (in a run) `condition` is false.
 
     Example:
       >>> x = tf.placeholder(tf.float32)
@@ -85,16 +85,16 @@ def case(
 
     Args:
       pred_fn_pairs: a list of pairs (bool scalar Tensor, function), or a dict.
-      default: the function for when none is true; without it that is an error.
-      exclusive: fail the run if several conditions are true.
-      strict: keep lists of one element.
+      default: the function if none is true; without it that is an error.
+      exclusive: whether several true conditions are an error in the run.
+      strict: do not unpack lists of one element.
       name: the name scope of the new operations.
 
     Returns:
       Tensors in the structure that the functions return.
 
     Raises:
-      TypeError: the pairs are no pairs of a bool Tensor and a function.
+      TypeError: an entry is not a pair of a bool Tensor and a function.
 
     Source: python/ops/control_flow_ops.py, case.
     """
@@ -120,7 +120,7 @@ def case(
 def _checked_pairs(pairs: Any) -> tuple[list[Tensor], list[Branch]]:
     if not isinstance(pairs, list | tuple | dict):
         raise TypeError("fns must be a list, tuple, or dict")
-    if not pairs:  # TensorFlow fails here by unpacking what is not there
+    if not pairs:  # TensorFlow fails here, when it unpacks the first pair
         raise ValueError(
             "not enough values to unpack (expected 2, got 0): tf.case needs at least "
             "one pair of a predicate and a function."
@@ -143,7 +143,7 @@ def _checked_pairs(pairs: Any) -> tuple[list[Tensor], list[Branch]]:
 
 
 def _last_or_fail(predicates: list[Tensor], actions: list[Branch]) -> Branch:
-    """The last action, for when no other condition is true; fails if its own isn't."""
+    """The last action, for when no other condition is true; fails if its own is not."""
     others, last = predicates[:-1], len(predicates) - 1
 
     def default() -> Any:

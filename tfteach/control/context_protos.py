@@ -1,4 +1,4 @@
-"""Branches and loops as protos and back, for MetaGraphs.
+"""Contexts of branches and loops converted to protos and back, for MetaGraphs.
 
 Source: python/ops/control_flow_ops.py (to_proto, from_proto), control_flow.proto.
 """
@@ -74,11 +74,11 @@ def _add_nested(context: ControlFlowContext, proto: Any) -> None:
             made.cond_ctxt.CopyFrom(cond_proto(nested))
 
 
-# ---- back
+# ---- from protos
 
 
 class _Names:
-    """The graph's elements by the names that they have in a proto."""
+    """The graph's elements by their names in a proto."""
 
     def __init__(self, graph: Graph, scope: str | None) -> None:
         self.graph = graph
@@ -92,7 +92,7 @@ class _Names:
 
 
 def cond_from_proto(proto: Any, import_scope: str | None = None) -> CondContext:
-    """The branch that a CondContextDef describes; its nodes exist already."""
+    """The branch of a CondContextDef; its nodes must already exist."""
     names = _Names(get_default_graph(), import_scope)
     context = CondContext.__new__(CondContext)
     _restore(context, proto, names)
@@ -109,7 +109,7 @@ def cond_from_proto(proto: Any, import_scope: str | None = None) -> CondContext:
 
 
 def while_from_proto(proto: Any, import_scope: str | None = None) -> WhileContext:
-    """The loop that a WhileContextDef describes; its nodes exist already."""
+    """The loop of a WhileContextDef; its nodes must already exist."""
     names = _Names(get_default_graph(), import_scope)
     context = WhileContext.__new__(WhileContext)
     _restore(context, proto, names)
@@ -126,7 +126,7 @@ def while_from_proto(proto: Any, import_scope: str | None = None) -> WhileContex
     context.loop_exits = [names.tensor(name) for name in proto.loop_exit_names]
     for tensor in context.loop_exits:
         tensor.op.control_flow_context = context
-    if names.prefix:  # the loop's frame is called as the loop
+    if names.prefix:  # the loop's frame is named like the loop
         for op in {tensor.op for tensor in context.values}:
             if is_loop_enter(op):
                 op.spec = op.spec.replace(frame_name=context.name)
@@ -135,7 +135,7 @@ def while_from_proto(proto: Any, import_scope: str | None = None) -> WhileContex
 
 
 def _restore(context: ControlFlowContext, proto: Any, names: _Names) -> None:
-    """Restore the fields common to both contexts, and attach their ops."""
+    """Restore the fields shared by both kinds of context, and assign their ops."""
     graph = names.graph
     context.graph, context.name = graph, names.prefix + proto.context_name
     context.outer_context = graph.control_flow_context
@@ -152,7 +152,7 @@ def _restore(context: ControlFlowContext, proto: Any, names: _Names) -> None:
 
 
 def _inner_ops(context: ControlFlowContext) -> Iterator[Any]:
-    """The ops of a restored context: those of its values that come from inside."""
+    """The ops of a restored context: those of its values that are created inside."""
     for tensor in context.values - context.external_values.keys():
         yield tensor.op
 

@@ -1,4 +1,4 @@
-"""CTC of dense labels, and what prepares labels for it.
+"""CTC loss of dense labels, and functions that prepare labels.
 
 Source: python/ops/ctc_ops.py; Sim et al. 2017 (batched forward-backward).
 """
@@ -40,12 +40,12 @@ from tfteach.ops.math.statistics import reduce_logsumexp
 from tfteach.ops.nn.ctc_loss import ctc_loss
 from tfteach.ops.nn.softmax import log_softmax
 
-# In place of log 0 where that is multiplied by a mask.
+# Replaces log 0 where it is multiplied by a mask.
 _LOG_OF_NEARLY_NONE = float(np.float32(np.log(1e-307)))
 
 
 def _size(tensor: Tensor, axis: int) -> Any:
-    """A size: a number if it is known, and not 0; else a scalar Tensor."""
+    """A size: an int if it is known and not 0; otherwise a scalar Tensor."""
     known = tensor.shape[axis]
     return getattr(known, "value", known) or shape(tensor)[axis]
 
@@ -68,12 +68,12 @@ def ctc_loss_v2(
     Args:
       labels: int Tensor [batch, most labels], or an int32 SparseTensor.
       logits: float32 Tensor [time, batch, classes].
-      label_length: int Tensor [batch]; not used with sparse labels.
-      logit_length: int32 Tensor [batch], how many steps of each sequence count.
+      label_length: int Tensor [batch]; ignored for sparse labels.
+      logit_length: int32 Tensor [batch], the number of steps of each sequence.
       logits_time_major: False: `logits` are [batch, time, classes].
-      unique: what `tf.nn.ctc_unique_labels` returned for `labels`, or None.
-      blank_index: the class of the blank, negative from the end; 0 if None, which
-        sparse labels do not allow.
+      unique: the result of `tf.nn.ctc_unique_labels` for `labels`, or None.
+      blank_index: the class of the blank, negative from the end; 0 if None, which is
+        not allowed for sparse labels.
       name: the scope of the ops for dense labels; "ctc_loss_dense" if None.
 
     Returns:
@@ -151,10 +151,10 @@ def _of_sparse(
 def _loss_and_gradient(
     logits: Any, labels: Any, label_length: Any, logit_length: Any, *unique: Any
 ) -> tuple[Any, Any]:
-    """Losses [batch] and their slopes [time, batch, classes].
+    """Losses [batch] and their gradients [time, batch, classes].
 
-    States: 0 is the start, i > 0 label i - 1, then as many blanks: one after the start
-    and after each label.
+    States: 0 is the start, i > 0 label i - 1, followed by as many blanks: one after the
+    start and after each label.
     """
     count, longest = _size(logits, 2), _size(labels, 1)
     class_logs = log_softmax(logits)
@@ -210,7 +210,7 @@ def _transitions(labels: Any) -> Tensor:
 
 
 def _shares_of_unique(states: Any, count: Any, labels: Any, which: Any) -> Tensor:
-    """The shares of the classes but the blank, by way of each row's distinct labels."""
+    """Log probabilities of the non-blank classes, summed by distinct label."""
     own = one_hot(which, _size(states, 2), 0.0, -np.inf, axis=1)
     summed = reduce_logsumexp(expand_dims(states, 2) + own, axis=-1)
     frames, batch, width = _size(summed, 0), _size(summed, 1), _size(summed, 2)
@@ -226,7 +226,7 @@ def _shares_of_unique(states: Any, count: Any, labels: Any, which: Any) -> Tenso
 def _forward_backward(
     moves: Any, start: Any, end: Any, outputs: Any, lengths: Any
 ) -> tuple[Any, Any]:
-    """log of each state's share in all paths [time, batch, states]; log likelihood."""
+    """Log posterior of the states [time, batch, states], and the log likelihood."""
     back = transpose(moves, [0, 2, 1])
 
     def forward(state: Any, output: Any) -> Any:
@@ -258,11 +258,11 @@ def _forward_backward(
 def collapse_repeated(
     labels: TensorLike, seq_length: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Labels without those equal to the one before.
+    """Labels with adjacent duplicates removed.
 
     Args:
       labels: Tensor [batch, longest].
-      seq_length: int Tensor [batch], how many of each row count.
+      seq_length: int Tensor [batch], the length of each row.
       name: the scope of the ops; "collapse_repeated_labels" if None.
 
     Returns:
@@ -312,7 +312,7 @@ def ctc_unique_labels(
 
     Returns:
       (distinct, which): int64 [batch, longest], padded with 0; int32 [batch, longest],
-      the place of each label among the distinct ones.
+      the index of each label among the distinct ones.
 
     Example:
       >>> tf.nn.ctc_unique_labels([[3, 4, 4, 3]])  # [[3, 4, 0, 0]], [[0, 1, 1, 0]]

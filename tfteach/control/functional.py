@@ -1,6 +1,6 @@
-"""A function along the first axis: `map_fn`, `scan`, `foldl`, `foldr`.
+"""Functions applied along the first axis: `map_fn`, `scan`, `foldl`, `foldr`.
 
-The elements go into TensorArrays; a loop reads one in each iteration.
+The elements are stored in TensorArrays; a loop reads one in each iteration.
 Source: python/ops/map_fn.py, python/ops/functional_ops.py.
 """
 
@@ -38,25 +38,25 @@ def map_fn(
     infer_shape: bool = True,
     name: str | None = None,
 ) -> Any:
-    """`fn` of each element along the first axis, stacked: `[fn(e) for e in elems]`.
+    """`fn` applied to each element along the first axis: `[fn(e) for e in elems]`.
 
     Args:
-      fn: takes one element in the structure of `elems`, returns tensors.
-      elems: a Tensor [n, ...], or a nested structure of such.
-      dtype: the types (in the structure) of what `fn` returns; those of `elems` by
-        default.
-      parallel_iterations: how many iterations may overlap (10 by default).
-      back_prop: whether gradients will be asked for.
-      swap_memory: whether values saved for the gradient may move to host memory.
-      infer_shape: all results of `fn` have the same shape.
+      fn: accepts one element in the structure of `elems`, returns tensors.
+      elems: a Tensor [n, ...], or a nested structure of them.
+      dtype: the types (in their structure) of the results of `fn`; by default those of
+        `elems`.
+      parallel_iterations: the number of iterations that may overlap (10 by default).
+      back_prop: whether gradients are supported.
+      swap_memory: whether values stored for the gradient may move to host memory.
+      infer_shape: whether all results of `fn` have the same shape.
       name: the name scope of the new operations.
 
     Returns:
       Tensors [n, ...] in the structure that `fn` returns.
 
     Raises:
-      TypeError: `fn` cannot be called, or returns another structure than `dtype`.
-      ValueError: `elems` are scalars, or `fn` returns another number of tensors.
+      TypeError: `fn` is not callable, or its structure differs from `dtype`.
+      ValueError: `elems` are scalars, or the number of tensors returned differs.
 
     Example:
       >>> tf.map_fn(lambda x: x * x, tf.constant([1, 2, 3]))  # [1, 4, 9]
@@ -130,22 +130,22 @@ def scan(
     `a[i] = fn(a[i - 1], elems[i])`, with a[-1] the initializer.
 
     Args:
-      fn: takes the result so far and one element, returns the next result.
-      elems: a Tensor [n, ...], or a nested structure of such.
-      initializer: the first result; elems[0] by default.
-      parallel_iterations: how many iterations may overlap.
-      back_prop: whether gradients will be asked for.
-      swap_memory: whether values saved for the gradient may move to host memory.
-      infer_shape: all results have the same shape.
-      reverse: begin with the last element.
+      fn: accepts the result so far and one element, returns the next result.
+      elems: a Tensor [n, ...], or a nested structure of them.
+      initializer: the initial result; elems[0] by default.
+      parallel_iterations: the number of iterations that may overlap.
+      back_prop: whether gradients are supported.
+      swap_memory: whether values stored for the gradient may move to host memory.
+      infer_shape: whether all results have the same shape.
+      reverse: start with the last element.
       name: the name scope of the new operations.
 
     Returns:
       Tensors [n, ...] in the structure of the initializer (of `elems` without one).
 
     Raises:
-      TypeError: `fn` cannot be called, or returns another structure.
-      ValueError: `fn` returns another number of tensors.
+      TypeError: `fn` is not callable, or returns another structure.
+      ValueError: `fn` returns a different number of tensors.
 
     Example:
       >>> tf.scan(lambda a, x: a + x, tf.constant([1, 2, 3]))  # [1, 3, 6]
@@ -215,19 +215,19 @@ def foldl(
     """`fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[n - 1])`.
 
     Args:
-      fn: takes the result so far and one element, returns the next result.
-      elems: a Tensor [n, ...], or a nested structure of such.
-      initializer: the first result; elems[0] by default.
-      parallel_iterations: how many iterations may overlap.
-      back_prop: whether gradients will be asked for.
-      swap_memory: whether values saved for the gradient may move to host memory.
+      fn: accepts the result so far and one element, returns the next result.
+      elems: a Tensor [n, ...], or a nested structure of them.
+      initializer: the initial result; elems[0] by default.
+      parallel_iterations: the number of iterations that may overlap.
+      back_prop: whether gradients are supported.
+      swap_memory: whether values stored for the gradient may move to host memory.
       name: the name scope of the new operations.
 
     Returns:
-      The last result.
+      The final result.
 
     Raises:
-      TypeError: `fn` cannot be called.
+      TypeError: `fn` is not callable.
 
     Example:
       >>> tf.foldl(lambda a, x: 10 * a + x, tf.constant([1, 2, 3]))  # 123
@@ -272,19 +272,19 @@ def foldr(
     """`foldl` from the last element to the first.
 
     Args:
-      fn: takes the result so far and one element, returns the next result.
-      elems: a Tensor [n, ...], or a nested structure of such.
-      initializer: the first result; the last element by default.
-      parallel_iterations: how many iterations may overlap.
-      back_prop: whether gradients will be asked for.
-      swap_memory: whether values saved for the gradient may move to host memory.
+      fn: accepts the result so far and one element, returns the next result.
+      elems: a Tensor [n, ...], or a nested structure of them.
+      initializer: the initial result; the last element by default.
+      parallel_iterations: the number of iterations that may overlap.
+      back_prop: whether gradients are supported.
+      swap_memory: whether values stored for the gradient may move to host memory.
       name: the name scope of the new operations.
 
     Returns:
-      The last result.
+      The final result.
 
     Raises:
-      TypeError: `fn` cannot be called.
+      TypeError: `fn` is not callable.
 
     Example:
       >>> tf.foldr(lambda a, x: 10 * a + x, tf.constant([1, 2, 3]))  # 321
@@ -326,9 +326,9 @@ _contexts: list[_Context] = []
 
 
 def around_functions(context: _Context) -> _Context:
-    """Decorator: `map_fn` and its kin enter this context manager around their `fn`.
+    """Decorator: `map_fn` and related functions enter this context manager around `fn`.
 
-    For what is built on control flow but concerns code inside it, such as variables.
+    For higher layers that affect code inside `fn`, such as variables.
     """
     _contexts.append(context)
     return context
@@ -356,14 +356,14 @@ def _arrays_of(elems: Any) -> tuple[Any, Any]:
     """The number of elements, and a TensorArray for each tensor of `elems`."""
     flat = [convert(elem, name="elem") for elem in nest.flatten(elems)]
     n = _length(flat[0]) or shape_of(flat[0])[0]
-    # TensorFlow unstacks what was given, not what it has converted.
+    # TensorFlow unstacks the original values, not the converted ones.
     return n, nest.map_structure(
         lambda elem: TensorArray(elem.dtype, n).unstack(elem), elems
     )
 
 
 def _stacked(written: Sequence[TensorArray], elems: Sequence[Tensor]) -> list[Tensor]:
-    """The results, with what is known about their first size."""
+    """The results, with the static first size restored."""
     results = [array.stack() for array in written]
     size = Dimension(_length(elems[0]))
     for elem in elems[1:]:

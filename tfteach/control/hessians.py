@@ -26,22 +26,22 @@ def hessians(
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
 ) -> list[Tensor]:
-    """The second derivatives of the sum of `ys`, by each of `xs` twice.
+    """The second derivatives of the sum of `ys` with respect to each of `xs`.
 
     H[i, j] = ∂² Σ ys / ∂xᵢ ∂xⱼ
 
     Args:
       ys: a Tensor or a list of them.
       xs: a Tensor or a list of them.
-      name: as in TF, without effect.
+      name: ignored, as in TF.
       colocate_gradients_with_ops, gate_gradients, aggregation_method: for the first
         derivatives, as in `tf.gradients`.
 
     Returns:
-      A list with a Tensor for each x, its shape that of x twice.
+      A list with one Tensor per x, of x's shape repeated twice.
 
     Raises:
-      LookupError: an op on the way has no gradient.
+      LookupError: an op in between has no gradient.
 
     Example:
       >>> x = tf.constant([1.0, 2.0])
@@ -63,7 +63,7 @@ def hessians(
 
 
 def _hessian(first: Any, x: Any) -> Tensor:
-    """Row by row: the gradient of each element of the first derivative."""
+    """The Hessian row by row: the gradient of each element of the first derivative."""
     flat = reshape(first, [-1])
     n = size(x)
 

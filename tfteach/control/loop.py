@@ -1,7 +1,7 @@
 """Loops: `while_loop`.
 
-A loop is a cycle of Merge, Switch and NextIteration for each loop variable, entered by
-Enter and left by Exit; one LoopCond drives all its Switch ops.
+Each loop variable has a cycle of Merge, Switch and NextIteration, entered through Enter
+and left through Exit; one LoopCond drives all Switch ops.
 Source: python/ops/control_flow_ops.py.
 """
 
@@ -47,9 +47,9 @@ class WhileContext(ControlFlowContext):
     Attributes:
       maximum_iterations: a Tensor, or None.
       parallel_iterations, back_prop, swap_memory: as given to `tf.while_loop`.
-      pivot: whether the loop goes on, the output of its LoopCond.
-      loop_enters, loop_exits: the tensors that lead into the loop and out of it.
-      grad_state: for the loop of a gradient, its ties to the loop it belongs to.
+      pivot: whether the loop continues, the output of its LoopCond.
+      loop_enters, loop_exits: the tensors passed into the loop and out of it.
+      grad_state: for a gradient's loop, its connection to the forward loop.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class WhileContext(ControlFlowContext):
         return entered
 
     def _from_forward_loop(self, value: Tensor) -> Tensor | None:
-        """The counterpart of a forward value in its gradient's loop."""
+        """The counterpart of a forward value in the gradient's loop."""
         state = _grad_state(self.graph)
         if state is not None:
             context = output_context(value.op)
@@ -131,7 +131,7 @@ class WhileContext(ControlFlowContext):
 
     def add_op(self, op: Operation) -> None:
         if op.type in ("Shape", "Size", "Rank"):
-            # The size of a forward value is recorded, not the value itself.
+            # The size of a forward value is recorded instead of the value itself.
             state = _grad_state(self.graph)
             theirs = op.inputs[0].op.control_flow_context
             loop = None if theirs is None else theirs.while_context
@@ -167,7 +167,7 @@ class WhileContext(ControlFlowContext):
             self.outer_context.add_inner_op(op)
 
     def _wait_inside(self, op: Operation, outside: list[Operation]) -> None:
-        """Wait for ops outside the loop through values carried into it."""
+        """Wait for ops outside the loop, through values passed into it."""
         with self.graph.control_dependencies(None), self:
             carried = [
                 Identity()(other.outputs[0]).op for other in outside if other.outputs
@@ -175,7 +175,7 @@ class WhileContext(ControlFlowContext):
         op._add_control_inputs(carried)
 
     def _take_over(self, enters: list[Tensor]) -> None:
-        """Make Enter ops part of the loop, with the control inputs around it."""
+        """Add Enter ops to the loop, with the outer context's control inputs."""
         scopes = self.graph.scopes.state
         loop = None if self.outer_context is None else self.outer_context.while_context
         for entered in enters:
@@ -201,7 +201,7 @@ class WhileContext(ControlFlowContext):
         loop_vars: Any,
         invariants: list[TensorShape] | None,
     ) -> tuple[Any, list[Tensor]]:
-        """Make the loop's nodes: what `body` returned, and the Exit tensors."""
+        """Create the loop's nodes; returns `body`'s result and the Exit tensors."""
         values = [flow_of(v) for v in nest.flatten(loop_vars)]
         values = [v if is_slices(v) else convert(v) for v in values]
         tensors = nest.flatten(values, expand_composites=True)
@@ -251,7 +251,7 @@ class WhileContext(ControlFlowContext):
         return result, self.loop_exits
 
     def _begin(self, tensors: list[Tensor], invariants: list[Shape]) -> list[Tensor]:
-        """The Enter and Merge ops of the loop variables."""
+        """Create the Enter and Merge ops of the loop variables."""
         self.values = set(tensors)
         outer = self.outer_context
         if outer is not None:
@@ -275,7 +275,7 @@ class WhileContext(ControlFlowContext):
 
 
 def _grad_state(graph: Graph) -> Any:
-    """The gradient state of the loop that is being built, if it is a gradient's."""
+    """The gradient state of the loop being built, if it is a gradient's loop."""
     context = graph.control_flow_context
     loop = None if context is None else context.while_context
     return None if loop is None else loop.grad_state
@@ -334,26 +334,27 @@ def while_loop(
     maximum_iterations: Any = None,
     return_same_structure: bool = False,
 ) -> Any:
-    """Run `body` again and again while `cond` is true, all within one session run.
+    """Run `body` repeatedly while `cond` is true, within one session run.
 
     Args:
-      cond: takes the loop variables, returns a bool scalar Tensor.
-      body: takes the loop variables, returns their next values in the same structure.
+      cond: accepts the loop variables, returns a bool scalar Tensor.
+      body: accepts the loop variables, returns their next values in the same structure.
       loop_vars: a list or tuple of tensors, or of nested structures of them.
-      shape_invariants: like `loop_vars`, the shapes in every iteration; None keeps
-        each variable's first shape.
-      parallel_iterations: how many iterations may overlap (does not change values).
-      back_prop: whether gradients through the loop will be asked for.
-      swap_memory: whether values saved for the gradient may move to host memory.
+      shape_invariants: the shapes in all iterations, structured like `loop_vars`; None
+        means each variable's initial shape.
+      parallel_iterations: the number of iterations that may overlap (without effect on
+          values).
+      back_prop: whether gradients through the loop are supported.
+      swap_memory: whether values stored for the gradient may move to host memory.
       name: the name scope of the new operations.
       maximum_iterations: an int scalar, the maximum number of iterations.
-      return_same_structure: keep a list of one variable a list.
+      return_same_structure: return a list even for a single variable.
 
     Returns:
-      The loop variables after the last iteration; a single one without its list.
+      The loop variables after the last iteration; a single one is not in a list.
 
     Raises:
-      TypeError: `cond` or `body` cannot be called, or `body` changes the structure.
+      TypeError: `cond` or `body` is not callable, or `body` changes the structure.
       ValueError: there are no loop variables, or `body` changes a shape.
       InvalidArgumentError: `body` changes a type.
 
@@ -403,7 +404,7 @@ def _limited(
     maximum_iterations: Any,
     single: bool,
 ) -> tuple[Any, Any, Any, Tensor]:
-    """The loop with a counter as its first variable."""
+    """The loop with a counter as an additional first variable."""
     limit = convert(maximum_iterations, name="maximum_iterations")
     if limit._shape != ():
         raise ValueError(
@@ -442,7 +443,7 @@ def _invariants_of(value: Any, given: TensorShape | None) -> list[Shape]:
     """The shapes of a loop variable's tensors in all iterations."""
     if not is_slices(value):
         return [value._shape if given is None else given.dims_or_none]
-    if hasattr(value, "get_shape"):  # a SparseTensor; given is its dense_shape's shape
+    if hasattr(value, "get_shape"):  # a SparseTensor: its dense_shape's shape
         sizes = value.dense_shape._shape if given is None else given.dims_or_none
         if sizes is not None and len(sizes) != 1:
             raise ValueError("Expected a shape with 1 dimension")

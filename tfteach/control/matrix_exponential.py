@@ -32,7 +32,7 @@ from tfteach.ops.math.exponential import log
 from tfteach.ops.math.reduce_functions import reduce_max, reduce_sum
 from tfteach.ops.math.rounding import floor
 
-# Padé's coefficients by order, and up to which norm an order is exact enough.
+# Padé's coefficients by order, and the maximum norm for which an order is accurate.
 _PADE = {
     3: (120.0, 60.0, 12.0),
     5: (30240.0, 15120.0, 3360.0, 420.0, 30.0),
@@ -53,7 +53,7 @@ _DOUBLE = 5.371920351148152, (
 
 
 def _pade(matrix: Tensor, order: int) -> tuple[Tensor, Tensor]:
-    """The odd and the even part of the numerator of an order."""
+    """The odd and the even part of the numerator."""
     b = [constant(x, matrix.dtype) for x in _PADE[order]]
     rows = shape(matrix)[-2]
     unit = eye(rows, batch_shape=shape(matrix)[:-2], dtype=matrix.dtype)
@@ -100,7 +100,7 @@ def matrix_exponential(input: TensorLike, name: str | None = None) -> Tensor:
       A Tensor of that shape and type.
 
     Raises:
-      ValueError: another type.
+      ValueError: the type is not supported.
 
     Source: python/ops/linalg/linalg_impl.py.
     """
@@ -123,7 +123,7 @@ def matrix_exponential(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _pade_quotient(matrix: Tensor, l1_norm: Tensor) -> tuple[Tensor, Tensor]:
-    """exp(matrix / 2ˢ) and s, for each matrix the cheapest order that will do."""
+    """exp(matrix / 2ˢ) and s, using the cheapest sufficient order for each matrix."""
 
     def const(x: float) -> Tensor:
         return constant(x, l1_norm.dtype)
@@ -156,7 +156,7 @@ def _pade_quotient(matrix: Tensor, l1_norm: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _squared(result: Tensor, squarings: Tensor, dtype: DTypeLike) -> Tensor:
-    """Each matrix squared as often as it was halved."""
+    """Each matrix squared as many times as it was halved."""
     most = reduce_max(squarings)
 
     def step(i: Any, r: Any) -> Any:

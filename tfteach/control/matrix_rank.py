@@ -28,7 +28,7 @@ from tfteach.ops.math.reduce_functions import reduce_max, reduce_sum
 
 
 def _checked(a: Tensor, validate_args: bool) -> Tensor:
-    """The matrix, if it is one of floats."""
+    """The matrix, after a check that it has floats."""
     if not a.dtype.is_floating:
         raise TypeError(
             f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name})."
@@ -48,12 +48,12 @@ def _checked(a: Tensor, validate_args: bool) -> Tensor:
 def matrix_rank(
     a: TensorLike, tol: Any = None, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
-    """Rank of each matrix: the number of nonzero singular values.
+    """The rank of each matrix: the number of nonzero singular values.
 
     Args:
       a: float Tensor [..., m, n].
-      tol: what counts as 0 (by default eps * max(m, n) * the largest one).
-      validate_args: check the rank in a run, if it is unknown.
+      tol: the threshold of zero (by default eps * max(m, n) * the largest one).
+      validate_args: check the tensor's rank at run time if it is unknown.
       name: the name of the scope.
 
     Returns:
@@ -83,22 +83,22 @@ def pinv(
     validate_args: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The pseudo-inverses of matrices (Moore and Penrose's).
+    """The Moore-Penrose pseudo-inverses of matrices.
 
-    pinv(u @ diag(s) @ vᵀ) = v @ diag(1 / s) @ uᵀ, small s taken as infinite
+    pinv(u @ diag(s) @ vᵀ) = v @ diag(1 / s) @ uᵀ, with 1 / s = 0 for small s
 
     Args:
       a: float Tensor [..., m, n].
-      rcond: what share of the largest singular value is small; by default
+      rcond: the threshold of small singular values relative to the largest; by default
         10 * max(m, n) * eps.
-      validate_args: check the rank in a run, if it is unknown.
+      validate_args: check the tensor's rank at run time if it is unknown.
       name: the name of the scope.
 
     Returns:
       A Tensor [..., n, m] of that type.
 
     Raises:
-      TypeError: `a` holds no floats.
+      TypeError: `a` is not a float tensor.
 
     Source: python/ops/linalg/linalg_impl.py.
     """

@@ -34,7 +34,7 @@ def _gradient(op: Operation, grad: Any) -> list[Any]:
 
 
 def _diagonal_shape(grad: Any, k: Any) -> Tensor:
-    """The shape of the diagonals, worked out in a run."""
+    """The shape of the diagonals, computed at run time."""
     sizes = shape(grad)
     batch, matrix = sizes[:-2], sizes[-2:]
     band = reshape(k, [-1])

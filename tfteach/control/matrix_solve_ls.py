@@ -24,7 +24,7 @@ from tfteach.ops.linalg.matrix_diag import eye
 from tfteach.ops.linalg.matrix_solve_ls import MatrixSolveLs
 from tfteach.ops.linalg.solve import cholesky_solve
 
-_CACHE_BYTES = 256_000  # from here on many small matrices are solved by one op
+_CACHE_BYTES = 256_000  # from this size on, many small matrices are solved by one op
 
 
 @gradient_of(MatrixSolveLs)
@@ -83,7 +83,7 @@ def _gramian_cholesky(matrix: Tensor, weight: Any, of_columns: bool) -> Tensor:
 
 
 def _is_composite(matrix: Tensor, fast: bool) -> bool:
-    """Whether the solution is built of other ops: TensorFlow's guess of the faster."""
+    """Whether the solution is composed of other ops, by TensorFlow's heuristic."""
     if not fast:
         return False
     known: Any = matrix._shape
@@ -102,16 +102,16 @@ def matrix_solve_ls(
     fast: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """The solutions of systems of equations in the sense of least squares.
+    """The least-squares solutions of systems of linear equations.
 
     output = argmin |matrix @ X - rhs|² + l2_regularizer |X|²
 
     Args:
       matrix: float or complex Tensor [..., m, n].
       rhs: Tensor [..., m, k] of that type.
-      l2_regularizer: float64 scalar, how much large X count.
-      fast: by the normal equations; else by singular values, which copes with matrices
-        of any rank but knows no `l2_regularizer`.
+      l2_regularizer: float64 scalar, the weight of the regularization.
+      fast: use the normal equations; otherwise singular values, which support matrices
+        of any rank but no `l2_regularizer`.
       name: the name of the op or the scope.
 
     Returns:

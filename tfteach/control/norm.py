@@ -58,7 +58,7 @@ def norm(
       A Tensor of that type, without the reduced axes.
 
     Raises:
-      ValueError: `ord` or `axis` is none of these.
+      ValueError: `ord` or `axis` is not supported.
 
     Example:
       >>> tf.Session().run(tf.norm([3.0, 4.0]))
@@ -81,7 +81,7 @@ def norm(
 
 
 def _spectral_norm(x: Tensor, axis: Any) -> Tensor:
-    """The largest singular values, the two axes kept with size 1."""
+    """The largest singular values, with the two axes kept as size 1."""
     from tfteach.ops.linalg.svd import Svd
 
     rank = shape_ops.rank(x)
@@ -104,7 +104,7 @@ def _spectral_norm(x: Tensor, axis: Any) -> Tensor:
 
 
 def _norm_axis(ord: Any, axis: Any) -> tuple[tuple[int, ...] | None, bool]:
-    """The axes of a norm and whether it is one of matrices."""
+    """The axes of a norm, and whether it is a matrix norm."""
     if isinstance(axis, tuple | list) and len(axis) == 2:
         if not all(isinstance(a, int) for a in axis) or axis[0] == axis[1]:
             raise ValueError(
@@ -144,7 +144,7 @@ def normalize(
     axis: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """A tensor over its norm, and the norm.
+    """A tensor divided by its norm, and the norm.
 
     Args:
       tensor: float or complex Tensor.
@@ -152,8 +152,8 @@ def normalize(
       name: the name of the scope.
 
     Returns:
-      (normalized, norm): a Tensor of the shape and type of `tensor`, and its norms, the
-      axes kept.
+      (normalized, norm): a Tensor of the shape and type of `tensor`, and its norms,
+      with the reduced axes kept as size 1.
 
     Source: python/ops/nn_impl.py.
     """

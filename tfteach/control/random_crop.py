@@ -1,4 +1,4 @@
-"""`tf.random_crop`, which asserts: that is why it is not with the random ops.
+"""`tf.random_crop`; it is not with the random ops because it asserts.
 
 Source: python/ops/random_ops.py (node names).
 """
@@ -25,16 +25,16 @@ from tfteach.ops.random.random_ops import random_uniform
 def random_crop(
     value: TensorLike, size: Any, seed: int | None = None, name: str | None = None
 ) -> Tensor:
-    """A slice of `value` of shape `size`, at a place chosen at random.
+    """A slice of `value` of shape `size`, at a random position.
 
     Args:
       value: a Tensor.
       size: int32 [rank], no larger than `value`'s shape.
-      seed: with it the places are the same in every session.
+      seed: makes the positions the same in every session.
       name: the name scope of its ops.
 
     Raises:
-      tf.errors.InvalidArgumentError: (when run) `size` is larger than `value`.
+      tf.errors.InvalidArgumentError: (when run) `size` exceeds `value`'s shape.
     """
     with name_scope(name, "random_crop", [value, size]) as scope:
         value = convert(value, None, "value")

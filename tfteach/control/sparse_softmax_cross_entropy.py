@@ -1,4 +1,4 @@
-"""Softmax cross entropy with labels given by number.  Source: python/ops/nn_ops.py."""
+"""Softmax cross entropy with labels as class indices.  Source: python/ops/nn_ops.py."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sparse_softmax_cross_entropy_with_logits(
     logits: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The cross entropy of softmax probabilities with labels given by number.
+    """The cross entropy of softmax probabilities, with labels as class indices.
 
     `-log(softmax(logits)[label])`
 
@@ -43,7 +43,7 @@ def sparse_softmax_cross_entropy_with_logits(
       A Tensor of `logits`' type and `labels`' shape: the losses.
 
     Raises:
-      ValueError: the shapes do not match, or arguments are not named.
+      ValueError: the shapes do not match, or arguments are not passed by name.
       InvalidArgumentError: (when run) a label is out of range.
 
     Example:
@@ -78,7 +78,7 @@ def sparse_softmax_cross_entropy_with_logits(
 
 
 def _check_static(labels: Tensor, logits: Tensor) -> bool:
-    """Whether all of the shapes are known; ValueError if they do not fit."""
+    """Whether all shapes are known; ValueError if they do not match."""
     shape, own = logits._shape, labels._shape
     if shape == ():
         raise ValueError(

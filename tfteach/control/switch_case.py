@@ -1,4 +1,4 @@
-"""`switch_case`: branches chosen by a number.
+"""`switch_case`: branches selected by index.
 
 Source: python/ops/control_flow_ops.py.
 """
@@ -25,25 +25,25 @@ def switch_case(
     default: Branch | None = None,
     name: str = "switch_case",
 ) -> Any:
-    """The results of function number `branch_index`.
+    """The results of the function with index `branch_index`.
 
-    TensorFlow builds one Case node with a function for each branch; here it is a chain
-    of `tf.cond`, with the same results.
+    TensorFlow builds one Case node with a function per branch; here it is a chain of
+    `tf.cond` with the same results.
 
     Args:
       branch_index: an int32 scalar Tensor.
-      branch_fns: a list of functions without arguments, a list of pairs (number,
-        function), or a dict by number; the numbers are 0, 1, 2 ...
-      default: the function for all other numbers (the last one, if there is none).
+      branch_fns: a list of functions without arguments, a list of pairs (index,
+        function), or a dict by index; the indices are 0, 1, 2 ...
+      default: the function for all other indices (the last one if None).
       name: the name scope of the new operations.
 
     Returns:
       Tensors in the structure that the functions return.
 
     Raises:
-      TypeError: `branch_index` is no int32 Tensor, an entry of `branch_fns` is no
-        function, or the functions return different structures or types.
-      ValueError: there are no functions, or the numbers have gaps.
+      TypeError: `branch_index` is not an int32 Tensor, an entry of `branch_fns` is not
+        a function, or the functions return different structures or types.
+      ValueError: there are no functions, or the indices have gaps.
 
     Example:
       >>> k = tf.constant(1)
@@ -106,7 +106,7 @@ def _checked_branches(index: Any, branches: Any) -> list[Branch]:
 
 
 def _checking(function: Branch, number: int, first: list[Any]) -> Callable[[], Any]:
-    """`function`, compared in what it returns with the branch that was built first."""
+    """`function`, with its result compared to the branch built first."""
 
     def checked() -> Any:
         result = nest.map_structure(convert, function())

@@ -1,4 +1,4 @@
-"""`tf.TensorArray`: a list of tensors that loops read and write by index.
+"""`tf.TensorArray`: a list of tensors, read and written by index in loops.
 
 Source: python/ops/tensor_array_ops.py.
 """
@@ -45,24 +45,24 @@ from tfteach.ops.state.tensor_array_ops import (
 class TensorArray:
     """A list of tensors of one type, written once per index and read in any order.
 
-    Writing returns a new TensorArray; use that one from then on, so that reads wait
-    for the writes (its `flow` says so in the graph).
+    Writing returns a new TensorArray, to be used from then on, so that reads wait for
+    the writes (in the graph its `flow` has that dependency).
 
     Args:
       dtype: the elements' type.
-      size: int32 scalar, the number of elements; needed without `handle`.
-      dynamic_size: whether writing behind the end makes it longer (default: no).
-      clear_after_read: forget an element when it is read (default: yes).
-      tensor_array_name: a name for messages.
-      handle: a Tensor, the handle of an existing one; then `flow` is needed too.
+      size: int32 scalar, the number of elements; required without `handle`.
+      dynamic_size: whether writing beyond the end extends it (default: no).
+      clear_after_read: whether reading an element releases it (default: yes).
+      tensor_array_name: a name used in messages.
+      handle: a Tensor, the handle of an existing one; requires `flow` too.
       flow: a float scalar Tensor, the flow of an existing one.
-      infer_shape: all elements have the same shape, which may be inferred.
-      element_shape: what is known about the elements' shape.
-      colocate_with_first_write_call: place it where the first value is written from.
+      infer_shape: whether all elements have the same shape, which is then inferred.
+      element_shape: the elements' static shape, possibly partial.
+      colocate_with_first_write_call: colocate it with the first value written.
       name: the name scope of the new operation.
 
     Raises:
-      ValueError: the arguments do not go together.
+      ValueError: the arguments are inconsistent.
       TypeError: `handle` is not a Tensor.
 
     Example:
@@ -97,12 +97,12 @@ class TensorArray:
         self._dtype = as_dtype(dtype).base_dtype
         self._dynamic_size = bool(dynamic_size)
         self._infer_shape = infer_shape
-        # Lists, because all TensorArrays of one handle share what is known.
+        # Lists, because all TensorArrays of one handle share this knowledge.
         self._places: list[Tensor] | None = (
             [] if colocate_with_first_write_call else None
         )
         self._element_shape = [TensorShape(element_shape)]
-        # The scope is opened in any case: TensorFlow takes the name, too.
+        # The scope is always opened, because TensorFlow uses up the name, too.
         with name_scope(name, "TensorArray", [handle, size, flow]) as scope:
             if handle is not None:
                 if flow is None:
@@ -123,11 +123,11 @@ class TensorArray:
                 with device(None), colocate_with(None, ignore_existing=True):
                     self._handle, self._flow = op(size, name=scope)
 
-    # ---- what it is
+    # ---- properties
 
     @property
     def flow(self) -> Any:
-        """A float scalar Tensor that leads to this state of the list."""
+        """A float scalar Tensor that depends on this state of the list."""
         return self._flow
 
     @property
@@ -137,7 +137,7 @@ class TensorArray:
 
     @property
     def handle(self) -> Tensor:
-        """The reference to the list."""
+        """The handle of the list."""
         return self._handle
 
     @property
@@ -165,19 +165,19 @@ class TensorArray:
         return made
 
     def identity(self) -> TensorArray:
-        """The same TensorArray; its flow has the control dependencies of here."""
+        """The same TensorArray, whose flow has the current control dependencies."""
         return self._with_flow(Identity()(self._flow))
 
     def grad(self, source: str, flow: Any = None, name: str | None = None) -> Any:
-        """The TensorArray that collects gradients of this one.
+        """The TensorArray that accumulates the gradients of this one.
 
         Args:
-          source: tells apart the calls of `tf.gradients`.
-          flow: the flow to wait for (default: its own).
+          source: distinguishes calls of `tf.gradients`.
+          flow: the flow to wait for (default: this one's).
           name: the name scope of the new operations.
 
         Returns:
-          A TensorArray; writing twice to an index adds.
+          A TensorArray; repeated writes to an index accumulate.
         """
         flow = self._flow if flow is None else flow
         with (
@@ -226,7 +226,7 @@ class TensorArray:
         return value
 
     def concat(self, name: str | None = None) -> Tensor:
-        """The elements one after the other; they may differ in their first size."""
+        """The elements concatenated; they may differ in their first size."""
         rest = self.element_shape[1:].dims_or_none
         op = TensorArrayConcatV3(dtype=self._dtype, element_shape_except0=rest)
         value: Tensor = op(self._handle, self._flow, name=name)[0]
@@ -244,10 +244,10 @@ class TensorArray:
     def write(
         self, index: Any, value: TensorLike, name: str | None = None
     ) -> TensorArray:
-        """The TensorArray after setting the element at `index` to `value`.
+        """The TensorArray after writing `value` to `index`.
 
         Raises:
-          ValueError: the elements have another shape.
+          ValueError: the shape differs from the elements'.
         """
         with name_scope(name, "TensorArrayWrite", [self._handle, index, value]):
             value = convert(value, name="value", preferred_dtype=self._dtype)
@@ -259,7 +259,7 @@ class TensorArray:
             return self._with_flow(flow)
 
     def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
-        """The TensorArray after setting its elements to the rows of `value`."""
+        """The TensorArray after writing the rows of `value` to its elements."""
         with name_scope(name, "TensorArrayUnstack", [self._handle, value]):
             count = shape_of(value)[0]
             return self.scatter(indices=range_(0, count), value=value, name=name)
@@ -267,10 +267,10 @@ class TensorArray:
     def scatter(
         self, indices: TensorLike, value: TensorLike, name: str | None = None
     ) -> TensorArray:
-        """The TensorArray after setting the elements at `indices` to rows of `value`.
+        """The TensorArray after writing rows of `value` to `indices`.
 
         Raises:
-          ValueError: the elements have another shape.
+          ValueError: the shape differs from the elements'.
         """
         values = [self._handle, value, indices]
         with name_scope(name, "TensorArrayScatter", values):
@@ -285,7 +285,7 @@ class TensorArray:
     def split(
         self, value: TensorLike, lengths: TensorLike, name: str | None = None
     ) -> TensorArray:
-        """The TensorArray after setting its elements to parts of `value`.
+        """The TensorArray after writing parts of `value` to its elements.
 
         Args:
           value: Tensor [sum of lengths, ...].
@@ -293,7 +293,7 @@ class TensorArray:
           name: the name scope of the new operations.
 
         Raises:
-          ValueError: the elements have another shape.
+          ValueError: the shape differs from the elements'.
         """
         with name_scope(name, "TensorArraySplit", [self._handle, value, lengths]):
             value = convert(value, self._dtype, "value")
@@ -315,7 +315,7 @@ class TensorArray:
             return self._with_flow(flow)
 
     def close(self, name: str | None = None) -> Operation:
-        """An operation that forgets the elements."""
+        """An operation that releases the elements."""
         made: Operation = TensorArrayCloseV3()(self._handle, name=name)
         return made
 
@@ -359,12 +359,12 @@ def _check_handle(handle: Any, array_name: str | None, given: dict[str, Any]) ->
 
 
 def flow_of(value: Any) -> Any:
-    """The flow of a TensorArray; other values as they are."""
+    """The flow of a TensorArray; other values unchanged."""
     return value.flow if isinstance(value, TensorArray) else value
 
 
 def arrays_again(originals: list[Any], values: list[Any]) -> list[Any]:
-    """`values`, with TensorArrays made of the flows where `originals` has them."""
+    """`values`, with flows converted to TensorArrays where `originals` has them."""
     if len(originals) != len(values):
         raise ValueError(
             "Lengths of original Tensor list and new list do not match: "

@@ -1,6 +1,6 @@
-"""Gradients of TensorArrays: what was written is read, what was read is written.
+"""Gradients of TensorArrays: a write becomes a read, and a read becomes a write.
 
-Each call of `tf.gradients` has TensorArrays of its own, told apart by its name scope.
+Each call of `tf.gradients` has separate TensorArrays, identified by its name scope.
 Source: python/ops/tensor_array_grad.py.
 """
 
@@ -24,7 +24,7 @@ from tfteach.ops.state.tensor_array_ops import (
 
 @gradient_of(TensorArrayReadV3)
 def _read_gradient(op: Operation, grad: Any) -> list[Any]:
-    """The element's gradient is added at its index."""
+    """Add the element's gradient at its index."""
     index, flow = op.inputs[1:]
     array = _gradient_array(op, op.get_attr("dtype"), flow, grad)
     return [None, None, array.write(index, grad).flow]
@@ -32,14 +32,14 @@ def _read_gradient(op: Operation, grad: Any) -> list[Any]:
 
 @gradient_of(TensorArrayWriteV3)
 def _write_gradient(op: Operation, flow: Any) -> list[Any]:
-    """The value's gradient is what was collected at its index."""
+    """The value's gradient: the sum accumulated at its index."""
     array = _gradient_array(op, op.get_attr("T"), flow, flow)
     return [None, None, array.read(op.inputs[1]), flow]
 
 
 @gradient_of(TensorArrayGatherV3)
 def _gather_gradient(op: Operation, grad: Any) -> list[Any]:
-    """The rows are added at their indices."""
+    """Add the rows at their indices."""
     indices, flow = op.inputs[1:]
     array = _gradient_array(op, op.get_attr("dtype"), flow, grad)
     return [None, None, array.scatter(indices, grad).flow]
@@ -47,27 +47,27 @@ def _gather_gradient(op: Operation, grad: Any) -> list[Any]:
 
 @gradient_of(TensorArrayScatterV3)
 def _scatter_gradient(op: Operation, flow: Any) -> list[Any]:
-    """The rows that were collected at the indices."""
+    """The rows accumulated at the indices."""
     array = _gradient_array(op, op.get_attr("T"), flow, flow)
     return [None, None, array.gather(op.inputs[1]), flow]
 
 
 @gradient_of(TensorArrayConcatV3)
 def _concat_gradient(op: Operation, grad: Any, _: Any) -> list[Any]:
-    """The parts are added, each to its element."""
+    """Add each part to its element."""
     array = _gradient_array(op, op.get_attr("dtype"), op.inputs[1], grad)
     return [None, array.split(grad, lengths=op.outputs[1]).flow]
 
 
 @gradient_of(TensorArraySplitV3)
 def _split_gradient(op: Operation, flow: Any) -> list[Any]:
-    """All that was collected, one element after the other."""
+    """All accumulated elements, concatenated."""
     array = _gradient_array(op, op.get_attr("T"), flow, flow)
     return [None, array.concat(), None, flow]
 
 
 def _gradient_array(op: Operation, dtype: DTypeLike, flow: Any, named: Any) -> Any:
-    # A dynamic array's size is final once the flow is there.
+    # A dynamic array's size is final once the flow is available.
     forward = TensorArray(
         dtype=dtype,
         handle=op.inputs[0],
@@ -78,10 +78,10 @@ def _gradient_array(op: Operation, dtype: DTypeLike, flow: Any, named: Any) -> A
 
 
 def _source_of(grad: Tensor) -> str:
-    """The name scope of the `tf.gradients` call that `grad` was made in.
+    """The name scope of the `tf.gradients` call that created `grad`.
 
     Raises:
-      ValueError: no part of the name begins with "gradients".
+      ValueError: no part of the name starts with "gradients".
     """
     tokens = grad.name.split("/")
     found = [i for i, token in enumerate(tokens) if token.startswith("gradients")]

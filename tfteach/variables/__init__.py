@@ -1,7 +1,7 @@
-"""Variables: the state that a session keeps between runs.
+"""Variables: state that a session retains between runs.
 
-In: initial values; out: `Variable` objects, which convert to the tensors that read
-them. Read `base.py` (the public class, and which kind a call makes), `ref.py` and
+Inputs are initial values; results are `Variable` objects, which convert to the tensors
+that read them.  Read `base.py` (the public class, and the choice of kind), `ref.py` and
 `resource.py` (the two kinds), `partitioned.py`, `collections.py` (the collections and
 their initializers), `protos.py` (VariableDef).
 """

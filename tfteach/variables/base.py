@@ -1,4 +1,4 @@
-"""`Variable`: the public class, and who decides which kind of variable a call makes.
+"""`Variable`: the public class, and the choice of the kind of variable.
 
 Source: python/ops/variables.py (API and messages).
 """
@@ -40,7 +40,7 @@ OPERATORS = (
 
 @export("VariableSynchronization")
 class VariableSynchronization(Enum):
-    """When copies of a variable on several devices are brought together."""
+    """Times at which a variable's copies on several devices are synchronized."""
 
     AUTO = 0
     NONE = 1
@@ -50,7 +50,7 @@ class VariableSynchronization(Enum):
 
 @export("VariableAggregation")
 class VariableAggregation(Enum):
-    """Synchronization of a variable's copies on several devices."""
+    """Methods of combining a variable's copies on several devices."""
 
     NONE = 0
     SUM = 1
@@ -60,15 +60,15 @@ class VariableAggregation(Enum):
 
 
 class SaveSliceInfo:
-    """The slice of a partitioned variable that a part holds, as in checkpoints.
+    """The slice of a partitioned variable held by a partition, as in checkpoints.
 
     Args:
       full_name: the whole variable's name.
       full_shape: its shape.
-      var_offset: where the part begins, per axis.
-      var_shape: the part's shape.
-      save_slice_info_def: a SaveSliceInfoDef to take all of these from.
-      import_scope: a name scope to put in front of its name.
+      var_offset: the start of the partition along each axis.
+      var_shape: the partition's shape.
+      save_slice_info_def: a SaveSliceInfoDef that supplies all of these.
+      import_scope: a name scope to prepend to its name.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class SaveSliceInfo:
 
     @property
     def spec(self) -> str:
-        """The part in checkpoint notation: "10 3 0,5:0,3"."""
+        """The partition in checkpoint notation: "10 3 0,5:0,3"."""
         sizes = "".join(f"{n} " for n in self.full_shape)
         pairs = zip(self.var_offset, self.var_shape, strict=True)
         return sizes + ":".join(f"{offset},{size}" for offset, size in pairs)
@@ -116,7 +116,7 @@ Creator = Callable[..., Any]
 
 
 def creators(graph: Graph) -> list[Creator]:
-    """The functions that take part in making variables, innermost last."""
+    """The functions involved in creating variables, innermost last."""
     stack: list[Creator] = graph.__dict__.setdefault("_variable_creators", [])
     return stack
 
@@ -124,11 +124,11 @@ def creators(graph: Graph) -> list[Creator]:
 @export("variable_creator_scope")
 @contextmanager
 def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
-    """In the block, `variable_creator` decides how variables are made.
+    """Within the block, `variable_creator` determines how variables are created.
 
     Args:
-      variable_creator: `f(next_creator, **kwargs)` giving a variable; `kwargs` are the
-        arguments of `tf.Variable`.
+      variable_creator: `f(next_creator, **kwargs)`, which returns a variable; `kwargs`
+        are the arguments of `tf.Variable`.
 
     Example:
       >>> def in_float64(make, **kwargs):
@@ -155,24 +155,24 @@ class Kinds:
 
 @export("enable_resource_variables")
 def enable_resource_variables() -> None:
-    """Make resource variables where `use_resource` is not given."""
+    """Create resource variables where `use_resource` is not given."""
     Kinds.use_resource_by_default = True
 
 
 @export("disable_resource_variables")
 def disable_resource_variables() -> None:
-    """Make reference variables (TF 1's default) where `use_resource` is not given."""
+    """Create reference variables (TF 1's default) where `use_resource` is not given."""
     Kinds.use_resource_by_default = False
 
 
 @export("resource_variables_enabled")
 def resource_variables_enabled() -> bool:
-    """Whether `tf.enable_resource_variables` is in force."""
+    """Whether `tf.enable_resource_variables` is in effect."""
     return Kinds.use_resource_by_default
 
 
 def default_creator(use_resource: bool | None = None, **kwargs: Any) -> Any:
-    """Make a variable of the kind that is asked for."""
+    """Create a variable of the requested kind."""
     if use_resource is None:
         use_resource = Kinds.use_resource_of_scope()
     if use_resource is None:
@@ -192,28 +192,28 @@ class _VariableMeta(type):
 
 @export("Variable")
 class Variable(PartUpdates, metaclass=_VariableMeta):
-    """A tensor that keeps its value between the runs of a session.
+    """A tensor that retains its value between the runs of a session.
 
     Args:
-      initial_value: what the initializer assigns: a Tensor, an array or numbers, or a
-        function without arguments that gives one.
-      trainable: whether optimizers change it (default True).
+      initial_value: the value assigned by the initializer: a Tensor, an array or
+        numbers, or a function without arguments that returns one.
+      trainable: whether optimizers update it (default True).
       collections: the keys of the collections to add it to (default
         `[tf.GraphKeys.GLOBAL_VARIABLES]`).
       validate_shape: False allows values of any shape.
-      caching_device: a device to read from instead of the variable's own.
+      caching_device: a device to read from instead of the variable's device.
       name: the name of its op (default "Variable").
-      variable_def: a VariableDef to make it from; the nodes exist already.
+      variable_def: a VariableDef to create it from; the nodes must already exist.
       dtype: the element type; that of `initial_value` if None.
-      expected_shape: not used, as in TF.
-      import_scope: a name scope to look for the nodes of `variable_def` in.
-      constraint: a function of the value that optimizers apply after an update.
-      use_resource: make a ResourceVariable, whose reads and writes are ordered.
-      synchronization, aggregation: for distribution strategies; recorded only.
+      expected_shape: ignored, as in TF.
+      import_scope: the name scope that contains the nodes of `variable_def`.
+      constraint: a function of the value, applied by optimizers after an update.
+      use_resource: create a ResourceVariable, whose reads and writes are ordered.
+      synchronization, aggregation: for distribution strategies; only recorded.
       shape: the static shape; that of `initial_value` if None.
 
     Raises:
-      ValueError: no initial value, or one of unknown shape while `validate_shape`.
+      ValueError: the initial value is missing, or its shape is unknown if validated.
 
     Example:
       >>> w = tf.Variable([[1.0, 2.0]], name="w")
@@ -234,7 +234,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
     _synchronization: VariableSynchronization
     _aggregation: VariableAggregation
     _constraint: Callable[[Any], Any] | None
-    _is_dense_tensor_like = True  # a list with one in it is packed by the graph
+    _is_dense_tensor_like = True  # a list that contains one is packed by the graph
 
     @classmethod
     def _make(
@@ -268,7 +268,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         raise NotImplementedError
 
     def read_value(self) -> Tensor:
-        """A new Tensor that reads the variable where it is built."""
+        """A new Tensor that reads the variable at this point of the graph."""
         raise NotImplementedError
 
     def assign(
@@ -307,12 +307,12 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
 
     @property
     def graph(self) -> Graph:
-        """The graph it belongs to."""
+        """The graph that contains it."""
         return self.op.graph
 
     @property
     def device(self) -> str:
-        """The requested device, "" if none."""
+        """The requested device; "" if none."""
         return self.op.device
 
     @property
@@ -342,7 +342,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         return self._constraint
 
     def initialized_value(self) -> Tensor:
-        """The value if there is one, else the initial value, without assigning it."""
+        """The value if the variable is initialized, otherwise the initial value."""
         from tfteach.control.branch import cond
 
         with open_init_scope(self.graph):
@@ -370,7 +370,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
 
     @staticmethod
     def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
-        """The Variable that a VariableDef describes; its nodes exist already."""
+        """The Variable of a VariableDef; its nodes must already exist."""
         if variable_def.is_resource:
             return Kinds.resource(variable_def=variable_def, import_scope=import_scope)
         return Kinds.ref(variable_def=variable_def, import_scope=import_scope)
@@ -379,7 +379,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         raise TypeError("'Variable' object is not iterable.")
 
     def experimental_ref(self) -> Reference:
-        """A hashable reference to this variable, for sets and keys of dicts."""
+        """A hashable reference to this variable, for sets and dict keys."""
         return Reference(self)
 
     def __hash__(self) -> int:
@@ -392,7 +392,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
     def __getitem__(self, key: Any) -> Tensor:
-        """A slice of the value; its `assign(value)` sets that part of the variable."""
+        """A slice of the value; its `assign(value)` updates that part only."""
         part = self.value()[key]
         if part.op.type == "StridedSlice":
             vars(part)["assign"] = _SliceAssign(self, part)
@@ -430,7 +430,7 @@ class _SliceAssign:
         op = self._part.op
         begin, end, strides = op.inputs[1:]
         masks = dict(zip(op.spec.fields, op.spec.attributes, strict=True))
-        # The whole name, below the open scope, as TF has it.
+        # The full name, below the open scope, as in TF.
         name = f"{op.name}/_assign" if name is None else name
         return self._variable._strided_slice_assign(
             begin=begin, end=end, strides=strides, value=value, name=name, **masks
@@ -443,7 +443,7 @@ def check_arguments(
     constraint: Constraint | None,
     trainable: bool,
 ) -> list[Any]:
-    """The collections of a new variable; raise ValueError for what cannot be."""
+    """The collections of a new variable; raises ValueError for invalid arguments."""
     if initial_value is None:
         raise ValueError("initial_value must be specified.")
     if collections is None:
@@ -488,7 +488,7 @@ def check_modes(
 
 
 def refuse_control_flow(value: Tensor, name: str) -> None:
-    """An initial value must not be from inside a loop or branch."""
+    """Reject an initial value from inside a loop or branch."""
     if value.op.control_flow_context is not None:
         raise ValueError(
             f"Initializer for variable {name} is from inside a control-flow construct, "

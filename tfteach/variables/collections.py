@@ -1,4 +1,4 @@
-"""The collections of variables, and the ops that initialize or check a whole one.
+"""Collections of variables, and ops that initialize or check all of a collection.
 
 Source: python/ops/variables.py (API and node names).
 """
@@ -27,19 +27,19 @@ def _collection(key: str, scope: str | None) -> list[Any]:
 
 @export("global_variables")
 def global_variables(scope: str | None = None) -> list[Any]:
-    """The variables that sessions share and checkpoints hold; see `get_collection`."""
+    """The variables shared by sessions and saved in checkpoints."""
     return _collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
 
 @export("all_variables")
 def all_variables() -> list[Any]:
-    """Old name of `tf.global_variables`."""
+    """Older name of `tf.global_variables`."""
     return global_variables()
 
 
 @export("local_variables")
 def local_variables(scope: str | None = None) -> list[Any]:
-    """The variables of one process only, such as the counts of metrics."""
+    """The variables local to a process, such as the counts of metrics."""
     return _collection(GraphKeys.LOCAL_VARIABLES, scope)
 
 
@@ -51,7 +51,7 @@ def model_variables(scope: str | None = None) -> list[Any]:
 
 @export("trainable_variables")
 def trainable_variables(scope: str | None = None) -> list[Any]:
-    """The variables that optimizers change by default."""
+    """The variables that optimizers update by default."""
     return _collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
@@ -84,13 +84,13 @@ def variables_initializer(var_list: Any, name: str = "init") -> Operation:
 
 @export("initialize_variables")
 def initialize_variables(var_list: Any, name: str = "init") -> Operation:
-    """Old name of `tf.variables_initializer`."""
+    """Older name of `tf.variables_initializer`."""
     return variables_initializer(var_list, name)
 
 
 @export("global_variables_initializer", "initializers.global_variables")
 def global_variables_initializer() -> Operation:
-    """An Operation that initializes the global variables made so far.
+    """An Operation that initializes all global variables created so far.
 
     Example:
       >>> w = tf.Variable(2.0)
@@ -104,19 +104,19 @@ def global_variables_initializer() -> Operation:
 
 @export("initialize_all_variables")
 def initialize_all_variables() -> Operation:
-    """Old name of `tf.global_variables_initializer`."""
+    """Older name of `tf.global_variables_initializer`."""
     return global_variables_initializer()
 
 
 @export("local_variables_initializer", "initializers.local_variables")
 def local_variables_initializer() -> Operation:
-    """An Operation that initializes the local variables made so far."""
+    """An Operation that initializes all local variables created so far."""
     return variables_initializer(local_variables())
 
 
 @export("initialize_local_variables")
 def initialize_local_variables() -> Operation:
-    """Old name of `tf.local_variables_initializer`."""
+    """Older name of `tf.local_variables_initializer`."""
     return local_variables_initializer()
 
 
@@ -125,7 +125,7 @@ def initialize_local_variables() -> Operation:
 
 @export("is_variable_initialized")
 def is_variable_initialized(variable: Any) -> Tensor:
-    """A bool Tensor: whether the variable has a value in the session that runs it."""
+    """A bool Tensor: whether the variable has a value in the session that is run."""
     return ref_variables.is_variable_initialized(variable)
 
 
@@ -144,7 +144,7 @@ def _all_variables(var_list: Any) -> list[Any]:
 
 @export("assert_variables_initialized")
 def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
-    """A Tensor whose run fails with FailedPreconditionError if one has no value.
+    """A Tensor that fails with FailedPreconditionError if a variable has no value.
 
     Args:
       var_list: the variables; all global and local ones if None.
@@ -166,7 +166,7 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
 def report_uninitialized_variables(
     var_list: Any = None, name: str = "report_uninitialized_variables"
 ) -> Tensor:
-    """A string Tensor [n]: the names of the variables that have no value yet.
+    """A string Tensor [n]: the names of uninitialized variables.
 
     Args:
       var_list: the variables; all global and local ones if None.

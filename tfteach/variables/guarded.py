@@ -1,4 +1,4 @@
-"""Initial values that use other variables: computed from those variables' own ones.
+"""Initial values that depend on other variables: read from their initial values.
 
 Source: python/ops/variables.py, _try_guard_against_uninitialized_dependencies.
 """
@@ -22,12 +22,13 @@ _GUARDED = frozenset(
 class _Searched:
     """Cached ancestor searches in a graph: the ancestors of an op do not change.
 
-    Initial values may depend on each other, and each asks for all before it.
+    Initial values may depend on each other, so searches overlap.
 
     Attributes:
-      uses_variables: by op, whether a variable is among its ancestors.
-      unchanged: ops that need no copy, since no unguarded variable is among them.
-      variables: by collection, how many of its items are indexed, and these by name.
+      uses_variables: by op, whether it has a variable among its ancestors.
+      unchanged: ops that need no copy, since none of their ancestors is an unguarded
+          variable.
+      variables: by collection, the number of indexed items, and these by name.
     """
 
     def __init__(self) -> None:
@@ -44,9 +45,9 @@ def _searched(graph: Graph) -> _Searched:
 
 
 def guarded(scope: str, value: Tensor) -> Tensor:
-    """`value` computed from initialized values of the variables it depends on.
+    """`value` computed from the initialized values of the variables it depends on.
 
-    So one run may initialize all variables, in any order: the ops between a variable
+    So one run can initialize all variables, in any order: the ops between a variable
     and `value` are copied, with the variable replaced by its `initialized_value()`.
     """
     searched = _searched(value.graph)
@@ -56,7 +57,7 @@ def guarded(scope: str, value: Tensor) -> Tensor:
 
 
 def _uses_variables(op: Operation, searched: _Searched) -> bool:
-    """Whether a variable is among the ancestors of `op`, which have no cycle."""
+    """Whether `op` has a variable among its ancestors, which have no cycle."""
     known = searched.uses_variables
     seen: set[Operation] = set()
     stack = [op]
@@ -70,7 +71,7 @@ def _uses_variables(op: Operation, searched: _Searched) -> bool:
             continue
         seen.add(ancestor)
         if ancestor.type == "NextIteration":
-            return False  # a loop: TF leaves these as they are
+            return False  # a loop: TF leaves these unchanged
         found = found or ancestor.spec.returns_handle
         stack += [tensor.op for tensor in ancestor.inputs]
         stack += ancestor.control_inputs
@@ -117,7 +118,7 @@ def _copy(scope: str, op: Operation, copies: dict[Operation, Operation]) -> Oper
 
 
 def _variable_of(op: Operation, searched: _Searched) -> Any:
-    """The Variable whose op this is, if it is in a collection of variables."""
+    """The Variable with this op, if it is in a collection of variables."""
     for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
         collection = op.graph.get_collection_ref(key)
         count, by_name = searched.variables.get(key, (0, {}))

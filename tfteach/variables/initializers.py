@@ -34,12 +34,12 @@ from tfteach.ops.random.random_ops import (
 
 
 class Initializer:
-    """Base of the initializers: makes the initial value of a given shape.
+    """Base of the initializers: creates the initial value of a given shape.
 
     Args of a call:
       shape: the variable's shape, a list of ints.
-      dtype: its element type; the initializer's own if None.
-      partition_info: of a part of a partitioned variable: `full_shape`, `var_offset`.
+      dtype: its element type; the initializer's if None.
+      partition_info: for a partition: `full_shape`, `var_offset`.
     """
 
     dtype: DType
@@ -57,7 +57,7 @@ class Initializer:
         return self.dtype if dtype is None else as_dtype(dtype)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make an equal initializer."""
+        """The arguments that create an equal initializer."""
         found = {name: getattr(self, name) for name in self._config}
         if "dtype" in found:
             found["dtype"] = self.dtype.name
@@ -65,7 +65,7 @@ class Initializer:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """The initializer that `get_config` describes."""
+        """The initializer of a `get_config` result."""
         return cls(**config)
 
 
@@ -114,12 +114,12 @@ class Ones(Initializer):
 
 @export("constant_initializer", "initializers.constant")
 class Constant(Initializer):
-    """One value everywhere, or the values of an array in order.
+    """A constant value, or the values of an array in order.
 
     Args:
       value: a number, list or array; if it has fewer elements than the variable, the
-        last one fills the rest.
-      dtype: the element type if the variable does not say.
+        last one is repeated.
+      dtype: the element type if the variable does not specify it.
       verify_shape: raise unless `value` has exactly the variable's shape.
 
     Raises:
@@ -228,9 +228,10 @@ class TruncatedNormal(_Normal):
 
 @export("uniform_unit_scaling_initializer", "initializers.uniform_unit_scaling")
 class UniformUnitScaling(Initializer):
-    """Uniform numbers that keep the scale of the input.
+    """Uniform numbers that preserve the scale of the input.
 
-    From [-m, m) with m = factor * sqrt(3 / n), n the product of all sizes but the last.
+    From [-m, m) with m = factor * sqrt(3 / n), n the product of all sizes except the
+    last.
 
     Paper: Sussillo and Abbott, "Random walk initialization" (2014).
     """
@@ -257,7 +258,7 @@ class UniformUnitScaling(Initializer):
 
 @export("variance_scaling_initializer", "initializers.variance_scaling")
 class VarianceScaling(Initializer):
-    """Numbers of variance scale / n, n being the fan-in, fan-out or their mean.
+    """Numbers with variance scale / n, where n is the fan-in, fan-out or their mean.
 
     Args:
       scale: a positive float.
@@ -267,7 +268,7 @@ class VarianceScaling(Initializer):
       dtype: a float type.
 
     Raises:
-      ValueError: an argument is none of these.
+      ValueError: an argument has an unsupported value.
 
     Paper: He et al., "Delving deep into rectifiers" (2015), equation 10.
     """
@@ -279,7 +280,7 @@ class VarianceScaling(Initializer):
         "seed",
         "dtype",
     )
-    # The standard deviation of a normal distribution cut off at 2.
+    # The standard deviation of a normal distribution truncated at 2.
     _TRUNCATED_STDDEV = 0.87962566103423978
 
     def __init__(
@@ -326,7 +327,7 @@ class VarianceScaling(Initializer):
 
 
 def fans(shape: Any) -> tuple[int, int]:
-    """(fan-in, fan-out) of weights: for convolutions, times the window's size."""
+    """(fan-in, fan-out) of weights; for convolutions multiplied by the window size."""
     sizes = [int(n) for n in shape]
     if len(sizes) < 2:
         return (sizes[0], sizes[0]) if sizes else (1, 1)
@@ -372,22 +373,22 @@ def lecun_uniform(seed: int | None = None) -> VarianceScaling:
 
 @export("initializers.he_normal")
 def he_normal(seed: int | None = None) -> VarianceScaling:
-    """Truncated normal of variance 2 / fan_in, made for ReLU."""
+    """Truncated normal of variance 2 / fan_in, designed for ReLU."""
     return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
 
 
 @export("initializers.he_uniform")
 def he_uniform(seed: int | None = None) -> VarianceScaling:
-    """Uniform of variance 2 / fan_in, made for ReLU."""
+    """Uniform of variance 2 / fan_in, designed for ReLU."""
     return VarianceScaling(2.0, "fan_in", "uniform", seed)
 
 
 @export("orthogonal_initializer", "initializers.orthogonal")
 class Orthogonal(Initializer):
-    """A matrix with orthonormal rows or columns, times `gain`.
+    """A matrix with orthonormal rows or columns, multiplied by `gain`.
 
-    The Q of a QR decomposition of normal numbers; more than two axes are taken together
-    but for the last.
+    The Q of a QR decomposition of normal numbers; with more than two axes, all but the
+    last are merged.
 
     Paper: Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep
     linear neural networks" (2014).
@@ -425,7 +426,7 @@ class Orthogonal(Initializer):
 
 @export("initializers.identity")
 class Identity(Initializer):
-    """The identity matrix times `gain`; for matrices only."""
+    """The identity matrix multiplied by `gain`; for matrices only."""
 
     _config: ClassVar[tuple[str, ...]] = ("gain", "dtype")
 

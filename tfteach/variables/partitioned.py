@@ -1,4 +1,4 @@
-"""A variable cut into parts along one axis, which reads as one tensor.
+"""A variable partitioned along one axis, which reads as one tensor.
 
 Source: python/ops/variables.py, PartitionedVariable (API, node names).
 """
@@ -18,14 +18,14 @@ from tfteach.ops.core.identity_reshape import Identity
 
 
 class PartitionedVariable:
-    """Variables that are the parts of a larger one; made by `get_variable`.
+    """The partitions of a variable; created by `get_variable`.
 
     Args:
       name: the whole variable's name.
       shape: its shape.
       dtype: its element type.
-      variable_list: the parts; each knows its `SaveSliceInfo`.
-      partitions: the number of parts along each axis.
+      variable_list: the partitions, each with its `SaveSliceInfo`.
+      partitions: the number of partitions along each axis.
 
     Raises:
       TypeError: `variable_list` or `partitions` is not a list or tuple.
@@ -84,7 +84,7 @@ class PartitionedVariable:
         return axes[0]
 
     def as_tensor(self) -> Tensor:
-        """The whole value: the parts, joined."""
+        """The whole value: the partitions concatenated."""
         with get_default_graph().control_dependencies(None):
             if len(self._variable_list) == 1:
                 with name_scope(None):
@@ -142,7 +142,7 @@ class PartitionedVariable:
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Set all parts: a list of their new values (or ops, if not `read_value`)."""
+        """Assign to all partitions; a list of new values (ops, if not `read_value`)."""
         return self._each(
             "assign", value, read_value, use_locking=use_locking, name=name
         )
@@ -154,7 +154,7 @@ class PartitionedVariable:
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Add to all parts; see `assign`."""
+        """Add to all partitions; see `assign`."""
         return self._each(
             "assign_add", value, read_value, use_locking=use_locking, name=name
         )
@@ -166,7 +166,7 @@ class PartitionedVariable:
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Subtract from all parts; see `assign`."""
+        """Subtract from all partitions; see `assign`."""
         return self._each(
             "assign_sub", value, read_value, use_locking=use_locking, name=name
         )

@@ -1,4 +1,4 @@
-"""Functions that say into how many parts `tf.get_variable` cuts a variable.
+"""Partitioners, which determine the number of partitions for `tf.get_variable`.
 
 Source: python/ops/partitioned_variables.py.
 """
@@ -22,7 +22,7 @@ def _element_bytes(dtype: DType, of_strings: int) -> int:
 
 @export("fixed_size_partitioner")
 def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
-    """A partitioner into `num_shards` parts along `axis`.
+    """A partitioner with `num_shards` partitions along `axis`.
 
     Example:
       >>> cut = tf.fixed_size_partitioner(3)
@@ -47,13 +47,13 @@ def variable_axis_size_partitioner(
     bytes_per_string_element: int = 16,
     max_shards: int | None = None,
 ) -> Partitioner:
-    """A partitioner into parts of at most `max_shard_bytes` along `axis`.
+    """A partitioner with partitions of at most `max_shard_bytes` along `axis`.
 
     Args:
-      max_shard_bytes: the size of the largest part.
-      axis: the axis that is cut.
-      bytes_per_string_element: what a string counts for.
-      max_shards: the largest number of parts, if any.
+      max_shard_bytes: the maximum size of a partition.
+      axis: the axis to partition.
+      bytes_per_string_element: the assumed size of a string.
+      max_shards: the maximum number of partitions, if any.
 
     Raises:
       ValueError: a size is not positive.
@@ -92,13 +92,13 @@ def min_max_variable_partitioner(
     min_slice_size: int = 256 << 10,
     bytes_per_string_element: int = 16,
 ) -> Partitioner:
-    """A partitioner into at most `max_partitions` parts of at least `min_slice_size`.
+    """A partitioner with at most `max_partitions` of at least `min_slice_size` bytes.
 
     Args:
-      max_partitions: the largest number of parts.
-      axis: the axis that is cut.
-      min_slice_size: bytes that a part should not fall below.
-      bytes_per_string_element: what a string counts for.
+      max_partitions: the maximum number of partitions.
+      axis: the axis to partition.
+      min_slice_size: the minimum size of a partition in bytes.
+      bytes_per_string_element: the assumed size of a string.
     """
 
     def partitioner(shape: TensorShape, dtype: DType) -> list[int]:

@@ -1,4 +1,4 @@
-"""Variables as VariableDef protos and back, for MetaGraphs.
+"""Variables converted to VariableDef protos and back, for MetaGraphs.
 
 Source: core/framework/variable.proto, python/ops/variables.py (to_proto, from_proto).
 """
@@ -43,10 +43,10 @@ def variable_proto(
 
 
 def tensor_of(name: str, import_scope: str | None) -> Any:
-    """The tensor that a field of a VariableDef names, or None for "".
+    """The tensor named by a field of a VariableDef; None for "".
 
     Raises:
-      KeyError: there is none.
+      KeyError: it does not exist.
       ValueError: it is the name of an operation.
     """
     if not name:
@@ -57,14 +57,14 @@ def tensor_of(name: str, import_scope: str | None) -> Any:
 
 
 def operation_of(name: str, import_scope: str | None) -> Any:
-    """The operation that a field of a VariableDef names, or None for ""."""
+    """The operation named by a field of a VariableDef; None for ""."""
     if not name:
         return None
     return get_default_graph().get_operation_by_name(prepended(name, import_scope))
 
 
 def restore_common(variable: Any, proto: Any, import_scope: str | None) -> None:
-    """Restore the fields common to both kinds of variables from a VariableDef."""
+    """Restore the fields shared by both kinds of variables from a VariableDef."""
     from tfteach.variables.base import SaveSliceInfo, check_modes
 
     variable._synchronization, variable._aggregation, variable._trainable = check_modes(
@@ -87,7 +87,7 @@ def restore_common(variable: Any, proto: Any, import_scope: str | None) -> None:
 
 
 def init_ref_from_proto(variable: Any, proto: Any, import_scope: str | None) -> None:
-    """Fill a new RefVariable from its VariableDef."""
+    """Initialize a new RefVariable from its VariableDef."""
     restore_common(variable, proto, import_scope)
     reference = tensor_of(proto.variable_name, import_scope)
     if reference is None or not reference.dtype.is_ref:
@@ -97,7 +97,7 @@ def init_ref_from_proto(variable: Any, proto: Any, import_scope: str | None) -> 
 
 
 def stripped(name: str, scope: str | None) -> str:
-    """`name` without the scope in front."""
+    """`name` without the scope's prefix."""
     if not scope:
         return name
     scope = scope.removesuffix("/") + "/"
@@ -105,7 +105,7 @@ def stripped(name: str, scope: str | None) -> str:
 
 
 def prepended(name: str, scope: str | None) -> str:
-    """`name` inside the scope."""
+    """`name` with the scope's prefix."""
     return f"{scope.removesuffix('/')}/{name}" if scope else name
 
 

@@ -100,7 +100,7 @@ class RefVariable(Variable):
     ) -> None:
         graph = get_default_graph()
         if callable(value):
-            # Its own name stands in for the variable, which does not exist yet.
+            # The variable does not exist yet, so its name is used.
             own = {"_class": [b"loc:@" + scope[:-1].encode()]}
             with graph._attr_scope(own):
                 with graph.name_scope("Initializer"), graph.device(None):
@@ -128,7 +128,7 @@ class RefVariable(Variable):
         return self._snapshot
 
     def read_value(self) -> Tensor:
-        """A new Tensor that reads the variable where it is built."""
+        """A new Tensor that reads the variable at this point of the graph."""
         return identity(self._variable, "read")
 
     @property
@@ -138,7 +138,7 @@ class RefVariable(Variable):
 
     @property
     def op(self) -> Operation:
-        """The Operation that holds the buffer."""
+        """The Operation of the buffer."""
         return self._variable.op
 
     @property
@@ -167,7 +167,7 @@ class RefVariable(Variable):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Set the variable; a Tensor of the new value (the op, if not `read_value`)."""
+        """Assign to the variable; returns a Tensor of the new value (or the op)."""
         new = ref_variables.assign(
             self._variable, value, use_locking=use_locking, name=name
         )
@@ -180,7 +180,7 @@ class RefVariable(Variable):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Add `delta`; a Tensor of the new value (the op, if not `read_value`)."""
+        """Add `delta`; returns a Tensor of the new value (or the op)."""
         new = ref_variables.assign_add(self._variable, delta, use_locking, name)
         return new if read_value else new.op
 
@@ -191,12 +191,12 @@ class RefVariable(Variable):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Subtract `delta`; a Tensor of the new value (the op, if not `read_value`)."""
+        """Subtract `delta`; returns a Tensor of the new value (or the op)."""
         new = ref_variables.assign_sub(self._variable, delta, use_locking, name)
         return new if read_value else new.op
 
     def count_up_to(self, limit: int) -> Tensor:
-        """Increase a counter; see `tf.count_up_to`."""
+        """Increment a counter; see `tf.count_up_to`."""
         return ref_variables.count_up_to(self._variable, limit)
 
     def _strided_slice_assign(

@@ -1,7 +1,7 @@
 """Resource variables: a handle, and a read wherever the value is used.
 
-Unlike a reference, each read is a separate op, ordered by control dependencies like
-any other: what a run sees is what was assigned before that read.
+Unlike a reference, each read is a separate op, ordered by control dependencies: a run
+reads the value assigned before that read.
 Source: python/ops/resource_variable_ops.py (node names and messages).
 """
 
@@ -39,14 +39,14 @@ from tfteach.variables.guarded import guarded
 
 @contextmanager
 def _alone_on(device: Any) -> Iterator[None]:
-    """Without the open colocations, on a device."""
+    """A device scope that ignores open colocations."""
     graph = get_default_graph()
     with graph.colocate_with(None, ignore_existing=True), graph.device(device):
         yield
 
 
 class BaseResourceVariable(Variable):
-    """Base of resource variables and of the results of assigning to them."""
+    """Base of resource variables and of the results of assignments."""
 
     _handle: Tensor
     _dtype: DType
@@ -58,7 +58,7 @@ class BaseResourceVariable(Variable):
         return self._graph_element
 
     def __bool__(self) -> bool:
-        return bool(self.value())  # which refuses
+        return bool(self.value())  # which raises
 
     def __int__(self) -> int:
         if not self.dtype.is_integer:
@@ -76,12 +76,12 @@ class BaseResourceVariable(Variable):
 
     @property
     def _control_element(self) -> Operation:
-        # To wait for the variable is to wait for its handle, or for the assignment.
+        # Waiting for the variable means waiting for its handle, or for the assignment.
         return self.op
 
     @property
     def handle(self) -> Tensor:
-        """The resource Tensor that stands for the variable."""
+        """The resource Tensor that refers to the variable."""
         return self._handle
 
     @property
@@ -91,17 +91,17 @@ class BaseResourceVariable(Variable):
 
     @property
     def op(self) -> Operation:
-        """The Operation that makes the handle."""
+        """The Operation that creates the handle."""
         return self._handle.op
 
     @property
     def graph(self) -> Any:
-        """The graph it belongs to."""
+        """The graph that contains it."""
         return self._handle.graph
 
     @property
     def device(self) -> str:
-        """The requested device, "" if none."""
+        """The requested device; "" if none."""
         return self._handle.device
 
     @property
@@ -144,7 +144,7 @@ class BaseResourceVariable(Variable):
             return self._read()
 
     def read_value(self) -> Tensor:
-        """A new Tensor that reads the variable where it is built."""
+        """A new Tensor that reads the variable at this point of the graph."""
         graph = get_default_graph()
         with graph.name_scope("Read"), graph.device(self._handle.device):
             value = self._read()
@@ -158,7 +158,7 @@ class BaseResourceVariable(Variable):
         return identity(value)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        """The points `indices`, without reading the whole variable."""
+        """The elements or slices at `indices`, without reading the whole variable."""
         with name_scope("GatherNd" if name is None else name) as scope:
             gather = ResourceGatherNd(dtype=self._dtype)
             value = gather(self._handle, indices, name=scope)
@@ -193,7 +193,7 @@ class BaseResourceVariable(Variable):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Set the variable; what reads the new value (the op, if not `read_value`)."""
+        """Assign to the variable; returns a variable that reads it (or the op)."""
         tensor = convert(value, self._dtype)
         self._shape.assert_is_compatible_with(tensor.shape)
         op = ops.AssignVariableOp()(self._handle, tensor, name=name)
@@ -206,7 +206,7 @@ class BaseResourceVariable(Variable):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Add `delta`; what reads the new value (the op, if not `read_value`)."""
+        """Add `delta`; returns a variable that reads the new value (or the op)."""
         return self._updated(ops.AssignAddVariableOp, delta, name, read_value)
 
     def assign_sub(
@@ -216,7 +216,7 @@ class BaseResourceVariable(Variable):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Subtract `delta`; what reads the new value (the op, if not `read_value`)."""
+        """Subtract `delta`; returns a variable that reads the new value (or the op)."""
         return self._updated(ops.AssignSubVariableOp, delta, name, read_value)
 
     def _strided_slice_assign(
@@ -234,7 +234,7 @@ class BaseResourceVariable(Variable):
         return self._lazy_read(op)
 
     def count_up_to(self, limit: int) -> Tensor:
-        """Increase a counter; see `tf.count_up_to`."""
+        """Increment a counter; see `tf.count_up_to`."""
         return ops.ResourceCountUpTo(limit, self._dtype)(self._handle)
 
     def to_proto(self, export_scope: str | None = None) -> Any:
@@ -272,7 +272,7 @@ for _name, _sign in (("mul", "*"), ("div", "/"), ("truediv", "/"), ("pow", "**")
 
 
 class ResourceVariable(BaseResourceVariable):
-    """A variable behind a handle (`use_resource=True`); see `tf.Variable`."""
+    """A variable referred to by a handle (`use_resource=True`); see `tf.Variable`."""
 
     def __init__(
         self,
@@ -337,7 +337,7 @@ class ResourceVariable(BaseResourceVariable):
         self._initial_value = initial
 
     def _build_access(self, scope: str, caching_device: DeviceLike | None) -> None:
-        """The ops that accompany the handle of every resource variable."""
+        """Create the ops that accompany the handle of every resource variable."""
         graph = get_default_graph()
         device = self._handle.device
         with graph.name_scope("IsInitialized"):
@@ -382,7 +382,7 @@ class ResourceVariable(BaseResourceVariable):
 
 
 class UnreadVariable(BaseResourceVariable):
-    """Result of an assignment: the variable, read after that assignment."""
+    """The result of an assignment: the variable, read after the assignment."""
 
     def __init__(self, variable: BaseResourceVariable, parent: Operation) -> None:
         self._handle, self._dtype = variable._handle, variable._dtype

@@ -1,4 +1,4 @@
-"""The methods of variables that change parts of them.
+"""Methods of variables for partial updates.
 
 Source: python/ops/variables.py, resource_variable_ops.py (API).
 """
@@ -13,12 +13,12 @@ from tfteach.ops.state import scatter_functions
 
 
 class PartUpdates:
-    """`scatter_add(tf.IndexedSlices(values, indices))` and the like, for both kinds."""
+    """`scatter_add(tf.IndexedSlices(values, indices))` etc., for both kinds."""
 
     def scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Set rows to an IndexedSlices' values; a Tensor of the new value."""
+        """Assign an IndexedSlices' values to rows; a Tensor of the new value."""
         return _apply(
             scatter_functions.scatter_update, self, sparse_delta, use_locking, name
         )
@@ -58,7 +58,7 @@ class PartUpdates:
     def scatter_min(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Lower rows to at most an IndexedSlices' values."""
+        """The minimum of rows and an IndexedSlices' values."""
         return _apply(
             scatter_functions.scatter_min, self, sparse_delta, use_locking, name
         )
@@ -66,7 +66,7 @@ class PartUpdates:
     def scatter_max(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Raise rows to at least an IndexedSlices' values."""
+        """The maximum of rows and an IndexedSlices' values."""
         return _apply(
             scatter_functions.scatter_max, self, sparse_delta, use_locking, name
         )
@@ -86,19 +86,19 @@ class PartUpdates:
     def scatter_nd_update(
         self, indices: Any, updates: Any, name: str | None = None
     ) -> Any:
-        """Set points; see `tf.scatter_nd_update`."""
+        """Assign to elements or slices; see `tf.scatter_nd_update`."""
         return scatter_functions.scatter_nd_update(self, indices, updates, True, name)
 
     def scatter_nd_add(
         self, indices: Any, updates: Any, name: str | None = None
     ) -> Any:
-        """Add to points; see `tf.scatter_nd_update`."""
+        """Add to elements or slices; see `tf.scatter_nd_update`."""
         return scatter_functions.scatter_nd_add(self, indices, updates, True, name)
 
     def scatter_nd_sub(
         self, indices: Any, updates: Any, name: str | None = None
     ) -> Any:
-        """Subtract from points; see `tf.scatter_nd_update`."""
+        """Subtract from elements or slices; see `tf.scatter_nd_update`."""
         return scatter_functions.scatter_nd_sub(self, indices, updates, True, name)
 
 

@@ -1,5 +1,5 @@
-"""Checks of values, ranks, types and order: `tf.assert_equal` and its family.
+"""Assertions on values, ranks, types and order: `tf.assert_equal` and its family.
 
-What follows from the graph alone is checked while building; the rest becomes an Assert,
-which runs only if something depends on it.
+Conditions decided by the graph alone are checked while building; others become an
+Assert, which runs only if another op depends on it.
 """

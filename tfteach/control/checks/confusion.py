@@ -36,11 +36,11 @@ def confusion_matrix(
     matrix[i, j] = Σ weights where label is i and prediction is j
 
     Args:
-      labels, predictions: int Tensors [n], classes from 0 on.
-      num_classes: their number; one more than the largest if None.
+      labels, predictions: int Tensors [n] of non-negative class indices.
+      num_classes: the number of classes; the largest index + 1 if None.
       dtype: the result's type.
       name: the name of the scope.
-      weights: Tensor [n], what each pair counts instead of 1.
+      weights: Tensor [n], the weight of each pair instead of 1.
 
     Returns:
       A Tensor [num_classes, num_classes].

@@ -75,7 +75,7 @@ def assert_rank(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """The check that `x` has the given rank.
+    """Check that `x` has the given rank.
 
     Args:
       x: a Tensor.
@@ -86,7 +86,7 @@ def assert_rank(
       name: the name scope of the new operations.
 
     Returns:
-      An Operation, to be a control dependency.
+      An Operation, for use as a control dependency.
 
     Raises:
       ValueError: while building, if the static rank differs, or `rank` is not a scalar.
@@ -116,7 +116,7 @@ def assert_rank_at_least(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """The check that `x` has the given rank or a higher one; see `tf.assert_rank`."""
+    """Check that `x` has at least the given rank; see `tf.assert_rank`."""
     return _rank_check(
         "assert_rank_at_least",
         "rank at least",
@@ -140,7 +140,7 @@ def assert_rank_in(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """The check that `x` has one of the given ranks; see `tf.assert_rank`."""
+    """Check that `x` has one of the given ranks; see `tf.assert_rank`."""
     ranks = list(ranks)
     with name_scope(name, "assert_rank_in", [x, *ranks, *(data or ())]):
         x = convert(x, name="x")
@@ -182,7 +182,7 @@ def assert_rank_in(
 def assert_scalar(
     tensor: TensorLike, name: str | None = None, message: str | None = None
 ) -> Tensor:
-    """`tensor`, if its static shape is a scalar's; else a ValueError."""
+    """`tensor` if its static shape is a scalar's; raises ValueError otherwise."""
     with name_scope(name, "assert_scalar", [tensor]) as scope:
         tensor = convert(tensor, name=scope)
         if tensor._shape != ():

@@ -39,7 +39,7 @@ def assert_type(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """A NoOp, if `tensor` has the type `tf_type`; else a TypeError."""
+    """A NoOp if `tensor` has the type `tf_type`; raises TypeError otherwise."""
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert(tensor, name="tensor")
         if tensor.dtype != as_dtype(tf_type):
@@ -53,7 +53,7 @@ def assert_type(
 def assert_integer(
     x: TensorLike, message: str | None = None, name: str | None = None
 ) -> Operation:
-    """A NoOp, if `x` has an integer type; else a TypeError."""
+    """A NoOp if `x` has an integer type; raises TypeError otherwise."""
     message = message or ""
     with name_scope(name, "assert_integer", [x]):
         x = convert(x, name="x")
@@ -69,17 +69,17 @@ def assert_integer(
 def assert_same_float_dtype(
     tensors: Sequence[Any] | None = None, dtype: DType | None = None
 ) -> DType:
-    """The float type that all `tensors` (and `dtype`, if given) have.
+    """The float type shared by all `tensors` (and `dtype`, if given).
 
     Args:
       tensors: tensors and None.
-      dtype: the type they must have.
+      dtype: the required type.
 
     Returns:
       The type; float32 if no argument determines it.
 
     Raises:
-      ValueError: they differ, or the type is not a float.
+      ValueError: the types differ, or are not floats.
 
     Source: python/ops/check_ops.py, assert_same_float_dtype.
     """
@@ -104,7 +104,7 @@ def assert_same_float_dtype(
 
 @export("assert_proper_iterable", "debugging.assert_proper_iterable")
 def assert_proper_iterable(values: TensorLike) -> None:
-    """Raise TypeError for what is iterable only by accident: text, arrays, tensors."""
+    """Raise TypeError for iterables that are no collections: str, arrays, tensors."""
     accidental = isinstance(values, Tensor | np.ndarray | str | bytes) or (
         type(values).__name__ == "SparseTensor"
     )
@@ -143,7 +143,7 @@ def _differences(x: TensorLike) -> Any:
 
 @export("is_non_decreasing", "debugging.is_non_decreasing", "math.is_non_decreasing")
 def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether each element of `x`, read row by row, is at least the one before it.
+    """Whether the elements of `x`, in row-major order, never decrease.
 
     Args:
       x: a numeric Tensor.
@@ -169,7 +169,7 @@ def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     "math.is_strictly_increasing",
 )
 def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether each element of `x`, read row by row, is above the one before it.
+    """Whether the elements of `x`, in row-major order, strictly increase.
 
     Args:
       x: a numeric Tensor.

@@ -50,7 +50,7 @@ def _binary(
     message: str | None,
     scope_name: str | None,
 ) -> Operation:
-    """The check `x symbol y`: while building if both are constant, else an Assert."""
+    """The check `x symbol y`: static if both are constants, otherwise an Assert."""
     with name_scope(scope_name, name, [x, y, data]):
         x, y = convert(x, name="x"), convert(y, name="y")
         if data is None:
@@ -127,7 +127,7 @@ def assert_equal(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    # TF opens a scope for this test alone: the check's own scope is a second one.
+    # TF opens a separate scope for this test, in addition to the check's own.
     with name_scope(name, "assert_equal", [x, y, data]):
         if x is y:
             return no_op()
@@ -267,7 +267,8 @@ def _unary(
         if data is None:
             what = f"Condition x {symbol} 0 did not hold element-wise:"
             named = f"x ({x.name}) = "
-            # TF joins the two texts of this one check, and graphs are compared.
+            # TF concatenates the two messages only in this check, and graphs are
+            # compared.
             texts = [what + named] if symbol == "<=" else [what, named]
             data = [message, *texts, x]
         zero = convert(0, x.dtype.base_dtype)
@@ -361,7 +362,7 @@ def assert_near(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """The check that `|x - y| < atol + rtol |y|` for all elements.
+    """Check that `|x - y| < atol + rtol |y|` for all elements.
 
     Args:
       x: a float Tensor.
@@ -374,7 +375,7 @@ def assert_near(
       name: the name scope of the new operations.
 
     Returns:
-      An Operation, to be a control dependency.
+      An Operation, for use as a control dependency.
 
     Source: python/ops/check_ops.py, assert_near.
     """

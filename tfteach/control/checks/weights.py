@@ -1,4 +1,4 @@
-"""Weights of losses and metrics: which shapes fit, and how they are spread out.
+"""Weights of losses and metrics: checks of their shapes, and broadcasting.
 
 Weights are a scalar, or have the rank of the values with each size 1 or the values'.
 Source: python/ops/weights_broadcast_ops.py, python/ops/confusion_matrix.py.
@@ -27,14 +27,14 @@ _PREFIX = "weights can not be broadcast to values."
 
 
 def assert_broadcastable(weights: Any, values: Any) -> Operation:
-    """The check that `weights` fit `values`: while building if the shapes are known.
+    """Check that `weights` match `values`: statically if the shapes are known.
 
     Args:
       weights: a numeric Tensor.
-      values: the Tensor that they are for.
+      values: the Tensor to be weighted.
 
     Returns:
-      An Operation: an Assert, or nothing to do where the static shapes fit.
+      An Operation: an Assert, or a NoOp if the static shapes match.
 
     Raises:
       ValueError: the static shapes do not match.
@@ -68,14 +68,14 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
 
 
 def _measured(name: str, value: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """A Tensor with its shape and rank, in a separate name scope."""
+    """A Tensor with its shape and rank, computed in a separate name scope."""
     with name_scope(None, name, [value]) as scope:
         tensor = convert(value, name=scope)
         return tensor, shape(tensor, name="shape"), rank(tensor, name="rank")
 
 
 def _check_known(weights: Tensor, values: Tensor) -> str | None:
-    """The op name that static shapes imply; None if they are not sufficient."""
+    """The name of the NoOp if static shapes decide the check; None otherwise."""
     if weights.shape.ndims == 0 and values.shape.ndims is not None:
         return "static_scalar_check_success"
     if values.shape.ndims is None:
@@ -101,7 +101,7 @@ def _check_known(weights: Tensor, values: Tensor) -> str | None:
 
 
 def _numbers(sizes: list[int | None]) -> str:
-    return "[" + " ".join(map(str, sizes)) + "]"  # as NumPy shows the array
+    return "[" + " ".join(map(str, sizes)) + "]"  # NumPy's format
 
 
 def _fits(
@@ -119,7 +119,7 @@ def _fits(
 
 
 def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
-    """Whether each size is among {the values', 1}: a set difference for each axis."""
+    """Whether each size is among {the values', 1}: a set difference per axis."""
     with name_scope(None, "has_invalid_dims", [weights_shape, values_shape]) as scope:
         whole = expand_dims(values_shape, -1)
         valid = concat([whole, ones_like(whole)], axis=1)
@@ -129,11 +129,11 @@ def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
 
 
 def broadcast_weights(weights: Any, values: Any) -> Tensor:
-    """`weights` in the shape of `values`; see `assert_broadcastable` for what fits.
+    """`weights` broadcast to `values`; see `assert_broadcastable` for valid shapes.
 
     Args:
       weights: a numeric Tensor.
-      values: the Tensor whose shape and type are taken.
+      values: the Tensor that determines shape and type.
 
     Returns:
       A Tensor.
@@ -157,13 +157,12 @@ def remove_squeezable_dimensions(
     expected_rank_diff: int = 0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Both, without a last dimension of size 1 that one of them has too many.
+    """Both, without a surplus last dimension of size 1 in one of them.
 
     Args:
       labels: a Tensor.
       predictions: a Tensor.
-      expected_rank_diff: the rank of `predictions` less that of `labels`, when both
-        are as they should be.
+      expected_rank_diff: the correct difference of ranks, `predictions` minus `labels`.
       name: the name scope of the new operations.
 
     Returns:
@@ -196,7 +195,7 @@ def may_end_in_one(tensor: Tensor) -> bool:
 
 
 def squeeze_if(wanted: int, difference: Tensor, tensor: Tensor) -> Any:
-    """`tensor` without its last dimension if `difference` turns out as `wanted`."""
+    """`tensor` without its last dimension if `difference` is `wanted` in the run."""
     return cond(
         equal(wanted, difference), lambda: squeeze(tensor, [-1]), lambda: tensor
     )

@@ -172,9 +172,7 @@ def check_counts(x: Any) -> Tensor:
 
 
 def check_castable(x: Any, target_dtype: Any) -> Tensor:
-    """The numbers, after checks that they are not negative and the type represents
-    them.
-    """
+    """The numbers, after checks that they are not negative and representable."""
     with name_scope("embed_check_casting_closed", values=[x]):
         x = convert(x, name="x")
         checks = [assert_non_negative(x, message="Elements must be non-negative.")]

@@ -53,8 +53,7 @@ _YUV_TO_RGB = [
 def convert_image_dtype(
     image: Any, dtype: Any, saturate: bool = False, name: str | None = None
 ) -> Tensor:
-    """The image converted to a type; integers up to their maximum map to floats up to
-    1.
+    """The image converted to a type; an integer type's range maps to [0, 1].
 
     integer to float: `image / max`; float to integer: `image * (max + 0.5)`, truncated;
     integer to integer: scaled by the ratio of the ranges; float to float: a cast.

@@ -318,9 +318,7 @@ class Layer:
                 collect([loss], GraphKeys.REGULARIZATION_LOSSES)
 
     def _evaluated(self) -> list[tuple[Any, bool]]:
-        """The losses, and whether they are independent of inputs; functions are called
-        again.
-        """
+        """The losses, and whether they depend on no input; functions are called."""
         tensors = [pair for pair in self._losses if isinstance(pair[0], Tensor)]
         functions = [pair for pair in self._losses if not isinstance(pair[0], Tensor)]
         return tensors + [(make(), free) for make, free in functions]

@@ -239,8 +239,7 @@ def dropout(
     training: Any = False,
     name: Any = None,
 ) -> Tensor:
-    """While training, elements randomly set to 0; the others are scaled by 1 / (1 -
-    rate).
+    """Dropout: while training, random zeros; others are scaled by 1 / (1 - rate).
 
     Args:
       inputs: float Tensor.

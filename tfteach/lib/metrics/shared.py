@@ -50,8 +50,7 @@ def recorded(
 
 
 def fitted(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """The three as Tensors of matching ranks, with last dimensions of 1 added or
-    removed.
+    """The three as Tensors of matching ranks, adding or removing dimensions of 1.
 
     Raises:
       ValueError: the static shapes of predictions and labels differ.

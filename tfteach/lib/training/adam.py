@@ -20,8 +20,7 @@ from tfteach.ops.training.training_ops import ApplyAdam, ResourceApplyAdam
 
 @export("train.AdamOptimizer")
 class AdamOptimizer(Optimizer):
-    """Adam: steps along the gradients' moving average, divided by their root mean
-    square.
+    """Adam: the gradients' moving average divided by their root mean square.
 
     `m = beta1 * m + (1 - beta1) * g`, `v = beta2 * v + (1 - beta2) * g ** 2`, then
     `w -= learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t) * m /

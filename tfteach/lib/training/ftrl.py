@@ -25,8 +25,7 @@ from tfteach.ops.training.proximal_ftrl import (
 
 @export("train.FtrlOptimizer")
 class FtrlOptimizer(RuleOptimizer):
-    """FTRL: the weights that would have been optimal for all past gradients,
-    regularized.
+    """FTRL: the weights that are optimal for all past gradients, regularized.
 
     With `n += g ** 2` and p = `learning_rate_power`,
     `z += g - (n ** -p - n_before ** -p) / learning_rate * w`, then

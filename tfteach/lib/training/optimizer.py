@@ -275,9 +275,7 @@ class Optimizer:
         return sorted(self._slots)
 
     def variables(self) -> list[Any]:
-        """All variables that this optimizer created in the default graph, sorted by
-        name.
-        """
+        """All variables that this optimizer created in the default graph, by name."""
         graph = get_default_graph()
         made = [*self._non_slots.values()]
         for slots in self._slots.values():

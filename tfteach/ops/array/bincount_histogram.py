@@ -211,8 +211,7 @@ def histogram_fixed_width_bins(
     dtype: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:
-    """The index of the range that each value falls into; see
-    `tf.histogram_fixed_width`.
+    """Each value's range as an index; see `tf.histogram_fixed_width`.
 
     Returns:
       An int32 Tensor of the shape of `values`; as in TF, regardless of `dtype`.

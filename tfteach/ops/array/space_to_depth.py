@@ -506,8 +506,7 @@ def required_space_to_batch_paddings(
     base_paddings: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The paddings that make sizes multiples of block sizes, and the crops to undo
-    them.
+    """The paddings that make sizes multiples of block sizes, and the matching crops.
 
     Args:
       input_shape: int32 Tensor [n].

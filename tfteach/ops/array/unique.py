@@ -104,8 +104,7 @@ class ListDiff(MultiOutputOp):
 
 @export("unique")
 def unique(x: TensorLike, out_idx: DTypeLike = int32, name: str | None = None) -> Any:
-    """The distinct elements in order of appearance, and each element's index among
-    them.
+    """The distinct elements in order of appearance, and each element's index in them.
 
     Args:
       x: Tensor [n].

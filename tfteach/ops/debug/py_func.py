@@ -100,9 +100,7 @@ def call_function(
 
 
 def _for_python(value: Any) -> Any:
-    """An array that the function may keep or modify; scalars of NumPy's types, or
-    bytes.
-    """
+    """An array that the function may keep or modify; NumPy scalars; or bytes."""
     array = np.asarray(value)
     return array[()] if array.ndim == 0 else array.copy()
 

@@ -51,8 +51,7 @@ class Places(NamedTuple):
 def places(
     xp: ArrayModule, start: Any, end: Any, size: int, out: int, method: str
 ) -> Places:
-    """The positions of `out` pixels from `start` to `end`, relative to the image's
-    size.
+    """The positions of `out` pixels from `start` to `end`, relative to the image.
 
     Args:
       start: float32 [boxes], where 0 is the first pixel and 1 the last.

@@ -202,9 +202,7 @@ class _Heap:
         items[hole] = item
 
     def _sink(self) -> int:
-        """Move the larger children up from the root; returns the position that is
-        vacated.
-        """
+        """Move the larger children up from the root; returns the vacated position."""
         items = self.items
         size, hole = len(items), 0
         while 2 * hole + 2 < size:

@@ -106,9 +106,7 @@ STEPS = 1024
 
 @lru_cache(maxsize=2)
 def _cubic(a: float) -> np.ndarray[Any, Any]:
-    """Weights [STEPS + 1, 2] of pixels at distance x and 1 + x, x in steps of 1 /
-    STEPS.
-    """
+    """Weights [STEPS + 1, 2] of pixels at distance x and 1 + x, for x in [0, 1]."""
     x = (np.arange(STEPS + 1) / STEPS).astype(F32).astype(float)
     near = ((a + 2) * x - (a + 3)) * x * x + 1
     far = (x + 1).astype(F32).astype(float)

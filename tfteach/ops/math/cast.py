@@ -119,8 +119,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 def saturate_cast(
     value: TensorLike, dtype: DTypeLike, name: str | None = None
 ) -> Tensor:
-    """A cast that saturates at the ends of the new type's range, without wrapping
-    around.
+    """A cast that saturates at the limits of the new type instead of wrapping around.
 
     y = min(max(value, dtype.min), dtype.max) as dtype
 

@@ -41,9 +41,7 @@ class _FusedBatchNorm(MultiOutputOp, abstract=True):
         check_choice(self.op_type, "data_format", self.data_format, formats)
 
     def _with_channels(self, x: Shape, *others: Shape) -> tuple[Any, int | None]:
-        """`x` with rank 4 and the number of channels, merged with the sizes of the
-        vectors.
-        """
+        """`x` with rank 4 and the number of channels, merged from all vectors."""
         x = shapes.with_rank(x, 4)
         channels = geometry.channel(x, self.data_format)
         for other in others:

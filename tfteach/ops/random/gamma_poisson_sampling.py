@@ -36,9 +36,7 @@ class _Draws:
 
 
 class _Lanes:
-    """For each of `count` numbers its position in the stream, and the numbers drawn
-    ahead.
-    """
+    """For each of `count` numbers its stream position, and numbers drawn ahead."""
 
     def __init__(self, generator: Philox, count: int) -> None:
         self.generator = generator

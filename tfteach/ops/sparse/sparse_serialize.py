@@ -205,9 +205,7 @@ def _check_width(serialized: Shape) -> None:
 
 
 def _joined(serialized: Any, dtype: DType, is_stacked: bool) -> Any:
-    """Indices, values and shape of all, the indices prefixed with each tensor's own
-    index.
-    """
+    """Indices, values and shape of all; indices start with the tensor's index."""
     shown = shapes.text(serialized.shape)
     if serialized.shape[-1] != 3:
         raise invalid_argument(

@@ -55,9 +55,7 @@ def add_to(ctx: KernelContext, cell: Cell, value: Any, sign: int) -> None:
 
 
 def check_same_shape(cell: Cell, value: Any, message: str) -> None:
-    """Raise for a different shape; `{ours}` and `{given}` in `message` become the
-    shapes.
-    """
+    """Raise for a different shape; `message` may contain `{ours}` and `{given}`."""
     if cell.value.shape != value.shape:
         ours, given = shapes.text(cell.value.shape), shapes.text(value.shape)
         raise invalid_argument(message.format(ours=ours, given=given))

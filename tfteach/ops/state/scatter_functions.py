@@ -65,8 +65,7 @@ def scatter_add(
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Add to rows of a variable; equal indices accumulate: `ref[indices[i]] +=
-    updates[i]`.
+    """Add to rows of a variable: `ref[indices[i]] += updates[i]` for each i.
 
     The arguments are those of `tf.scatter_update`.
     """

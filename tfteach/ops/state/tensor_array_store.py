@@ -44,8 +44,7 @@ class _Slot:
 
 
 class ArrayStore:
-    """The elements of one TensorArray in one run; the object itself serves as the
-    handle.
+    """The elements of one TensorArray in one run; the object itself is the handle.
 
     Attributes:
       sums: whether a second write to an element adds to it, as for gradients.

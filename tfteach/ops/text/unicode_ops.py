@@ -237,9 +237,7 @@ class UnicodeEncode(_Lenient):
 
 @cache
 def _scripts() -> tuple[Any, Any]:
-    """The start of each run of code points of one script, and the script's number (ICU
-    64).
-    """
+    """The start of each run of code points in one script, and the script (ICU 64)."""
     file = Path(__file__).with_name("unicode_scripts.txt")
     rows = [line.split() for line in file.read_text().splitlines()]
     starts = np.array([int(first, 16) for first, _ in rows])

@@ -65,9 +65,7 @@ def convolve(xp: ArrayModule, x: Any, filters: Any, windows: Windows) -> Any:
 
 
 def filter_gradient(xp: ArrayModule, x: Any, grad: Any, windows: Windows) -> Any:
-    """The gradient of `convolve` with respect to its filters, [*window, channels,
-    outputs].
-    """
+    """The gradient of `convolve` by its filters, [*window, channels, outputs]."""
     channels, depth = x.shape[-1], grad.shape[-1]
     shape = (*windows.window, channels, depth)
     if not grad.size or not x.size:

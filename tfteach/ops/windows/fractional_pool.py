@@ -54,9 +54,7 @@ def boundaries(size: int, count: int, stream: philox.Stream, pseudo: bool) -> An
 
 
 def _windows(starts: Any, size: int, overlapping: bool) -> list[slice]:
-    """The slice of each window; an overlapping one includes the next one's first
-    element.
-    """
+    """The slice of each window; overlapping ones include the next one's start."""
     ends = starts[1:] + (1 if overlapping else 0)
     return [
         slice(int(start), min(int(end), size))

@@ -1,8 +1,8 @@
-"""Variables by name: made once, shared where a scope says so.
+"""Variables by name: created once, and shared where a scope allows it.
 
-In: names and `get_variable`'s arguments; out: the variables of tfteach.variables.
-Read `store.py` (one graph's variables), `variable_scope.py` (what a scope is),
-`get_variable.py` (opening scopes, `tf.get_variable`), `template.py`,
+Inputs are names and the arguments of `get_variable`; results are the variables of
+tfteach.variables.  Read `store.py` (one graph's variables), `variable_scope.py`
+(scopes), `get_variable.py` (opening scopes, `tf.get_variable`), `template.py`,
 `create_partitioned.py`.
 """
 

@@ -1,4 +1,4 @@
-"""`tf.create_partitioned_variables`, the older way to a variable in parts.
+"""`tf.create_partitioned_variables`, the older way to create a partitioned variable.
 
 Source: python/ops/partitioned_variables.py.
 """
@@ -31,11 +31,11 @@ def create_partitioned_variables(
     name: str | None = None,
     reuse: Any = None,
 ) -> list[Any]:
-    """The parts of a variable; `tf.get_variable` with a partitioner is the newer way.
+    """The partitions of a variable; superseded by `tf.get_variable` with a partitioner.
 
     Args:
       shape: the whole variable's shape, a list of ints.
-      slicing: the number of parts along each axis.
+      slicing: the number of partitions along each axis.
       initializer: an initializer, or the whole value.
       dtype: the element type.
       trainable, collections: as in `tf.Variable`.

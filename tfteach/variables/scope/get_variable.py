@@ -1,7 +1,7 @@
-"""`tf.get_variable` and `tf.variable_scope`: variables by name, made once and shared.
+"""`tf.get_variable` and `tf.variable_scope`: variables created once and shared by name.
 
-Each graph has one store of variables by full name, and per thread the scope that is
-open: a name prefix with defaults for `get_variable`'s arguments.
+Each graph has one store of variables by full name, and per thread the open scope: a
+name prefix with defaults for the arguments of `get_variable`.
 Source: python/ops/variable_scope.py (API, naming rules and messages).
 """
 
@@ -41,13 +41,13 @@ class _ReuseMode(Enum):
     AUTO_REUSE = 1
 
 
-# `reuse=tf.AUTO_REUSE`: make the variable at first, then share it.
+# `reuse=tf.AUTO_REUSE`: create the variable on first use, then share it.
 AUTO_REUSE = _ReuseMode.AUTO_REUSE
 export_value(__name__, AUTO_REUSE="AUTO_REUSE")
 
 
 class _Open(threading.local):
-    """The open scope of a graph, in each thread, and how often names were opened."""
+    """The open scope of a graph per thread, and a count of opened names."""
 
     def __init__(self) -> None:
         self.scope = VariableScope(False)
@@ -131,27 +131,27 @@ def get_variable(
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:
-    """The variable of that name in the open variable scope: an existing one, or new.
+    """The variable of that name in the open variable scope, existing or new.
 
     Args:
       name: its name within the scope.
       shape: its shape, unless `initializer` is a value.
       dtype: its element type (default: the scope's, float32).
-      initializer: an initializer such as `tf.zeros_initializer()`, or a value; the
-        scope's if None, else Glorot's uniform (zeros for integers).
-      regularizer: a function from the variable to a loss, which goes to
+      initializer: an initializer such as `tf.zeros_initializer()`, or a value; if None,
+        the scope's, otherwise Glorot's uniform (zeros for integers).
+      regularizer: a function from the variable to a loss, which is added to
         `tf.GraphKeys.REGULARIZATION_LOSSES`.
       trainable, collections, caching_device, validate_shape, use_resource, constraint,
       synchronization, aggregation: as in `tf.Variable`.
-      partitioner: a function from shape and dtype to the number of parts per axis.
-      custom_getter: `f(getter, name, *args, **kwargs)` that decides what is returned.
+      partitioner: a function from shape and dtype to the number of partitions per axis.
+      custom_getter: `f(getter, name, *args, **kwargs)`, which determines the result.
 
     Returns:
       A Variable, or a PartitionedVariable if there is a partitioner.
 
     Raises:
-      ValueError: it exists and the scope does not reuse, or the other way round; or it
-        has another shape or type.
+      ValueError: it exists and the scope does not reuse, or vice versa; or its shape or
+        type differs.
 
     Example:
       >>> with tf.variable_scope("layer", reuse=tf.AUTO_REUSE):
@@ -195,17 +195,17 @@ class variable_scope:
     """Open a variable scope and the name scope of the same name.
 
     Args:
-      name_or_scope: a name, or a VariableScope to enter again.
-      default_name: if `name_or_scope` is None: a name that is made unique.
+      name_or_scope: a name, or a VariableScope to reopen.
+      default_name: if `name_or_scope` is None: a name to be made unique.
       values: tensors whose graph is used.
       initializer, regularizer, caching_device, partitioner, custom_getter, dtype,
       use_resource, constraint: defaults for `tf.get_variable` in the block.
-      reuse: True: variables must exist; tf.AUTO_REUSE: make or share them; None or
-        False: as the scope around.
-      auxiliary_name_scope: False: stay in the name scope that is open.
+      reuse: True: variables must exist; tf.AUTO_REUSE: create or share them; None or
+        False: inherit from the enclosing scope.
+      auxiliary_name_scope: False: stay in the open name scope.
 
     Raises:
-      ValueError: `reuse` is something else, or True without `name_or_scope`.
+      ValueError: `reuse` is invalid, or True without `name_or_scope`.
 
     Example:
       >>> with tf.variable_scope("a"):
@@ -318,7 +318,7 @@ class variable_scope:
 
     @contextmanager
     def _again(self, target: VariableScope) -> Iterator[VariableScope]:
-        """A scope that was open before, wherever we are now."""
+        """An earlier scope reopened, regardless of the open one."""
         opened = _open_of(self._graph)
         scope = target.inside(
             target.name, self._reuse or target.reuse, target.original_name_scope,
@@ -360,7 +360,7 @@ def variable_op_scope(
     use_resource: bool | None = None,
     constraint: Constraint | None = None,
 ) -> Iterator[VariableScope]:
-    """Old form of `tf.variable_scope`, with `values` first."""
+    """Older form of `tf.variable_scope`, with `values` first."""
     with variable_scope(
         name_or_scope, default_name, values, initializer, regularizer, caching_device,
         partitioner, custom_getter, reuse, dtype, use_resource, constraint,

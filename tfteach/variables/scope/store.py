@@ -1,4 +1,4 @@
-"""The variables of one graph by full name: made once, shared when reuse is allowed.
+"""The variables of one graph by full name: created once, shared if reuse is allowed.
 
 Source: python/ops/variable_scope.py, _VariableStore (rules and messages).
 """
@@ -40,20 +40,20 @@ from tfteach.variables.partitioned import PartitionedVariable
 
 
 class PartitionInfo(NamedTuple):
-    """The part of a variable that an initializer creates."""
+    """The partition of a variable that an initializer creates."""
 
     full_shape: list[int]
     var_offset: list[int]
 
 
 class Request(NamedTuple):
-    """One `get_variable` that was answered: what it gave, and who asked.
+    """A completed `get_variable` call: its result, and its origin.
 
     Attributes:
-      name: the full name that was asked for.
-      variable: the variable given.
-      made: whether it was made for it, or was there.
-      origin: the user's (code, offset), see `Operation.source`; None without one.
+      name: the full name requested.
+      variable: the variable returned.
+      made: whether it was created by this call.
+      origin: the user's (code, offset), see `Operation.source`; None if unknown.
     """
 
     name: str
@@ -63,10 +63,10 @@ class Request(NamedTuple):
 
 
 class VariableStore:
-    """See the module's text.
+    """The store of a graph's variables; see the module's docstring.
 
     Attributes:
-      requests: every `get_variable` that was answered, in order, for
+      requests: every completed `get_variable` call in order, for
         tfteach.explain.sharing.
     """
 
@@ -94,8 +94,8 @@ class VariableStore:
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
     ) -> Any:
-        """The variable of that full name; `reuse` None shares an existing one."""
-        # Of threads that ask for one name, the first makes the variable.
+        """The variable of that full name; if `reuse` is None, it may be shared."""
+        # If several threads request a name, the first one creates the variable.
         with self._locks.setdefault(name, threading.RLock()):
             return self._get(
                 name, shape, dtype, initializer, partitioner,
@@ -173,7 +173,7 @@ class VariableStore:
         self.requests.append(Request(name, variable, made, user_frame()))
         return variable
 
-    # ---- a variable in parts
+    # ---- a partitioned variable
 
     def partitioned(
         self, name: str, partitioner: Partitioner | None, shape: Any, dtype: DTypeLike,
@@ -225,7 +225,7 @@ class VariableStore:
 def _shared(
     variable: Any, name: str, shape: TensorShape, dtype: DType, reuse: Any
 ) -> Any:
-    """An existing variable, if it may be shared and is what is asked for."""
+    """An existing variable, if it may be shared and matches the request."""
     if reuse is False:
         message = (
             f"Variable {name} already exists, disallowed. Did you mean to set "
@@ -302,16 +302,16 @@ def _regularize(variable: Any, name: str, regularizer: Regularizer) -> None:
         graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
 
-# ---- parts
+# ---- partitions
 
 
 def call_partitioner(
     partitioner: Partitioner | None, shape: TensorShape, dtype: DTypeLike
 ) -> list[int]:
-    """The number of parts along each axis.
+    """The number of partitions along each axis.
 
     Raises:
-      ValueError: the shape is not fully known, or more than one axis is cut.
+      ValueError: the shape is not fully known, or more than one axis is partitioned.
     """
     if not shape.is_fully_defined():
         raise ValueError(
@@ -345,7 +345,7 @@ def call_partitioner(
 def slices(
     sizes: list[Any], count: int, axis: int
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """(offset, shape) of each part; the first ones take what is left over."""
+    """(offset, shape) of each partition; the first ones take the remainder."""
     least, excess = divmod(sizes[axis], count)
     offset = [0] * len(sizes)
     for i in range(count):
@@ -362,7 +362,7 @@ def _part_value(
     offset: list[int],
     size: list[int],
 ) -> tuple[Any, list[int] | None]:
-    """(initializer, shape) of a part; a value is cut and needs no shape."""
+    """(initializer, shape) of a partition; a value is sliced and needs no shape."""
     if initializer is None:
         return default_initializer(name, dtype), size
     if callable(initializer):

@@ -30,23 +30,23 @@ def make_template(
 ) -> Template:
     """`func_` as a function whose calls share the variables of `tf.get_variable`.
 
-    The first call makes them, in a variable scope; each later one takes
-    them, and has another name scope.
+    The first call creates them, in a variable scope; later calls reuse them, each in a
+    separate name scope.
 
     Args:
       name_: the scope's name, made unique.
-      func_: builds ops, and gets its variables by `tf.get_variable`.
-      create_scope_now_: open the scope here, not where the first call is.
-      unique_name_: the scope's name as it is; it must not have these variables yet.
-      custom_getter_: of the scope; see `tf.variable_scope`.
+      func_: builds ops, and gets its variables from `tf.get_variable`.
+      create_scope_now_: open the scope immediately instead of in the first call.
+      unique_name_: the scope's exact name; it must not contain these variables yet.
+      custom_getter_: the scope's custom getter; see `tf.variable_scope`.
       **kwargs: arguments of all calls.
 
     Returns:
       A `Template`, to be called with the other arguments of `func_`.
 
     Raises:
-      ValueError: `name_` is None; (when called again) `func_` makes another trainable
-        variable, or asks for one that is not there.
+      ValueError: `name_` is None; (in later calls) `func_` creates another trainable
+        variable, or requests one that does not exist.
 
     Example:
       >>> def scaled(x, by):
@@ -67,9 +67,9 @@ class Template:
     Args:
       name: the scope's name, made unique.
       func: the function.
-      create_scope_now: open the scope at once.
-      unique_name: the scope's name as it is.
-      custom_getter: of the scope.
+      create_scope_now: open the scope immediately.
+      unique_name: the scope's exact name.
+      custom_getter: the scope's custom getter.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Template:
             return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The function's result; refuses variables that are made only now."""
+        """The function's result; rejects variables created after the first call."""
         graph = get_default_graph()
         trainable = graph.get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
         variables = graph.get_collection_ref(GraphKeys.GLOBAL_VARIABLES)
@@ -137,7 +137,7 @@ class Template:
 
     @property
     def name(self) -> str:
-        """The name that was asked for."""
+        """The requested name."""
         return self._name
 
     @property
@@ -152,12 +152,12 @@ class Template:
 
     @property
     def var_scope(self) -> VariableScope | None:
-        """Old name of `variable_scope`."""
+        """Older name of `variable_scope`."""
         return self._scope
 
     @property
     def variable_scope_name(self) -> str | None:
-        """The scope's name, with a slash at its end; None before the first call."""
+        """The scope's name with a trailing slash; None before the first call."""
         if self._scope is None:
             return None
         name = self._scope.name
@@ -179,23 +179,23 @@ class Template:
 
     @property
     def trainable_variables(self) -> list[Any]:
-        """Its variables that optimizers change."""
+        """Its trainable variables."""
         return self._collection(GraphKeys.TRAINABLE_VARIABLES)
 
     @property
     def trainable_weights(self) -> list[Any]:
-        """Its variables that optimizers change."""
+        """Its trainable variables."""
         return self.trainable_variables
 
     @property
     def non_trainable_variables(self) -> list[Any]:
-        """Its global variables that optimizers leave alone."""
+        """Its global variables that are not trainable."""
         trainable = self.trainable_variables
         return [v for v in self.global_variables if not any(v is t for t in trainable)]
 
     @property
     def non_trainable_weights(self) -> list[Any]:
-        """Its global variables that optimizers leave alone."""
+        """Its global variables that are not trainable."""
         return self.non_trainable_variables
 
     @property

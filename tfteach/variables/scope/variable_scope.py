@@ -33,7 +33,7 @@ from tfteach.variables.base import (
 )
 from tfteach.variables.scope.store import VariableStore
 
-# Properties that `get_variable` and inner scopes inherit.
+# Properties inherited by `get_variable` and inner scopes.
 DEFAULTS = (
     "initializer regularizer caching_device partitioner custom_getter dtype "
     "use_resource constraint"
@@ -42,13 +42,13 @@ DEFAULTS = (
 
 @export("no_regularizer")
 def no_regularizer(_: Any) -> None:
-    """A regularizer that adds no loss: it sets aside the scope's."""
+    """A regularizer without a loss, which overrides the scope's."""
     return None
 
 
 @export("VariableScope")
 class VariableScope:
-    """A name prefix and defaults for `get_variable`; what `variable_scope` yields.
+    """A name prefix and defaults for `get_variable`; the result of `variable_scope`.
 
     Attributes:
       name: the prefix of the variables' names.
@@ -124,7 +124,7 @@ class VariableScope:
         return self._constraint
 
     def reuse_variables(self) -> None:
-        """From now on, get existing variables only."""
+        """Only return existing variables from now on."""
         self._reuse = True
 
     def set_initializer(self, initializer: Initializer | None) -> None:
@@ -149,7 +149,7 @@ class VariableScope:
         self._use_resource = use_resource
 
     def get_collection(self, name: str) -> list[Any]:
-        """The members of a collection whose names begin with this scope's."""
+        """The members of a collection whose names start with this scope's."""
         scope = self._name + "/" if self._name else ""
         return get_default_graph().get_collection(name, scope)
 
@@ -172,7 +172,7 @@ class VariableScope:
         values.update((k, v) for k, v in given.items() if v is not None)
         if own_getter is not None:
             values["custom_getter"] = _chained(own_getter, self._custom_getter)
-        # A constraint is not handed down, in TF either.
+        # As in TF, a constraint is not inherited.
         values["constraint"] = given.get("constraint")
         return VariableScope(reuse, name, name_scope=name_scope, **values)
 
@@ -207,7 +207,7 @@ class VariableScope:
             if kwargs.get(key) is None:
                 kwargs[key] = getattr(self, "_" + key)
         full_name = f"{self._name}/{name}" if self._name else name
-        # Variables are named by variable scopes alone.
+        # Variables are named only by variable scopes.
         with name_scope(None):
             _check_initializer(kwargs.get("initializer"), kwargs.get("dtype"))
             for key in ("initializer", "constraint", "dtype"):
@@ -229,7 +229,7 @@ def _check_initializer(
 
 
 def _chained(own: Callable[..., Any], outer: Callable[..., Any] | None) -> Any:
-    """A custom getter within another: the inner one is asked first."""
+    """A custom getter nested in another: the inner one is called first."""
     if outer is None:
         return own
 
@@ -240,7 +240,7 @@ def _chained(own: Callable[..., Any], outer: Callable[..., Any] | None) -> Any:
 
 
 def _get(store: VariableStore, name: str, kwargs: dict[str, Any]) -> Any:
-    """Call the custom getter, if there is one, or the store itself."""
+    """Call the custom getter if there is one, otherwise the store."""
     getter = kwargs.pop("custom_getter")
     if getter is not None and not callable(getter):
         raise ValueError(f"Passed a custom_getter which is not callable: {getter}")

@@ -45,8 +45,7 @@ def dropout(
     scope: Any = None,
     seed: int | None = None,
 ) -> Tensor:
-    """While training, elements randomly set to 0; the others are scaled by 1 /
-    keep_prob.
+    """Dropout: while training, random zeros; others are scaled by 1 / keep_prob.
 
     Args:
       inputs: float Tensor.

@@ -262,9 +262,7 @@ class GLSTMCell(WithMemory, RNNCell):
         self._projection: Linear | None = None
 
     def _gates_of(self, group: int, parts: list[tuple[Tensor, int]], batch: Any) -> Any:
-        """A group's gates from its share of each part, given as (values, size of a
-        share).
-        """
+        """A group's gates from its share of each part (values, size of a share)."""
         with variable_scope(f"group{group}"):
             shares = [
                 slice(

@@ -1,5 +1,4 @@
-"""Wrappers formerly in TF's core: an embedding of the input, projections of input and
-output.
+"""Wrappers formerly in TF's core: input embedding, input and output projection.
 
 Source: contrib/rnn/python/ops/core_rnn_cell.py.
 """

@@ -90,8 +90,7 @@ def attend(
 
 @export("contrib.seq2seq.AttentionWrapper")
 class AttentionWrapper(RNNCell):
-    """A cell whose input includes the previous attention, and which attends by its
-    output.
+    """A cell with attention: its input includes the previous step's attention.
 
     The context is the sum of the memory's values weighted by alignments; the attention
     is the context, or a layer's output for cell output and context.

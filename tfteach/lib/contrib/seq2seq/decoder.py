@@ -83,8 +83,7 @@ class Decoder(ABC):
 
     @property
     def tracks_own_finished(self) -> bool:
-        """Whether beams are reordered, so that an unfinished one may replace a finished
-        one.
+        """Whether beams are reordered, so that finished ones may be replaced.
 
         If so, the result of `step` is used unchanged; otherwise a finished sequence
         remains finished.

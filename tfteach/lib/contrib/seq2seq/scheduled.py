@@ -42,8 +42,7 @@ def _probability(sampling_probability: Any) -> Tensor:
 
 @export("contrib.seq2seq.ScheduledEmbeddingTrainingHelper")
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):
-    """A helper that randomly either reads the inputs or samples a class and looks it
-    up.
+    """A helper that randomly reads the inputs, or samples a class and looks it up.
 
     Its samples are the sampled classes, and -1 where none was sampled.
 

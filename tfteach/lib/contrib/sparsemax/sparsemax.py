@@ -30,8 +30,7 @@ from tfteach.ops.math.rounding import is_inf, is_nan
 
 @export("contrib.sparsemax.sparsemax")
 def sparsemax(logits: Any, name: str | None = None) -> Tensor:
-    """The Euclidean projection of each row onto probabilities: `max(0, x - t)`, with
-    sum 1.
+    """The projection of each row onto probabilities: `max(0, x - t)`, with sum 1.
 
     Args:
       logits: float Tensor [batch, classes].
@@ -70,8 +69,7 @@ def sparsemax(logits: Any, name: str | None = None) -> Tensor:
 def sparsemax_loss(
     logits: Any, sparsemax: Any, labels: Any, name: str | None = None
 ) -> Tensor:
-    """The loss of `tf.contrib.sparsemax.sparsemax`; its gradient is `sparsemax -
-    labels`.
+    """The loss of `tf.contrib.sparsemax.sparsemax`, with gradient `sparsemax - labels`.
 
     Args:
       logits: float Tensor [batch, classes].
