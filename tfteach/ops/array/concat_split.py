@@ -306,6 +306,8 @@ class SplitV(MultiOutputOp):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, value: Shape, size_splits: Any, split_dim: Any) -> Any:
+        if size_splits is not None and len(size_splits) != self.num_split:
+            raise ValueError("Length of size_splits should be equal to num_outputs")
         if value is None:
             return [None] * self.num_split
         if split_dim is None:

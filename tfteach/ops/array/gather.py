@@ -331,6 +331,11 @@ class GatherNd(Op):
                 "index innermost dimension length must be <= params rank; saw: "
                 f"{depth} vs. {params.ndim}"
             )
+        if not params.size and indices.shape[:-1].count(0) == 0:
+            raise invalid_argument(
+                "Requested more than 0 entries, but params is empty.  Params shape: "
+                f"{shapes.text(params.shape)}"
+            )
         if not depth:
             target = indices.shape[:-1] + params.shape
             return xp.broadcast_to(params, target).copy()

@@ -105,7 +105,10 @@ def summarize_nested(array: Any, edge: int, depth: int = 0, rank: int = -1) -> s
     array = np.asarray(array)
     if array.ndim == 0:
         return element_text(array[()], quote=True)
-    rank = array.ndim if rank < 0 else rank
+    if rank < 0:
+        rank = array.ndim
+        if not array.size and len(array):  # as TensorFlow abbreviates nothing
+            return "[" + "\n" * (rank - 1) + " ...]"
     gap = " " if array.ndim == 1 else "\n" * (rank - depth - 1) + " " * (depth + 1)
     if edge < 0 or len(array) <= 2 * edge:
         rows = list(array)

@@ -130,6 +130,11 @@ class ImageSummary(_SummaryOp):
                 f"Tensor must be 4-D with last dim 1, 3, or 4, not {_sizes(images)}"
             )
         depth = images.shape[3]
+        if 0 in images.shape[1:]:
+            raise invalid_argument(
+                f"input tensor must have non-zero dims. Found: "
+                f"[{', '.join(map(str, images.shape))}]."
+            )
         summary = _summary_proto()()
         for i, image in enumerate(images[: self.max_images]):
             if image.dtype != np.uint8:

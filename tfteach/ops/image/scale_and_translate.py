@@ -190,6 +190,8 @@ class ScaleAndTranslateGrad(_Scale):
         translation: Any,
     ) -> Any:
         check_original(grads, original_image)
+        if not grads.size or not original_image.size:
+            return xp.zeros(original_image.shape, F32)
         rows, columns = self.settings(scale, translation)
         _, height, width, _ = original_image.shape
         back = transposed

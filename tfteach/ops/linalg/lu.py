@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 from typing import Any, ClassVar
 
@@ -37,7 +38,8 @@ class Lu(MultiOutputOp):
     def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any]:
         check_square(input)
         size = input.shape[-1]
-        factors = np.array(widened(input)).reshape(-1, size, size)
+        batch = math.prod(input.shape[:-2])
+        factors = np.array(widened(input)).reshape(batch, size, size)
         order = np.tile(np.arange(size), (len(factors), 1))
         for matrix, rows in zip(factors, order, strict=True):
             _eliminate(matrix, rows)

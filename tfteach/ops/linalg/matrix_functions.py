@@ -95,9 +95,11 @@ def logarithm(matrix: Any) -> Any:
 def _each(function: Any, input: Any) -> Any:
     """A function of one matrix applied to each matrix of a batch."""
     check_square(input)
+    if not input.size:
+        return input.copy()
     flat = input.reshape(-1, *input.shape[-2:])
     found = [function(matrix) for matrix in flat]
-    whole = np.stack(found) if found else np.zeros(flat.shape)
+    whole = np.stack(found)
     whole = whole if input.dtype.kind == "c" else whole.real
     return whole.reshape(input.shape).astype(input.dtype)
 

@@ -59,13 +59,11 @@ def widened(array: Any) -> Any:
 
 
 def attempt(message: str, function: Any, *arrays: Any) -> Any:
-    """The result of `function`, unless LAPACK fails or an array has NaN.
+    """The result of `function`, unless LAPACK fails.
 
     Raises:
       InvalidArgumentError: with `message`.
     """
-    if any(array.dtype.kind in "fc" and np.isnan(array).any() for array in arrays):
-        raise invalid_argument(message)
     try:
         return function(*arrays)
     except np.linalg.LinAlgError:

@@ -48,7 +48,9 @@ class ClipByValue(Op):
     def compute(
         self, xp: ArrayModule, t: Any, clip_value_min: Any, clip_value_max: Any
     ) -> Any:
-        return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
+        # Limits that are NaN are none.
+        found = xp.where(t > clip_value_max, clip_value_max, t)
+        return xp.where(found < clip_value_min, clip_value_min, found)
 
 
 @export("clip_by_value")

@@ -170,8 +170,9 @@ class LinSpace(Op):
             raise invalid_argument(f"Requires num > 0: {int(num)}")
         dtype = np.asarray(start).dtype
         step = (stop - start) / dtype.type(max(int(num) - 1, 1))
-        found = start + step * np.arange(int(num)).astype(dtype)
-        return xp.asarray(found.astype(dtype))
+        found = (start + step * np.arange(int(num)).astype(dtype)).astype(dtype)
+        found[-1], found[0] = stop, start  # without rounding, and if one is infinite
+        return xp.asarray(found)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None, None]
