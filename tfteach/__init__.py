@@ -77,23 +77,18 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _api._LATER:
-        globals()[name] = getattr(_api, name)
-        return globals()[name]
     if name == "examples":  # a package of modules, as tensorflow.examples is
         return _import_module("tfteach.compat.examples")
-    # Protos are loaded when first asked for: they cost more than the rest together.
-    if not name.startswith("_"):
-        from tfteach.compat.proto_names import find
+    if name == "python":
+        from tfteach.compat.internals import inner
 
-        found = find(name)
-        if found is None and name == "python":
-            from tfteach.compat.internals import inner
+        found = inner("")
+    else:
+        try:
+            found = getattr(_api, name)
+        except AttributeError:
+            from tfteach.compat.renamed import missing
 
-            found = inner("")
-        if found is not None:
-            globals()[name] = found
-            return found
-    from tfteach.compat.renamed import missing
-
-    raise missing("", name, "tfteach")
+            raise missing("", name, "tfteach") from None
+    globals()[name] = found
+    return found

@@ -29,7 +29,6 @@ from tfteach.api import sparse as sparse
 from tfteach.api import strings as strings
 from tfteach.api import summary as summary
 from tfteach.api import test as test
-from tfteach.api import train as train
 from tfteach.api import version as version
 from tfteach.autodiff.custom import custom_gradient as custom_gradient
 from tfteach.autodiff.gradient_registry import NotDifferentiable as NoGradient
@@ -512,6 +511,7 @@ if TYPE_CHECKING:
     from tfteach.api import quantization as quantization
     from tfteach.api import signal as signal
     from tfteach.api import spectral as spectral
+    from tfteach.api import train as train
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
@@ -578,6 +578,7 @@ _LATER = {
     "string_to_number": ("tfteach.ops.text.string_conversion", "string_to_number"),
     "substr": ("tfteach.ops.text.string_ops", "substr"),
     "tables_initializer": ("tfteach.lib.lookup.table_initializers", "tables_initializer"),
+    "train": ("tfteach.api", "train"),
 }
 
 

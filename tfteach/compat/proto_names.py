@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from tfteach.compat.renamed import missing
 from tfteach.framework import protos
-from tfteach.framework.export import export_value
-from tfteach.framework.lazy_names import lazy_getattr
 
 _PUBLIC = {
     "": "AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto "
@@ -24,17 +20,3 @@ def find(name: str, package: str = "") -> Any:
     if name not in _PUBLIC.get(package, "").split():
         return None
     return getattr(protos, name)
-
-
-def _of(package: str) -> Callable[[str], Any]:
-    return lazy_getattr(
-        f"tfteach.api.{package}",
-        lambda name: find(name, package),
-        lambda _, name: missing(package, name),
-    )
-
-
-of_summary = _of("summary")
-of_train = _of("train")
-
-export_value(__name__, of_summary="summary.__getattr__", of_train="train.__getattr__")

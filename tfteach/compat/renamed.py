@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tfteach.compat.proto_names import find as find_proto
 from tfteach.framework.lazy_names import imported, lazy_getattr
 
 # Names that TensorFlow 1.0 (or a later 1.x) renamed: "old new", below `tf.`.
@@ -143,7 +144,7 @@ def missing(package: str, name: str, module: str = "tensorflow") -> AttributeErr
 def absent(
     package: str, later: Mapping[str, tuple[str, str]] | None = None
 ) -> Callable[[str], Any]:
-    """A package's `__getattr__`: imports lazily, or raises with a hint.
+    """A package's `__getattr__`: imports lazily, finds protos, or raises with a hint.
 
     Args:
       package: dotted, below `tf.`; empty for `tf` itself.
@@ -155,4 +156,10 @@ def absent(
         name: (f"{own}.{name}", "") if module == own else (module, attribute)
         for name, (module, attribute) in (later or {}).items()
     }
-    return lazy_getattr(own, imported(places), lambda _, name: missing(package, name))
+    import_name = imported(places)
+
+    def find(name: str) -> Any:
+        found = import_name(name)
+        return find_proto(name, package) if found is None else found
+
+    return lazy_getattr(own, find, lambda _, name: missing(package, name))

@@ -4,18 +4,19 @@ from typing import TYPE_CHECKING
 
 from tfteach.api.io import gfile as gfile
 from tfteach.compat.renamed import absent as _absent
-from tfteach.lib.files.graph_io import write_graph as write_graph
 from tfteach.ops.sparse.sparse_serialize import deserialize_many_sparse as deserialize_many_sparse
 from tfteach.ops.sparse.sparse_serialize import serialize_many_sparse as serialize_many_sparse
 from tfteach.ops.sparse.sparse_serialize import serialize_sparse as serialize_sparse
 
 if TYPE_CHECKING:
+    from tfteach.lib.files.graph_io import write_graph as write_graph
     from tfteach.ops.text.string_ops import decode_base64 as decode_base64
     from tfteach.ops.text.string_ops import encode_base64 as encode_base64
 
 _LATER = {
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
+    "write_graph": ("tfteach.lib.files.graph_io", "write_graph"),
 }
 
 
