@@ -103,7 +103,7 @@ DeviceLike: TypeAlias = (
 )
 # Keys of collections that an object is added to.
 CollectionNames: TypeAlias = "str | Sequence[str]"
-PathLike: TypeAlias = "str | bytes | os.PathLike[str]"
+PathLike: TypeAlias = "str | os.PathLike[str]"
 # A protocol message.  Their classes are built from descriptors at run time, so that no
 # checker knows their fields.
 Proto: TypeAlias = "Any"

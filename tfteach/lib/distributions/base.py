@@ -20,6 +20,7 @@ from tfteach.framework.export import export, export_value
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_tensor_shape
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.distributions import divergence
 from tfteach.lib.distributions.sizes import as_vector, is_scalar
 from tfteach.ops.array.concat_split import concat
@@ -76,7 +77,7 @@ class Distribution:
 
     def __init__(
         self,
-        dtype: Any,
+        dtype: DTypeLike,
         reparameterization_type: Any,
         validate_args: bool,
         allow_nan_stats: bool,
@@ -171,7 +172,7 @@ class Distribution:
         return found
 
     @contextmanager
-    def _name_scope(self, name: Any = None, values: Any = None) -> Iterator[str]:
+    def _name_scope(self, name: str | None = None, values: Any = None) -> Iterator[str]:
         with (
             name_scope(self.name),
             name_scope(name, values=(values or []) + self._graph_parents) as scope,
@@ -235,11 +236,11 @@ class Distribution:
 
     # ---- samples
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Any:
         raise self._missing("sample_n")
 
     def sample(
-        self, sample_shape: Any = (), seed: Any = None, name: str = "sample"
+        self, sample_shape: Any = (), seed: int | None = None, name: str = "sample"
     ) -> Tensor:
         """Independent samples.
 
@@ -296,7 +297,7 @@ class Distribution:
             value = convert(value, None, "value", self.dtype)
             return _first(lambda: direct(value), lambda: derived(value))
 
-    def log_prob(self, value: Any, name: str = "log_prob") -> Tensor:
+    def log_prob(self, value: TensorLike, name: str = "log_prob") -> Tensor:
         """The log probability (or log density) at `value`.
 
         Args:
@@ -309,33 +310,35 @@ class Distribution:
         """
         return self._at(value, name, self._log_prob, lambda v: log(self._prob(v)))
 
-    def prob(self, value: Any, name: str = "prob") -> Tensor:
+    def prob(self, value: TensorLike, name: str = "prob") -> Tensor:
         """The probability (or density) at `value`; see `log_prob`."""
         return self._at(value, name, self._prob, lambda v: exp(self._log_prob(v)))
 
-    def log_cdf(self, value: Any, name: str = "log_cdf") -> Tensor:
+    def log_cdf(self, value: TensorLike, name: str = "log_cdf") -> Tensor:
         """ln P(X <= value)."""
         return self._at(value, name, self._log_cdf, lambda v: log(self._cdf(v)))
 
-    def cdf(self, value: Any, name: str = "cdf") -> Tensor:
+    def cdf(self, value: TensorLike, name: str = "cdf") -> Tensor:
         """P(X <= value)."""
         return self._at(value, name, self._cdf, lambda v: exp(self._log_cdf(v)))
 
     def log_survival_function(
-        self, value: Any, name: str = "log_survival_function"
+        self, value: TensorLike, name: str = "log_survival_function"
     ) -> Tensor:
         """ln P(X > value)."""
         return self._at(
             value, name, self._log_survival_function, lambda v: log1p(-self.cdf(v))
         )
 
-    def survival_function(self, value: Any, name: str = "survival_function") -> Tensor:
+    def survival_function(
+        self, value: TensorLike, name: str = "survival_function"
+    ) -> Tensor:
         """P(X > value)."""
         return self._at(
             value, name, self._survival_function, lambda v: 1.0 - self.cdf(v)
         )
 
-    def quantile(self, value: Any, name: str = "quantile") -> Tensor:
+    def quantile(self, value: TensorLike, name: str = "quantile") -> Tensor:
         """The x with P(X <= x) = `value`."""
         return self._at(value, name, self._quantile, self._quantile)
 
@@ -391,14 +394,14 @@ class Distribution:
 
     # ---- comparison of two distributions
 
-    def cross_entropy(self, other: Any, name: str = "cross_entropy") -> Tensor:
+    def cross_entropy(self, other: TensorLike, name: str = "cross_entropy") -> Tensor:
         """-E[ln other(X)], X from this distribution."""
         with self._name_scope(name):
             return divergence.cross_entropy(
                 self, other, allow_nan_stats=self.allow_nan_stats
             )
 
-    def kl_divergence(self, other: Any, name: str = "kl_divergence") -> Tensor:
+    def kl_divergence(self, other: TensorLike, name: str = "kl_divergence") -> Tensor:
         """KL(self || other); see `tf.distributions.kl_divergence`."""
         with self._name_scope(name):
             return divergence.kl_divergence(

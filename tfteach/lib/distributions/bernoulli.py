@@ -13,6 +13,7 @@ from tfteach.framework.dtypes import as_dtype, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.distributions.base import NOT_REPARAMETERIZED, Scalar
 from tfteach.lib.distributions.class_probabilities import ClassProbabilities
 from tfteach.lib.distributions.divergence import RegisterKL
@@ -58,9 +59,9 @@ class Bernoulli(ClassProbabilities, Scalar):
 
     def __init__(
         self,
-        logits: Any = None,
-        probs: Any = None,
-        dtype: Any = int32,
+        logits: TensorLike | None = None,
+        probs: TensorLike | None = None,
+        dtype: DTypeLike = int32,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Bernoulli",
@@ -79,7 +80,7 @@ class Bernoulli(ClassProbabilities, Scalar):
     def _param_shapes(sample_shape: Any) -> dict[str, Any]:
         return {"logits": convert(sample_shape, int32)}
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Any:
         sizes = concat([[n], self.batch_shape_tensor()], 0)
         draws = random_uniform(sizes, seed=seed, dtype=self.probs.dtype)
         return cast(less(draws, self.probs), self.dtype)

@@ -13,6 +13,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.base import FULLY_REPARAMETERIZED
 from tfteach.lib.distributions.divergence import RegisterKL
 from tfteach.lib.distributions.normalized import Normalized
@@ -62,8 +63,8 @@ class Beta(Normalized):
 
     def __init__(
         self,
-        concentration1: Any = None,
-        concentration0: Any = None,
+        concentration1: TensorLike | None = None,
+        concentration0: TensorLike | None = None,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Beta",
@@ -103,7 +104,7 @@ class Beta(Normalized):
         """The sum of both concentrations."""
         return self._total_concentration
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         total, dtype = self.total_concentration, self.dtype
         alphas = [
             ones_like(total, dtype=dtype) * own

@@ -16,6 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.distributions.base import NOT_REPARAMETERIZED
 from tfteach.lib.distributions.class_probabilities import ClassProbabilities
 from tfteach.lib.distributions.divergence import RegisterKL
@@ -63,9 +64,9 @@ class Categorical(ClassProbabilities):
 
     def __init__(
         self,
-        logits: Any = None,
-        probs: Any = None,
-        dtype: Any = int32,
+        logits: TensorLike | None = None,
+        probs: TensorLike | None = None,
+        dtype: DTypeLike = int32,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Categorical",
@@ -122,7 +123,7 @@ class Categorical(ClassProbabilities):
     def _event_shape(self) -> Any:
         return TensorShape([])
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Any:
         rows = self.logits
         if rows.shape.ndims != 2:
             rows = reshape(rows, [-1, self.event_size])
@@ -160,7 +161,7 @@ class Categorical(ClassProbabilities):
         return found
 
 
-def _broadcast(k: Tensor, parameters: Any, dtype: Any) -> tuple[Tensor, Tensor]:
+def _broadcast(k: Tensor, parameters: Any, dtype: DTypeLike) -> tuple[Tensor, Tensor]:
     if k.dtype.is_floating:
         k = cast(k, int32)
     elif not k.dtype.is_integer:

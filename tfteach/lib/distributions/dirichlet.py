@@ -19,6 +19,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.base import (
     FULLY_REPARAMETERIZED,
     Distribution,
@@ -86,7 +87,7 @@ class Dirichlet(Shares):
 
     def __init__(
         self,
-        concentration: Any,
+        concentration: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Dirichlet",
@@ -102,7 +103,7 @@ class Dirichlet(Shares):
             [self._concentration, self._total_concentration], scope,
         )  # fmt: skip
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         draws = random_gamma([n], self.concentration, dtype=self.dtype, seed=seed)
         return draws / reduce_sum(draws, -1, keepdims=True)
 

@@ -13,6 +13,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.base import NOT_REPARAMETERIZED
 from tfteach.lib.distributions.beta import valid_concentration
 from tfteach.lib.distributions.dirichlet import Shares
@@ -55,8 +56,8 @@ class DirichletMultinomial(Shares):
 
     def __init__(
         self,
-        total_count: Any,
-        concentration: Any,
+        total_count: TensorLike,
+        concentration: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "DirichletMultinomial",
@@ -81,7 +82,7 @@ class DirichletMultinomial(Shares):
         """The number of draws."""
         return self._total_count
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Any:
         draws = cast(self.total_count, int32)
         k = self.event_shape_tensor()[0]
         shares = random_gamma([n], self.concentration, dtype=self.dtype, seed=seed)

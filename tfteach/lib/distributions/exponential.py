@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.gamma import Gamma
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.fill import ones
@@ -40,7 +41,7 @@ class Exponential(Gamma):
 
     def __init__(
         self,
-        rate: Any,
+        rate: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Exponential",
@@ -60,7 +61,7 @@ class Exponential(Gamma):
     def _log_survival_function(self, value: Any) -> Tensor:
         return self._log_prob(value) - log(self._rate)
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         sizes = concat([[n], shape(self._rate)], 0)
         least = np.finfo(self.dtype.numpy_dtype).tiny  # 0 would map to infinity
         draws = random_uniform(sizes, least, 1.0, seed=seed, dtype=self.dtype)
@@ -73,7 +74,7 @@ class ExponentialWithSoftplusRate(Exponential):
 
     def __init__(
         self,
-        rate: Any,
+        rate: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "ExponentialWithSoftplusRate",

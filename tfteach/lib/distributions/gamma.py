@@ -12,6 +12,7 @@ from tfteach.control.checks.values import assert_less, assert_positive
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.base import FULLY_REPARAMETERIZED
 from tfteach.lib.distributions.divergence import RegisterKL
 from tfteach.lib.distributions.normalized import Normalized
@@ -52,8 +53,8 @@ class Gamma(Normalized):
 
     def __init__(
         self,
-        concentration: Any,
-        rate: Any,
+        concentration: TensorLike,
+        rate: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Gamma",
@@ -86,7 +87,7 @@ class Gamma(Normalized):
         """The inverse scale."""
         return self._rate
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         return random_gamma([n], self.concentration, self.rate, self.dtype, seed)
 
     def _cdf(self, x: Any) -> Tensor:
@@ -136,8 +137,8 @@ class GammaWithSoftplusConcentrationRate(Gamma):
 
     def __init__(
         self,
-        concentration: Any,
-        rate: Any,
+        concentration: TensorLike,
+        rate: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "GammaWithSoftplusConcentrationRate",

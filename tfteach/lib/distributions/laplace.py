@@ -13,6 +13,7 @@ import numpy as np
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.base import FULLY_REPARAMETERIZED
 from tfteach.lib.distributions.location_scale import LocationScale
 from tfteach.lib.distributions.normal_cdf import log_cdf_laplace
@@ -38,8 +39,8 @@ class Laplace(LocationScale):
 
     def __init__(
         self,
-        loc: Any,
-        scale: Any,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Laplace",
@@ -51,7 +52,7 @@ class Laplace(LocationScale):
             parameters, [self._loc, self._scale], scope,
         )  # fmt: skip
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         sizes = concat([[n], self.batch_shape_tensor()], 0)
         kind = self.dtype.numpy_dtype.type
         least = np.nextafter(kind(-1.0), kind(0.0))  # -1 would map to infinity
@@ -97,8 +98,8 @@ class LaplaceWithSoftplusScale(Laplace):
 
     def __init__(
         self,
-        loc: Any,
-        scale: Any,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "LaplaceWithSoftplusScale",

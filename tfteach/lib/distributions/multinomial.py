@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.base import (
     NOT_REPARAMETERIZED,
     Distribution,
@@ -60,9 +61,9 @@ class Multinomial(Distribution):
 
     def __init__(
         self,
-        total_count: Any,
-        logits: Any = None,
-        probs: Any = None,
+        total_count: TensorLike,
+        logits: TensorLike | None = None,
+        probs: TensorLike | None = None,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Multinomial",
@@ -107,7 +108,7 @@ class Multinomial(Distribution):
     def _event_shape(self) -> Any:
         return self._mean_val.shape.with_rank_at_least(1)[-1:]
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         draws = cast(self.total_count, int32)
         k = self.event_shape_tensor()[0]
         draws = ones_like(self.logits[..., 0], dtype=draws.dtype) * draws

@@ -11,6 +11,7 @@ from typing import Any
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.base import FULLY_REPARAMETERIZED
 from tfteach.lib.distributions.divergence import RegisterKL
 from tfteach.lib.distributions.location_scale import LocationScale
@@ -51,8 +52,8 @@ class Normal(LocationScale):
 
     def __init__(
         self,
-        loc: Any,
-        scale: Any,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Normal",
@@ -64,7 +65,7 @@ class Normal(LocationScale):
             parameters, [self._loc, self._scale], scope,
         )  # fmt: skip
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         sizes = concat([[n], self.batch_shape_tensor()], 0)
         dtype = self.loc.dtype
         sampled = random_normal(sizes, mean=0.0, stddev=1.0, dtype=dtype, seed=seed)
@@ -114,8 +115,8 @@ class NormalWithSoftplusScale(Normal):
 
     def __init__(
         self,
-        loc: Any,
-        scale: Any,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "NormalWithSoftplusScale",

@@ -20,8 +20,10 @@ from tfteach.control.checks.values import (
 )
 from tfteach.framework import dtypes
 from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import DType
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import no_op, with_dependencies
 from tfteach.ops.core.shape_ops import shape
@@ -100,7 +102,7 @@ def _checked(probs: Tensor, is_vector: bool) -> Tensor:
         return with_dependencies(checks, probs)
 
 
-def _largest_integer(dtype: Any) -> int:
+def _largest_integer(dtype: DType) -> int:
     """The largest n such that the type represents all integers up to n."""
     if dtype.is_floating:
         return int(2 ** (np.finfo(dtype.numpy_dtype).nmant + 1))
@@ -149,7 +151,9 @@ def check_classes(parameter: Any) -> Tensor:
         return x
 
 
-def _assert_whole(x: Any, dtype: Any = None, message: str | None = None) -> Any:
+def _assert_whole(
+    x: Any, dtype: DTypeLike | None = None, message: str | None = None
+) -> Any:
     with name_scope("assert_integer_form", values=[x]):
         x = convert(x, name="x")
         if x.dtype.is_integer:

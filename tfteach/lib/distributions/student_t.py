@@ -17,6 +17,7 @@ from tfteach.control.checks.values import (
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.base import (
     FULLY_REPARAMETERIZED,
     Scalar,
@@ -63,9 +64,9 @@ class StudentT(Scalar):
 
     def __init__(
         self,
-        df: Any,
-        loc: Any,
-        scale: Any,
+        df: TensorLike,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "StudentT",
@@ -105,7 +106,7 @@ class StudentT(Scalar):
     def _ones(self) -> Tensor:
         return ones(self.batch_shape_tensor(), dtype=self.dtype)
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         sizes = concat([[n], self.batch_shape_tensor()], 0)
         normal = random_normal(sizes, dtype=self.dtype, seed=seed)
         df = self.df * self._ones()

@@ -13,6 +13,7 @@ from tfteach.control.checks.values import assert_less
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.base import FULLY_REPARAMETERIZED, Scalar
 from tfteach.lib.distributions.sizes import same_shapes
 from tfteach.ops.array.concat_split import concat
@@ -53,8 +54,8 @@ class Uniform(Scalar):
 
     def __init__(
         self,
-        low: Any = 0.0,
-        high: Any = 1.0,
+        low: TensorLike = 0.0,
+        high: TensorLike = 1.0,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Uniform",
@@ -91,7 +92,7 @@ class Uniform(Scalar):
         with self._name_scope(name):
             return self.high - self.low
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         sizes = concat([[n], self.batch_shape_tensor()], 0)
         samples = random_uniform(sizes, dtype=self.dtype, seed=seed)
         return self.low + self.range() * samples

@@ -21,6 +21,7 @@ from tfteach.framework.graphdef.meta_graph import (
 from tfteach.framework.logger import get_logger
 from tfteach.framework.protos.pool import message
 from tfteach.framework.protos.wire_format import chunk
+from tfteach.framework.type_aliases import PathLike, SessionLike, TensorLike
 from tfteach.lib.files import events
 from tfteach.lib.files import (
     meta_graph as meta_graph,  # registers the protos of collections
@@ -32,7 +33,7 @@ def _is_message(value: Any, name: str) -> bool:
     return getattr(getattr(value, "DESCRIPTOR", None), "name", None) == name
 
 
-def _meta_graph(graph: Any, data: bytes) -> bytes:
+def _meta_graph(graph: Graph, data: bytes) -> bytes:
     """A MetaGraphDef of the same nodes, which TF writes with the first graph.
 
     Its collections are those of the default graph, whichever graph is written.
@@ -68,13 +69,13 @@ class FileWriter:
 
     def __init__(
         self,
-        logdir: Any,
-        graph: Any = None,
+        logdir: PathLike,
+        graph: Graph | None = None,
         max_queue: int = 10,
         flush_secs: float = 120,
         graph_def: Any = None,
         filename_suffix: str | None = None,
-        session: Any = None,
+        session: SessionLike | None = None,
     ) -> None:
         if session is not None:
             raise NotImplementedError(
@@ -118,7 +119,7 @@ class FileWriter:
             )
         return self._closed
 
-    def add_summary(self, summary: Any, global_step: Any = None) -> None:
+    def add_summary(self, summary: Any, global_step: TensorLike | None = None) -> None:
         """Write a summary.
 
         A tag's metadata is written only with its first value.
@@ -149,7 +150,7 @@ class FileWriter:
         self._write(events.SUMMARY_FIELD, summary.SerializeToString(), global_step)
 
     def add_graph(
-        self, graph: Any, global_step: Any = None, graph_def: Any = None
+        self, graph: Graph, global_step: TensorLike | None = None, graph_def: Any = None
     ) -> None:
         """Write a graph, for TensorBoard's Graphs.
 
@@ -164,7 +165,7 @@ class FileWriter:
         """
         self._write_graph(graph, graph_def, global_step)
 
-    def _write_graph(self, graph: Any, graph_def: Any, step: Any) -> bytes:
+    def _write_graph(self, graph: Graph | None, graph_def: Any, step: Any) -> bytes:
         if graph is not None and graph_def is not None:
             raise ValueError(
                 "Please pass only graph, or graph_def (deprecated), but not both."
@@ -186,7 +187,9 @@ class FileWriter:
         self._write(events.GRAPH_DEF_FIELD, data, step)
         return data
 
-    def add_meta_graph(self, meta_graph_def: Any, global_step: Any = None) -> None:
+    def add_meta_graph(
+        self, meta_graph_def: Any, global_step: TensorLike | None = None
+    ) -> None:
         """Write a MetaGraphDef.
 
         Args:
@@ -205,7 +208,7 @@ class FileWriter:
         self._write(events.META_GRAPH_FIELD, data, global_step)
 
     def add_run_metadata(
-        self, run_metadata: Any, tag: str, global_step: Any = None
+        self, run_metadata: Any, tag: str, global_step: TensorLike | None = None
     ) -> None:
         """Write a traced run's recorded times and memory, for TensorBoard's Graphs.
 
@@ -224,7 +227,9 @@ class FileWriter:
         data += chunk(b"\x12", run_metadata.SerializeToString())
         self._write(events.TAGGED_RUN_METADATA_FIELD, data, global_step)
 
-    def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
+    def add_session_log(
+        self, session_log: Any, global_step: TensorLike | None = None
+    ) -> None:
         """Write a SessionLog proto: that a session started, stopped or saved."""
         self._write(
             events.SESSION_LOG_FIELD, session_log.SerializeToString(), global_step

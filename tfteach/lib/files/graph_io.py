@@ -8,11 +8,12 @@ from typing import Any
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.protos.text_format import message_text
+from tfteach.framework.type_aliases import PathLike
 
 
 @export("train.write_graph", "io.write_graph")
 def write_graph(
-    graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True
+    graph_or_graph_def: Any, logdir: PathLike, name: str, as_text: bool = True
 ) -> str:
     """Write a graph to a file.
 

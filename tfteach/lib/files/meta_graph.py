@@ -21,6 +21,7 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.protos import pool
 from tfteach.framework.protos.text_format import message_text
 from tfteach.framework.scope import graph_of
+from tfteach.framework.type_aliases import PathLike
 from tfteach.lib.files.graph_io import write_file
 from tfteach.lib.files.saver import Saver, saveables_of
 from tfteach.variables import protos as variable_protos
@@ -31,7 +32,7 @@ UNBOUND_INPUTS = "unbound_inputs"
 
 @export("train.export_meta_graph")
 def export_meta_graph(
-    filename: Any = None,
+    filename: PathLike | None = None,
     meta_info_def: Any = None,
     graph_def: Any = None,
     saver_def: Any = None,

@@ -18,6 +18,7 @@ from tfteach.framework.graphdef.meta_graph import (
 )
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import SessionLike
 from tfteach.ops.core.constant import placeholder_with_default
 from tfteach.ops.core.control_flow_ops import forward, group, with_dependencies
 from tfteach.ops.core.identity_reshape import Identity
@@ -242,11 +243,11 @@ class Saver:
         """The checkpoints written so far, the oldest first."""
         return [path for path, _ in self._last_checkpoints]
 
-    def save(self, sess: Any, save_path: str, *_: Any, **__: Any) -> NoReturn:
+    def save(self, sess: SessionLike, save_path: str, *_: Any, **__: Any) -> NoReturn:
         """Write a checkpoint: not implemented yet."""
         _refuse_files("save")
 
-    def restore(self, sess: Any, save_path: str) -> NoReturn:
+    def restore(self, sess: SessionLike, save_path: str) -> NoReturn:
         """Read a checkpoint: not implemented yet."""
         _refuse_files("restore")
 

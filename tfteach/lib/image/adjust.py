@@ -7,12 +7,11 @@ Source: python/ops/image_ops_impl.py (nodes, messages).
 
 from __future__ import annotations
 
-from typing import Any
-
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.image.checks import at_least_3d, require
 from tfteach.lib.image.color import as_float, convert_image_dtype
 from tfteach.ops.core.control_flow_ops import with_dependencies
@@ -27,7 +26,7 @@ from tfteach.ops.math.unary import rsqrt
 
 
 @export("image.adjust_brightness")
-def adjust_brightness(image: Any, delta: Any) -> Tensor:
+def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     """The image with `delta` added to all its values.
 
     Args:
@@ -52,7 +51,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
 
 
 @export("image.adjust_contrast")
-def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
+def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
     """The images with all values moved towards, or away from, their channel's mean.
 
     `(x - mean) * contrast_factor + mean`, for each channel of each image.
@@ -81,7 +80,9 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
 
 
 @export("image.adjust_gamma")
-def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
+def adjust_gamma(
+    image: TensorLike, gamma: float | Tensor = 1, gain: TensorLike = 1
+) -> Tensor:
     """The image's values in [0, 1] raised to a power: a gamma above 1 darkens.
 
     `gain * image ** gamma`
@@ -114,7 +115,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
 
 
 @export("image.adjust_hue")
-def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
+def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
     """The image with all hues rotated on the colour wheel.
 
     Args:
@@ -143,7 +144,7 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
 
 @export("image.adjust_saturation")
 def adjust_saturation(
-    image: Any, saturation_factor: Any, name: str | None = None
+    image: TensorLike, saturation_factor: TensorLike, name: str | None = None
 ) -> Tensor:
     """The image with all saturations multiplied by a factor, at most 1.
 
@@ -172,7 +173,7 @@ def adjust_saturation(
 
 
 @export("image.per_image_standardization")
-def per_image_standardization(image: Any) -> Tensor:
+def per_image_standardization(image: TensorLike) -> Tensor:
     """Each image normalized to mean 0 and standard deviation 1.
 
     `(x - mean) / max(stddev, 1 / sqrt(n))`, with n values per image; with the maximum,

@@ -13,6 +13,7 @@ from tfteach.framework.dtypes import DType, as_dtype, float32, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.core.control_flow_ops import with_dependencies
@@ -51,7 +52,7 @@ _YUV_TO_RGB = [
 
 @export("image.convert_image_dtype")
 def convert_image_dtype(
-    image: Any, dtype: Any, saturate: bool = False, name: str | None = None
+    image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None
 ) -> Tensor:
     """The image converted to a type; an integer type's range maps to [0, 1].
 
@@ -111,7 +112,7 @@ def as_float(image: Tensor) -> Tensor:
 
 
 @export("image.rgb_to_grayscale")
-def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
+def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
     """The perceived brightness of each pixel.
 
     0.2989 red + 0.587 green + 0.114 blue
@@ -137,7 +138,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
 
 
 @export("image.grayscale_to_rgb")
-def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
+def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Each grey value repeated as red, green and blue.
 
     Args:
@@ -197,7 +198,7 @@ def _mixed(images: Any, weights: Any) -> Tensor:
 
 
 @export("image.rgb_to_yiq")
-def rgb_to_yiq(images: Any) -> Tensor:
+def rgb_to_yiq(images: TensorLike) -> Tensor:
     """RGB converted to YIQ: luma and the two colour differences of NTSC.
 
     Args:
@@ -216,7 +217,7 @@ def rgb_to_yiq(images: Any) -> Tensor:
 
 
 @export("image.yiq_to_rgb")
-def yiq_to_rgb(images: Any) -> Tensor:
+def yiq_to_rgb(images: TensorLike) -> Tensor:
     """YIQ, with Y in [0, 1], converted to RGB.
 
     Args:
@@ -235,7 +236,7 @@ def yiq_to_rgb(images: Any) -> Tensor:
 
 
 @export("image.rgb_to_yuv")
-def rgb_to_yuv(images: Any) -> Tensor:
+def rgb_to_yuv(images: TensorLike) -> Tensor:
     """RGB converted to YUV: luma and the two colour differences of PAL.
 
     Args:
@@ -254,7 +255,7 @@ def rgb_to_yuv(images: Any) -> Tensor:
 
 
 @export("image.yuv_to_rgb")
-def yuv_to_rgb(images: Any) -> Tensor:
+def yuv_to_rgb(images: TensorLike) -> Tensor:
     """YUV, with Y in [0, 1], converted to RGB.
 
     Args:

@@ -12,6 +12,7 @@ from tfteach.framework.dtypes import float64, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.image import checks
 from tfteach.lib.image.checks import require
 from tfteach.ops.array import padding, slicing
@@ -25,7 +26,7 @@ from tfteach.ops.math.cast import cast
 
 
 @export("image.central_crop")
-def central_crop(image: Any, central_fraction: float) -> Tensor:
+def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
     """The central part of images, `central_fraction` of the height and of the width.
 
     Args:
@@ -84,7 +85,7 @@ def _margin(size: Any, fraction: float) -> Any:
 
 @export("image.pad_to_bounding_box")
 def pad_to_bounding_box(
-    image: Any,
+    image: TensorLike,
     offset_height: Any,
     offset_width: Any,
     target_height: Any,
@@ -131,7 +132,7 @@ def pad_to_bounding_box(
 
 @export("image.crop_to_bounding_box")
 def crop_to_bounding_box(
-    image: Any,
+    image: TensorLike,
     offset_height: Any,
     offset_width: Any,
     target_height: Any,
@@ -185,7 +186,7 @@ def crop_to_bounding_box(
 
 @export("image.resize_with_crop_or_pad", "image.resize_image_with_crop_or_pad")
 def resize_image_with_crop_or_pad(
-    image: Any, target_height: Any, target_width: Any
+    image: Tensor, target_height: Any, target_width: Any
 ) -> Tensor:
     """Images cropped centrally, or padded evenly with zeros, along each axis.
 

@@ -5,8 +5,6 @@ Source: python/ops/image_ops_impl.py (node names).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tfteach.framework.export import export
@@ -30,7 +28,7 @@ SOBEL = [
 
 
 @export("image.total_variation")
-def total_variation(images: Any, name: str | None = None) -> Tensor:
+def total_variation(images: Tensor, name: str | None = None) -> Tensor:
     """The sum of the absolute differences of neighbouring pixels: a measure of noise.
 
     `sum(|x[i + 1, j] - x[i, j]|) + sum(|x[i, j + 1] - x[i, j]|)`
@@ -71,7 +69,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
 
 
 @export("image.image_gradients")
-def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
+def image_gradients(image: Tensor) -> tuple[Tensor, Tensor]:
     """The differences to the pixel below and to the pixel on the right.
 
     Args:
@@ -106,7 +104,7 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
 
 
 @export("image.sobel_edges")
-def sobel_edges(image: Any) -> Tensor:
+def sobel_edges(image: Tensor) -> Tensor:
     """Sobel derivatives of each channel, over rows and over columns.
 
     Args:

@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.image import checks
 from tfteach.ops.array import transpose_reverse
 from tfteach.ops.core import shape_ops
@@ -51,7 +52,7 @@ def _shaped(result: Tensor, image: Tensor) -> Tensor:
 
 
 @export("image.flip_left_right")
-def flip_left_right(image: Any) -> Tensor:
+def flip_left_right(image: TensorLike) -> Tensor:
     """Images mirrored horizontally: the columns in reverse order.
 
     Args:
@@ -72,7 +73,7 @@ def flip_left_right(image: Any) -> Tensor:
 
 
 @export("image.flip_up_down")
-def flip_up_down(image: Any) -> Tensor:
+def flip_up_down(image: TensorLike) -> Tensor:
     """Images mirrored vertically: the rows in reverse order.
 
     Args:
@@ -115,7 +116,7 @@ def _random_flip(image: Any, axis: int, seed: int | None, scope_name: str) -> Te
 
 
 @export("image.random_flip_left_right")
-def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
+def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
     """Images, each mirrored horizontally with probability 1/2.
 
     Args:
@@ -137,7 +138,7 @@ def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
 
 
 @export("image.random_flip_up_down")
-def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
+def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     """Images, each mirrored vertically with probability 1/2.
 
     Args:
@@ -159,7 +160,7 @@ def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
 
 
 @export("image.rot90")
-def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
+def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Tensor:
     """Images rotated counter-clockwise by `k` right angles.
 
     Args:
@@ -212,7 +213,7 @@ def _swapped(image: Tensor, is_batch: bool, name: str = "transpose") -> Tensor:
 
 
 @export("image.transpose", "image.transpose_image")
-def transpose(image: Any, name: str | None = None) -> Tensor:
+def transpose(image: TensorLike, name: str | None = None) -> Tensor:
     """Images with height and width swapped.
 
     Args:

@@ -20,6 +20,7 @@ from tfteach.framework.dtypes import float32, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.image.color import convert_image_dtype
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.padding import pad
@@ -82,7 +83,7 @@ def _fitting(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, list[Operation]]:
 
 
 @export("image.psnr")
-def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
+def psnr(a: Tensor, b: TensorLike, max_val: Any, name: str | None = None) -> Tensor:
     """The peak signal-to-noise ratio of each pair of images, in decibels.
 
     `20 log10(max_val) - 10 log10(mean((a - b)**2))`: infinite for equal images.
@@ -193,8 +194,8 @@ def _as_floats(x: Any, y: Any, max_val: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 @export("image.ssim")
 def ssim(
-    img1: Any,
-    img2: Any,
+    img1: TensorLike,
+    img2: TensorLike,
     max_val: Any,
     filter_size: int = 11,
     filter_sigma: float = 1.5,
@@ -244,8 +245,8 @@ def ssim(
 
 @export("image.ssim_multiscale")
 def ssim_multiscale(
-    img1: Any,
-    img2: Any,
+    img1: TensorLike,
+    img2: TensorLike,
     max_val: Any,
     power_factors: Sequence[float] = _SCALE_WEIGHTS,
     filter_size: int = 11,

@@ -11,6 +11,7 @@ from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.image.adjust import (
     adjust_brightness,
     adjust_contrast,
@@ -35,7 +36,9 @@ def _between(lower: Any, upper: Any, seed: int | None) -> Tensor:
 
 
 @export("image.random_brightness")
-def random_brightness(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
+def random_brightness(
+    image: TensorLike, max_delta: float, seed: int | None = None
+) -> Tensor:
     """`tf.image.adjust_brightness` by a number drawn from [-max_delta, max_delta).
 
     Args:
@@ -59,7 +62,7 @@ def random_brightness(image: Any, max_delta: float, seed: int | None = None) -> 
 
 @export("image.random_contrast")
 def random_contrast(
-    image: Any, lower: float, upper: float, seed: int | None = None
+    image: TensorLike, lower: float, upper: float, seed: int | None = None
 ) -> Tensor:
     """`tf.image.adjust_contrast` by a factor drawn from [lower, upper).
 
@@ -84,7 +87,7 @@ def random_contrast(
 
 
 @export("image.random_hue")
-def random_hue(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
+def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
     """`tf.image.adjust_hue` by a rotation drawn from [-max_delta, max_delta).
 
     Args:
@@ -110,7 +113,7 @@ def random_hue(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
 
 @export("image.random_saturation")
 def random_saturation(
-    image: Any, lower: float, upper: float, seed: int | None = None
+    image: TensorLike, lower: float, upper: float, seed: int | None = None
 ) -> Tensor:
     """`tf.image.adjust_saturation` by a factor drawn from [lower, upper).
 

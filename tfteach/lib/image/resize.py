@@ -60,7 +60,7 @@ _OPS: dict[Any, Callable[[bool], Any]] = {
 
 @export("image.resize_images", "image.resize")
 def resize_images(
-    images: Any,
+    images: Tensor,
     size: Any,
     method: Any = ResizeMethod.BILINEAR,
     align_corners: bool = False,
@@ -120,7 +120,8 @@ def resize_images(
         if preserve_aspect_ratio:
             size = _fitting(images, sizes)
             sizes = _sizes(size)
-        if None not in sizes and sizes == images._shape[1:3]:
+        known = images._shape
+        if None not in sizes and known is not None and sizes == known[1:3]:
             found = images
         else:
             found = resized(images, size)
@@ -162,7 +163,7 @@ def _fitting(images: Tensor, sizes: tuple[Any, ...]) -> Tensor:
 
 @export("image.resize_image_with_pad")
 def resize_image_with_pad(
-    image: Any,
+    image: Tensor,
     target_height: Any,
     target_width: Any,
     method: Any = ResizeMethod.BILINEAR,

@@ -19,12 +19,22 @@ import numpy as np
 
 from tfteach.framework import nest
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import as_dtype, float32
+from tfteach.framework.dtypes import DType, as_dtype, float32
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import (
+    Constraint,
+    DTypeLike,
+    Initializer,
+    Partitioner,
+    Regularizer,
+    ShapeLike,
+    TensorLike,
+)
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.specs import check_inputs
 from tfteach.lib.layers.tracking import collect, depends, op_of
@@ -79,8 +89,8 @@ class Layer:
     def __init__(
         self,
         trainable: bool = True,
-        name: Any = None,
-        dtype: Any = None,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
         **kwargs: Any,
     ) -> None:
         scope = kwargs.pop("_scope", None)
@@ -108,9 +118,9 @@ class Layer:
             with variable_scope(scope) as captured:
                 self._scope = captured
 
-    def _set_name(self, name: Any) -> None:
+    def _set_name(self, name: str | None) -> None:
         self._base_name = getattr(name, "name", name)
-        self._name = name
+        self._name: Any = name
         if not name or not isinstance(name, str):
             kind = _snake_case(type(self).__name__)
             counts = _counts.setdefault(get_default_graph(), {})
@@ -190,31 +200,31 @@ class Layer:
 
     # ---- for subclasses
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         """Create the variables; called once, before the first `call`."""
         self.built = True
 
-    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Tensor, *args: Any, **kwargs: Any) -> Any:
         """Create the ops of one call; returns the layer's output."""
         return inputs
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: TensorShape) -> Any:
         """The static shape of the output for an input of a static shape."""
         raise NotImplementedError
 
     def add_weight(
         self,
         name: str,
-        shape: Any,
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
+        shape: ShapeLike,
+        dtype: DTypeLike | None = None,
+        initializer: Initializer | None = None,
+        regularizer: Regularizer | None = None,
         trainable: bool | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
         use_resource: bool | None = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
-        partitioner: Any = None,
+        partitioner: Partitioner | None = None,
         **kwargs: Any,
     ) -> Any:
         """A variable of this layer, created by `tf.get_variable` in its scope.
@@ -289,7 +299,9 @@ class Layer:
         """The older name of `add_weight`."""
         return self.add_weight(*args, **kwargs)
 
-    def _regularize(self, name: str, parts: list[Any], regularizer: Any) -> None:
+    def _regularize(
+        self, name: str, parts: list[Any], regularizer: Regularizer | None
+    ) -> None:
         regularizer = activations_by_name.function("regularizer", regularizer)
 
         def loss_of(part: Any) -> Any:
@@ -299,7 +311,7 @@ class Layer:
         for part in parts:
             self.add_loss(functools.partial(loss_of, part))
 
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+    def add_loss(self, losses: Any, inputs: TensorLike | None = None) -> None:
         """Record losses, also in `tf.GraphKeys.REGULARIZATION_LOSSES`.
 
         Args:
@@ -323,7 +335,7 @@ class Layer:
         functions = [pair for pair in self._losses if not isinstance(pair[0], Tensor)]
         return tensors + [(make(), free) for make, free in functions]
 
-    def add_update(self, updates: Any, inputs: Any = None) -> None:
+    def add_update(self, updates: TensorLike, inputs: TensorLike | None = None) -> None:
         """Record operations, also in `tf.GraphKeys.UPDATE_OPS`.
 
         Args:
@@ -337,14 +349,14 @@ class Layer:
             op = update if isinstance(update, Operation) else op_of(update)
             self._updates.append((op, not depends(op, self._inputs)))
 
-    def get_updates_for(self, inputs: Any) -> list[Operation]:
+    def get_updates_for(self, inputs: TensorLike) -> list[Operation]:
         """The updates that depend on `inputs`; for None, those that depend on none."""
         if inputs is None:
             return [op for op, free in self._updates if free and self.trainable]
         wanted = nest.flatten(inputs)
         return [op for op, free in self._updates if not free and depends(op, wanted)]
 
-    def get_losses_for(self, inputs: Any) -> list[Any]:
+    def get_losses_for(self, inputs: TensorLike) -> list[Any]:
         """The losses that depend on `inputs`; for None, those that depend on none."""
         pairs = [pair for pair in self._evaluated() if pair[0] is not None]
         if inputs is None:
@@ -365,7 +377,7 @@ class Layer:
         with opened as captured:
             self._scope = captured
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, inputs: TensorLike, *args: Any, **kwargs: Any) -> Any:
         """Apply the layer to `inputs`; further arguments are passed to `call`.
 
         Raises:
@@ -387,7 +399,7 @@ class Layer:
         collect(self.updates, GraphKeys.UPDATE_OPS)
         return outputs
 
-    def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def apply(self, inputs: TensorLike, *args: Any, **kwargs: Any) -> Any:
         """Equivalent to calling the layer."""
         return self(inputs, *args, **kwargs)
 
@@ -465,7 +477,7 @@ def _takes(parameters: dict[str, Any], name: str) -> bool:
     return name in parameters or rest in parameters.values()
 
 
-def _default_initializer(dtype: Any, name: str, layer: Layer) -> Any:
+def _default_initializer(dtype: DType, name: str, layer: Layer) -> Any:
     if dtype.is_floating:
         return activations_by_name.initializer("glorot_uniform")
     if dtype.is_integer or dtype.is_bool:

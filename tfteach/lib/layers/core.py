@@ -14,6 +14,13 @@ from tfteach.framework.dtypes import as_dtype, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import (
+    Activation,
+    Constraint,
+    Initializer,
+    Regularizer,
+    TensorLike,
+)
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.base import Layer, training_value
 from tfteach.lib.layers.specs import InputSpec
@@ -52,17 +59,17 @@ class Dense(Layer):
     def __init__(
         self,
         units: int,
-        activation: Any = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = _ZEROS,
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Initializer | None = None,
+        bias_initializer: Initializer | None = _ZEROS,
+        kernel_regularizer: Regularizer | None = None,
+        bias_regularizer: Regularizer | None = None,
+        activity_regularizer: Regularizer | None = None,
+        kernel_constraint: Constraint | None = None,
+        bias_constraint: Constraint | None = None,
         trainable: bool = True,
-        name: Any = None,
+        name: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -87,7 +94,7 @@ class Dense(Layer):
         )
         self.input_spec = InputSpec(min_ndim=2)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         dtype = as_dtype(self.dtype or float32)
         if not (dtype.is_floating or dtype.is_complex):
             raise TypeError(
@@ -118,7 +125,7 @@ class Dense(Layer):
             )
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Any:
         rank = len(inputs.shape)
         if rank > 2:
             outputs = tensordot(inputs, self.kernel, [[rank - 1], [0]])
@@ -134,7 +141,7 @@ class Dense(Layer):
             outputs = bias_add(outputs, self.bias)
         return outputs if self.activation is None else self.activation(outputs)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
         sizes = TensorShape(input_shape).with_rank_at_least(2)
         if sizes[-1].value is None:
             raise ValueError(
@@ -146,20 +153,20 @@ class Dense(Layer):
 
 @export("layers.dense")
 def dense(
-    inputs: Any,
+    inputs: TensorLike,
     units: int,
-    activation: Any = None,
+    activation: Activation | None = None,
     use_bias: bool = True,
-    kernel_initializer: Any = None,
-    bias_initializer: Any = _ZEROS,
-    kernel_regularizer: Any = None,
-    bias_regularizer: Any = None,
-    activity_regularizer: Any = None,
-    kernel_constraint: Any = None,
-    bias_constraint: Any = None,
+    kernel_initializer: Initializer | None = None,
+    bias_initializer: Initializer | None = _ZEROS,
+    kernel_regularizer: Regularizer | None = None,
+    bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None,
+    kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None,
     trainable: bool = True,
-    name: Any = None,
-    reuse: Any = None,
+    name: str | None = None,
+    reuse: bool | None = None,
 ) -> Tensor:
     """A fully connected layer: `activation(inputs @ kernel + bias)`.
 
@@ -198,16 +205,16 @@ class Dropout(Layer):
 
     def __init__(
         self,
-        rate: Any = 0.5,
+        rate: TensorLike = 0.5,
         noise_shape: Any = None,
         seed: int | None = None,
-        name: Any = None,
+        name: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(name=name, **kwargs)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
-    def call(self, inputs: Any, training: Any = False) -> Any:
+    def call(self, inputs: Tensor, training: Any = False) -> Any:
         return branch_on(
             training_value(training),
             lambda: drop(
@@ -226,18 +233,18 @@ class Dropout(Layer):
         sizes = [whole[i] if n is None else n for i, n in enumerate(self.noise_shape)]
         return convert(sizes)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: TensorShape) -> Any:
         return input_shape
 
 
 @export("layers.dropout")
 def dropout(
-    inputs: Any,
-    rate: Any = 0.5,
+    inputs: TensorLike,
+    rate: TensorLike = 0.5,
     noise_shape: Any = None,
     seed: int | None = None,
-    training: Any = False,
-    name: Any = None,
+    training: TensorLike = False,
+    name: str | None = None,
 ) -> Tensor:
     """Dropout: while training, random zeros; others are scaled by 1 / (1 - rate).
 
@@ -272,7 +279,7 @@ class Flatten(Layer):
         self.data_format = activations_by_name.data_format(data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
-    def call(self, inputs: Any) -> Tensor:
+    def call(self, inputs: Tensor) -> Tensor:
         rank = inputs.shape.ndims
         if self.data_format == "channels_first" and rank is not None and rank > 1:
             inputs = transpose(inputs, perm=[0, *range(2, rank), 1])
@@ -281,14 +288,14 @@ class Flatten(Layer):
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         return outputs
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
         batch, *others = TensorShape(input_shape).as_list()
         return TensorShape([batch, math.prod(others) if all(others) else None])
 
 
 @export("layers.flatten")
 def flatten(
-    inputs: Any, name: Any = None, data_format: str = "channels_last"
+    inputs: TensorLike, name: str | None = None, data_format: str = "channels_last"
 ) -> Tensor:
     """All dimensions except the first (the batch) merged.
 

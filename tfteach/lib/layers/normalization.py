@@ -18,6 +18,13 @@ from tfteach.framework.scope import (
     name_scope,
 )
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import (
+    AxisLike,
+    Constraint,
+    Initializer,
+    Regularizer,
+    TensorLike,
+)
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.base import Layer, training_value
 from tfteach.lib.layers.core import branch_on
@@ -57,19 +64,19 @@ class BatchNormalization(Layer):
 
     def __init__(
         self,
-        axis: Any = -1,
-        momentum: Any = 0.99,
+        axis: AxisLike = -1,
+        momentum: TensorLike = 0.99,
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = _ZEROS,
-        gamma_initializer: Any = _ONES,
-        moving_mean_initializer: Any = _ZEROS,
-        moving_variance_initializer: Any = _ONES,
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: Initializer = _ZEROS,
+        gamma_initializer: Initializer = _ONES,
+        moving_mean_initializer: Initializer = _ZEROS,
+        moving_variance_initializer: Initializer = _ONES,
+        beta_regularizer: Regularizer | None = None,
+        gamma_regularizer: Regularizer | None = None,
+        beta_constraint: Constraint | None = None,
+        gamma_constraint: Constraint | None = None,
         renorm: bool = False,
         renorm_clipping: Any = None,
         renorm_momentum: Any = 0.99,
@@ -77,7 +84,7 @@ class BatchNormalization(Layer):
         trainable: bool = True,
         virtual_batch_size: int | None = None,
         adjustment: Any = None,
-        name: Any = None,
+        name: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(trainable, name, **kwargs)
@@ -119,7 +126,7 @@ class BatchNormalization(Layer):
         dtype = as_dtype(self.dtype or float32)
         return float32 if dtype in (float16, bfloat16) else dtype
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         input_shape = TensorShape(input_shape)
         rank = input_shape.ndims
         if not rank:
@@ -214,7 +221,9 @@ class BatchNormalization(Layer):
             setattr(self, f"_fixed_{name}", constant(value, dtype, shape))
         return None
 
-    def _average(self, name: str, shape: Any, initializer: Any) -> Tensor:
+    def _average(
+        self, name: str, shape: Any, initializer: Initializer | None
+    ) -> Tensor:
         return self.add_weight(
             name,
             shape,
@@ -227,7 +236,7 @@ class BatchNormalization(Layer):
 
     # ---- ops
 
-    def call(self, inputs: Any, training: Any = False) -> Any:
+    def call(self, inputs: Tensor, training: Any = False) -> Any:
         training = training_value(training)
         if self.fused:
             return self._fused(inputs, training)
@@ -386,7 +395,7 @@ class BatchNormalization(Layer):
             branch_on(training, moved_variance, lambda: self.moving_variance)
         )
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: TensorShape) -> Any:
         return input_shape
 
 
@@ -425,24 +434,24 @@ def _moved(average: Any, value: Any, momentum: Any) -> Any:
 
 @export("layers.batch_normalization")
 def batch_normalization(
-    inputs: Any,
-    axis: Any = -1,
-    momentum: Any = 0.99,
+    inputs: TensorLike,
+    axis: AxisLike = -1,
+    momentum: TensorLike = 0.99,
     epsilon: float = 1e-3,
     center: bool = True,
     scale: bool = True,
-    beta_initializer: Any = _ZEROS,
-    gamma_initializer: Any = _ONES,
-    moving_mean_initializer: Any = _ZEROS,
-    moving_variance_initializer: Any = _ONES,
-    beta_regularizer: Any = None,
-    gamma_regularizer: Any = None,
-    beta_constraint: Any = None,
-    gamma_constraint: Any = None,
-    training: Any = False,
+    beta_initializer: Initializer = _ZEROS,
+    gamma_initializer: Initializer = _ONES,
+    moving_mean_initializer: Initializer = _ZEROS,
+    moving_variance_initializer: Initializer = _ONES,
+    beta_regularizer: Regularizer | None = None,
+    gamma_regularizer: Regularizer | None = None,
+    beta_constraint: Constraint | None = None,
+    gamma_constraint: Constraint | None = None,
+    training: TensorLike = False,
     trainable: bool = True,
-    name: Any = None,
-    reuse: Any = None,
+    name: str | None = None,
+    reuse: bool | None = None,
     renorm: bool = False,
     renorm_clipping: Any = None,
     renorm_momentum: Any = 0.99,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike, WindowLike
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.base import Layer
 from tfteach.lib.layers.specs import InputSpec
@@ -25,11 +26,11 @@ class _Pooling(Layer):
 
     def __init__(
         self,
-        pool_size: Any,
-        strides: Any,
+        pool_size: WindowLike,
+        strides: WindowLike,
         padding: str = "valid",
         data_format: str = "channels_last",
-        name: Any = None,
+        name: str | None = None,
         **kwargs: Any,
     ) -> None:
         if strides is None:
@@ -46,7 +47,7 @@ class _Pooling(Layer):
         """Whether the channels come before the positions."""
         return self.data_format == "channels_first"
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Any:
         if self.rank == 1:
             return self._along_one_axis(inputs)
         outer = (1, 1) if self.is_first else (1,)
@@ -58,7 +59,7 @@ class _Pooling(Layer):
             activations_by_name.op_format(self.data_format, self.rank + 2),
         )
 
-    def pool(self, inputs: Any, size: Any, strides: Any, layout: str) -> Any:
+    def pool(self, inputs: Any, size: Any, strides: WindowLike, layout: str) -> Any:
         function = self.function
         return function(inputs, size, strides, self.padding.upper(), data_format=layout)
 
@@ -74,7 +75,7 @@ class _Pooling(Layer):
             outputs = transpose(outputs, (0, 3, 1, 2))
         return squeeze(outputs, axis)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
         sizes = TensorShape(input_shape).as_list()
         first = 2 if self.is_first else 1
         for i, (window, stride) in enumerate(
@@ -137,12 +138,12 @@ class AveragePooling3D(_Pooling):
 
 @export("layers.max_pooling1d")
 def max_pooling1d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
+    inputs: TensorLike,
+    pool_size: WindowLike,
+    strides: WindowLike,
     padding: str = "valid",
     data_format: str = "channels_last",
-    name: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """The largest element of each window of one axis; see `tf.layers.max_pooling2d`."""
     layer = MaxPooling1D(pool_size, strides, padding, data_format, name)
@@ -151,12 +152,12 @@ def max_pooling1d(
 
 @export("layers.max_pooling2d")
 def max_pooling2d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
+    inputs: TensorLike,
+    pool_size: WindowLike,
+    strides: WindowLike,
     padding: str = "valid",
     data_format: str = "channels_last",
-    name: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """The largest element of each window of an image, for each channel.
 
@@ -184,12 +185,12 @@ def max_pooling2d(
 
 @export("layers.max_pooling3d")
 def max_pooling3d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
+    inputs: TensorLike,
+    pool_size: WindowLike,
+    strides: WindowLike,
     padding: str = "valid",
     data_format: str = "channels_last",
-    name: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """The largest element of each window of 3 axes; see `tf.layers.max_pooling2d`."""
     layer = MaxPooling3D(pool_size, strides, padding, data_format, name)
@@ -198,12 +199,12 @@ def max_pooling3d(
 
 @export("layers.average_pooling1d")
 def average_pooling1d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
+    inputs: TensorLike,
+    pool_size: WindowLike,
+    strides: WindowLike,
     padding: str = "valid",
     data_format: str = "channels_last",
-    name: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """The mean element of each window of one axis; see `tf.layers.max_pooling2d`."""
     layer = AveragePooling1D(pool_size, strides, padding, data_format, name)
@@ -212,12 +213,12 @@ def average_pooling1d(
 
 @export("layers.average_pooling2d")
 def average_pooling2d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
+    inputs: TensorLike,
+    pool_size: WindowLike,
+    strides: WindowLike,
     padding: str = "valid",
     data_format: str = "channels_last",
-    name: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """The mean element of each window of an image; see `tf.layers.max_pooling2d`."""
     layer = AveragePooling2D(pool_size, strides, padding, data_format, name)
@@ -226,12 +227,12 @@ def average_pooling2d(
 
 @export("layers.average_pooling3d")
 def average_pooling3d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
+    inputs: TensorLike,
+    pool_size: WindowLike,
+    strides: WindowLike,
     padding: str = "valid",
     data_format: str = "channels_last",
-    name: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """The mean element of each window of 3 axes; see `tf.layers.max_pooling2d`."""
     layer = AveragePooling3D(pool_size, strides, padding, data_format, name)

@@ -9,6 +9,15 @@ from typing import Any, ClassVar
 
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import (
+    Activation,
+    Constraint,
+    Initializer,
+    Regularizer,
+    TensorLike,
+    WindowLike,
+)
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.windowed import ZEROS, Windowed, causal_padding, given
 from tfteach.ops.array.padding import pad
@@ -23,28 +32,28 @@ class _Separable(Windowed):
     def __init__(
         self,
         depth_multiplier: int,
-        depthwise_initializer: Any,
-        pointwise_initializer: Any,
-        depthwise_regularizer: Any,
-        pointwise_regularizer: Any,
-        depthwise_constraint: Any,
-        pointwise_constraint: Any,
+        depthwise_initializer: Initializer | None,
+        pointwise_initializer: Initializer | None,
+        depthwise_regularizer: Regularizer | None,
+        pointwise_regularizer: Regularizer | None,
+        depthwise_constraint: Constraint | None,
+        pointwise_constraint: Constraint | None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.depth_multiplier = depth_multiplier
-        self._depthwise = {
+        self._depthwise: dict[str, Any] = {
             "initializer": depthwise_initializer,
             "regularizer": depthwise_regularizer,
             "constraint": depthwise_constraint,
         }
-        self._pointwise = {
+        self._pointwise: dict[str, Any] = {
             "initializer": pointwise_initializer,
             "regularizer": pointwise_regularizer,
             "constraint": pointwise_constraint,
         }
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         size = self.channels(input_shape)
         between = self.depth_multiplier * size
         self.depthwise_kernel = self.add_weight(
@@ -84,33 +93,33 @@ class SeparableConv1D(_Separable):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: WindowLike,
+        strides: WindowLike = 1,
         padding: str = "valid",
         data_format: str = "channels_last",
-        dilation_rate: Any = 1,
+        dilation_rate: WindowLike = 1,
         depth_multiplier: int = 1,
-        activation: Any = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = None,
-        pointwise_initializer: Any = None,
-        bias_initializer: Any = ZEROS,
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
-        bias_constraint: Any = None,
+        depthwise_initializer: Initializer | None = None,
+        pointwise_initializer: Initializer | None = None,
+        bias_initializer: Initializer | None = ZEROS,
+        depthwise_regularizer: Regularizer | None = None,
+        pointwise_regularizer: Regularizer | None = None,
+        bias_regularizer: Regularizer | None = None,
+        activity_regularizer: Regularizer | None = None,
+        depthwise_constraint: Constraint | None = None,
+        pointwise_constraint: Constraint | None = None,
+        bias_constraint: Constraint | None = None,
         trainable: bool = True,
-        name: Any = None,
+        name: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**given(locals()), **kwargs)
 
     allows_causal: ClassVar[bool] = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Any:
         if self.padding == "causal":
             inputs = pad(inputs, causal_padding(self))
         axis = 2 if self.is_first else 1
@@ -129,29 +138,29 @@ class SeparableConv1D(_Separable):
 
 @export("layers.separable_conv1d")
 def separable_conv1d(
-    inputs: Any,
+    inputs: TensorLike,
     filters: int,
-    kernel_size: Any,
-    strides: Any = 1,
+    kernel_size: WindowLike,
+    strides: WindowLike = 1,
     padding: str = "valid",
     data_format: str = "channels_last",
-    dilation_rate: Any = 1,
+    dilation_rate: WindowLike = 1,
     depth_multiplier: int = 1,
-    activation: Any = None,
+    activation: Activation | None = None,
     use_bias: bool = True,
-    depthwise_initializer: Any = None,
-    pointwise_initializer: Any = None,
-    bias_initializer: Any = ZEROS,
-    depthwise_regularizer: Any = None,
-    pointwise_regularizer: Any = None,
-    bias_regularizer: Any = None,
-    activity_regularizer: Any = None,
-    depthwise_constraint: Any = None,
-    pointwise_constraint: Any = None,
-    bias_constraint: Any = None,
+    depthwise_initializer: Initializer | None = None,
+    pointwise_initializer: Initializer | None = None,
+    bias_initializer: Initializer | None = ZEROS,
+    depthwise_regularizer: Regularizer | None = None,
+    pointwise_regularizer: Regularizer | None = None,
+    bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None,
+    depthwise_constraint: Constraint | None = None,
+    pointwise_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None,
     trainable: bool = True,
-    name: Any = None,
-    reuse: Any = None,
+    name: str | None = None,
+    reuse: bool | None = None,
 ) -> Tensor:
     """`tf.layers.separable_conv2d` over one axis.
 
@@ -171,31 +180,31 @@ class SeparableConv2D(_Separable):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
+        kernel_size: WindowLike,
+        strides: WindowLike = (1, 1),
         padding: str = "valid",
         data_format: str = "channels_last",
-        dilation_rate: Any = (1, 1),
+        dilation_rate: WindowLike = (1, 1),
         depth_multiplier: int = 1,
-        activation: Any = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = None,
-        pointwise_initializer: Any = None,
-        bias_initializer: Any = ZEROS,
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
-        bias_constraint: Any = None,
+        depthwise_initializer: Initializer | None = None,
+        pointwise_initializer: Initializer | None = None,
+        bias_initializer: Initializer | None = ZEROS,
+        depthwise_regularizer: Regularizer | None = None,
+        pointwise_regularizer: Regularizer | None = None,
+        bias_regularizer: Regularizer | None = None,
+        activity_regularizer: Regularizer | None = None,
+        depthwise_constraint: Constraint | None = None,
+        pointwise_constraint: Constraint | None = None,
+        bias_constraint: Constraint | None = None,
         trainable: bool = True,
-        name: Any = None,
+        name: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**given(locals()), **kwargs)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Any:
         kernels = [self.depthwise_kernel, self.pointwise_kernel]
         outputs = self.separable(inputs, kernels, self.strides, self.dilation_rate)
         return self.finish(outputs)
@@ -203,29 +212,29 @@ class SeparableConv2D(_Separable):
 
 @export("layers.separable_conv2d")
 def separable_conv2d(
-    inputs: Any,
+    inputs: TensorLike,
     filters: int,
-    kernel_size: Any,
-    strides: Any = (1, 1),
+    kernel_size: WindowLike,
+    strides: WindowLike = (1, 1),
     padding: str = "valid",
     data_format: str = "channels_last",
-    dilation_rate: Any = (1, 1),
+    dilation_rate: WindowLike = (1, 1),
     depth_multiplier: int = 1,
-    activation: Any = None,
+    activation: Activation | None = None,
     use_bias: bool = True,
-    depthwise_initializer: Any = None,
-    pointwise_initializer: Any = None,
-    bias_initializer: Any = ZEROS,
-    depthwise_regularizer: Any = None,
-    pointwise_regularizer: Any = None,
-    bias_regularizer: Any = None,
-    activity_regularizer: Any = None,
-    depthwise_constraint: Any = None,
-    pointwise_constraint: Any = None,
-    bias_constraint: Any = None,
+    depthwise_initializer: Initializer | None = None,
+    pointwise_initializer: Initializer | None = None,
+    bias_initializer: Initializer | None = ZEROS,
+    depthwise_regularizer: Regularizer | None = None,
+    pointwise_regularizer: Regularizer | None = None,
+    bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None,
+    depthwise_constraint: Constraint | None = None,
+    pointwise_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None,
     trainable: bool = True,
-    name: Any = None,
-    reuse: Any = None,
+    name: str | None = None,
+    reuse: bool | None = None,
 ) -> Tensor:
     """A depthwise convolution followed by a pointwise one that mixes the channels.
 

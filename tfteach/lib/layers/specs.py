@@ -5,11 +5,13 @@ Source: python/keras/engine/input_spec.py (rules and messages).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework import nest
 from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.export import export
+from tfteach.framework.type_aliases import DTypeLike
 
 
 @export("layers.InputSpec")
@@ -29,8 +31,8 @@ class InputSpec:
 
     def __init__(
         self,
-        dtype: Any = None,
-        shape: Any = None,
+        dtype: DTypeLike | None = None,
+        shape: Sequence[int | None] | None = None,
         ndim: int | None = None,
         max_ndim: int | None = None,
         min_ndim: int | None = None,

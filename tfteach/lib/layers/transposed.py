@@ -10,6 +10,14 @@ from typing import Any, ClassVar
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import (
+    Activation,
+    Constraint,
+    Initializer,
+    Regularizer,
+    TensorLike,
+    WindowLike,
+)
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.windowed import ZEROS, Windowed, given
 from tfteach.ops.array.transpose_reverse import transpose
@@ -20,13 +28,13 @@ from tfteach.ops.windows.conv_3d import conv3d_transpose as conv3d_transpose_op
 
 
 class _Transposed(Windowed):
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         size = self.channels(input_shape)
         self.kernel = self.add_kernel((*self.kernel_size, self.filters, size))
         self.bias = self.add_bias()
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Any:
         sizes = shape(inputs)
         batch = sizes[0]
         first = 2 if self.is_first else 1
@@ -48,7 +56,7 @@ class _Transposed(Windowed):
             )
         ]
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
         sizes = TensorShape(input_shape).as_list()
         inner = sizes[2:] if self.is_first else sizes[1:-1]
         outer = tuple(self._spread_sizes(inner))
@@ -64,26 +72,26 @@ class Conv2DTranspose(_Transposed):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
+        kernel_size: WindowLike,
+        strides: WindowLike = (1, 1),
         padding: str = "valid",
         data_format: str = "channels_last",
-        activation: Any = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = ZEROS,
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Initializer | None = None,
+        bias_initializer: Initializer | None = ZEROS,
+        kernel_regularizer: Regularizer | None = None,
+        bias_regularizer: Regularizer | None = None,
+        activity_regularizer: Regularizer | None = None,
+        kernel_constraint: Constraint | None = None,
+        bias_constraint: Constraint | None = None,
         trainable: bool = True,
-        name: Any = None,
+        name: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**given(locals()), **kwargs)
 
-    def spread(self, inputs: Any, output_shape: Any) -> Tensor:
+    def spread(self, inputs: TensorLike, output_shape: Any) -> Tensor:
         # As in Keras without a GPU for channels first, transpose.
         if self.is_first:
             inputs = transpose(inputs, (0, 2, 3, 1))
@@ -104,24 +112,24 @@ class Conv2DTranspose(_Transposed):
 
 @export("layers.conv2d_transpose")
 def conv2d_transpose(
-    inputs: Any,
+    inputs: TensorLike,
     filters: int,
-    kernel_size: Any,
-    strides: Any = (1, 1),
+    kernel_size: WindowLike,
+    strides: WindowLike = (1, 1),
     padding: str = "valid",
     data_format: str = "channels_last",
-    activation: Any = None,
+    activation: Activation | None = None,
     use_bias: bool = True,
-    kernel_initializer: Any = None,
-    bias_initializer: Any = ZEROS,
-    kernel_regularizer: Any = None,
-    bias_regularizer: Any = None,
-    activity_regularizer: Any = None,
-    kernel_constraint: Any = None,
-    bias_constraint: Any = None,
+    kernel_initializer: Initializer | None = None,
+    bias_initializer: Initializer | None = ZEROS,
+    kernel_regularizer: Regularizer | None = None,
+    bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None,
+    kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None,
     trainable: bool = True,
-    name: Any = None,
-    reuse: Any = None,
+    name: str | None = None,
+    reuse: bool | None = None,
 ) -> Tensor:
     """A transposed convolution layer: each position is spread over a window.
 
@@ -152,26 +160,26 @@ class Conv3DTranspose(_Transposed):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1, 1),
+        kernel_size: WindowLike,
+        strides: WindowLike = (1, 1, 1),
         padding: str = "valid",
         data_format: str = "channels_last",
-        activation: Any = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = ZEROS,
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Initializer | None = None,
+        bias_initializer: Initializer | None = ZEROS,
+        kernel_regularizer: Regularizer | None = None,
+        bias_regularizer: Regularizer | None = None,
+        activity_regularizer: Regularizer | None = None,
+        kernel_constraint: Constraint | None = None,
+        bias_constraint: Constraint | None = None,
         trainable: bool = True,
-        name: Any = None,
+        name: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**given(locals()), **kwargs)
 
-    def spread(self, inputs: Any, output_shape: Any) -> Tensor:
+    def spread(self, inputs: TensorLike, output_shape: Any) -> Tensor:
         return conv3d_transpose_op(
             inputs,
             self.kernel,
@@ -184,24 +192,24 @@ class Conv3DTranspose(_Transposed):
 
 @export("layers.conv3d_transpose")
 def conv3d_transpose(
-    inputs: Any,
+    inputs: TensorLike,
     filters: int,
-    kernel_size: Any,
-    strides: Any = (1, 1, 1),
+    kernel_size: WindowLike,
+    strides: WindowLike = (1, 1, 1),
     padding: str = "valid",
     data_format: str = "channels_last",
-    activation: Any = None,
+    activation: Activation | None = None,
     use_bias: bool = True,
-    kernel_initializer: Any = None,
-    bias_initializer: Any = ZEROS,
-    kernel_regularizer: Any = None,
-    bias_regularizer: Any = None,
-    activity_regularizer: Any = None,
-    kernel_constraint: Any = None,
-    bias_constraint: Any = None,
+    kernel_initializer: Initializer | None = None,
+    bias_initializer: Initializer | None = ZEROS,
+    kernel_regularizer: Regularizer | None = None,
+    bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None,
+    kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None,
     trainable: bool = True,
-    name: Any = None,
-    reuse: Any = None,
+    name: str | None = None,
+    reuse: bool | None = None,
 ) -> Tensor:
     """`tf.layers.conv2d_transpose` over three axes.
 

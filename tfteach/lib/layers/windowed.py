@@ -9,6 +9,14 @@ from typing import Any, ClassVar
 
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import (
+    Activation,
+    Constraint,
+    Initializer,
+    Regularizer,
+    ShapeLike,
+    WindowLike,
+)
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.base import Layer
 from tfteach.lib.layers.specs import InputSpec
@@ -36,19 +44,19 @@ class Windowed(Layer):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any,
+        kernel_size: WindowLike,
+        strides: WindowLike,
         padding: Any,
         data_format: Any,
-        activation: Any,
+        activation: Activation | None,
         use_bias: bool,
-        bias_initializer: Any,
-        bias_regularizer: Any,
-        bias_constraint: Any,
-        kernel_initializer: Any = None,
-        kernel_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        dilation_rate: Any = 1,
+        bias_initializer: Initializer | None,
+        bias_regularizer: Regularizer | None,
+        bias_constraint: Constraint | None,
+        kernel_initializer: Initializer | None = None,
+        kernel_regularizer: Regularizer | None = None,
+        kernel_constraint: Constraint | None = None,
+        dilation_rate: WindowLike = 1,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -94,7 +102,7 @@ class Windowed(Layer):
         """The data format in the ops' notation."""
         return activations_by_name.op_format(self.data_format, self.rank + 2)
 
-    def channels(self, input_shape: Any) -> int:
+    def channels(self, input_shape: ShapeLike) -> int:
         """The number of input channels; the layer requires it from now on."""
         axis = 1 if self.is_first else -1
         size = TensorShape(input_shape)[axis].value
@@ -142,7 +150,7 @@ class Windowed(Layer):
             return [batch, channels, *sizes]
         return [batch, *sizes, channels]
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
         sizes = TensorShape(input_shape).as_list()
         inner = sizes[2:] if self.is_first else sizes[1:-1]
         outer = (

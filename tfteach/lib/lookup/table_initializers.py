@@ -14,6 +14,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, PathLike, TensorLike
 from tfteach.ops.core.control_flow_ops import group, no_op
 from tfteach.ops.state.lookup_tables import (
     LINE_NUMBER,
@@ -46,7 +47,7 @@ def initialize_all_tables(name: str = "init_all_tables") -> Operation:
 class TableInitializerBase:
     """Initializer of a table: its types, and `initialize(table)`."""
 
-    def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
+    def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
         self._key_dtype = as_dtype(key_dtype)
         self._value_dtype = as_dtype(value_dtype)
 
@@ -97,10 +98,10 @@ class KeyValueTensorInitializer(TableInitializerBase):
 
     def __init__(
         self,
-        keys: Any,
-        values: Any,
-        key_dtype: Any = None,
-        value_dtype: Any = None,
+        keys: TensorLike,
+        values: TensorLike,
+        key_dtype: DTypeLike | None = None,
+        value_dtype: DTypeLike | None = None,
         name: str | None = None,
     ) -> None:
         self._keys = convert(keys, key_dtype, "keys")
@@ -155,10 +156,10 @@ class TextFileInitializer(TableInitializerBase):
 
     def __init__(
         self,
-        filename: Any,
-        key_dtype: Any,
+        filename: TensorLike | PathLike,
+        key_dtype: DTypeLike,
         key_index: int,
-        value_dtype: Any,
+        value_dtype: DTypeLike,
         value_index: int,
         vocab_size: int | None = None,
         delimiter: str = "\t",
@@ -186,7 +187,7 @@ class TextFileInitializer(TableInitializerBase):
         """A name shared by tables of the same file, columns and size."""
         size = f"_{self._vocab_size}" if self._vocab_size != -1 else ""
         key, value = self._indices
-        return f"hash_table_{self._filename_arg}{size}_{key}_{value}"
+        return f"hash_table_{self._filename_arg!s}{size}_{key}_{value}"
 
     def initialize(self, table: Any) -> Operation:
         """The operation that fills `table`.
@@ -227,7 +228,7 @@ class TextFileStringTableInitializer(TextFileInitializer):
 
     def __init__(
         self,
-        filename: Any,
+        filename: TensorLike | PathLike,
         key_column_index: int = LINE_NUMBER,
         value_column_index: int = WHOLE_LINE,
         vocab_size: int | None = None,
@@ -252,13 +253,13 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
     def __init__(
         self,
-        filename: Any,
+        filename: TensorLike | PathLike,
         key_column_index: int = WHOLE_LINE,
         value_column_index: int = LINE_NUMBER,
         vocab_size: int | None = None,
         delimiter: str = "\t",
         name: str = "text_file_id_table_init",
-        key_dtype: Any = string,
+        key_dtype: DTypeLike = string,
     ) -> None:
         super().__init__(
             filename,

@@ -14,6 +14,8 @@ from tfteach.framework.export import export, export_value
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.lib.lookup.table_initializers import TableInitializerBase
 from tfteach.ops.array.where_select import where_v2
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.sparse_tensor import SparseTensor
@@ -41,7 +43,7 @@ from tfteach.ops.text.string_conversion import (
 class LookupInterface:
     """Base of lookup tables: key and value types, and the size."""
 
-    def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
+    def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
         self._key_dtype = as_dtype(key_dtype)
         self._value_dtype = as_dtype(value_dtype)
 
@@ -93,7 +95,9 @@ def _like(keys: Any, values: Tensor) -> Any:
 class InitializableLookupTableBase(LookupInterface):
     """A table filled by an initializer, once per session."""
 
-    def __init__(self, default_value: Any, initializer: Any, name: str | None) -> None:
+    def __init__(
+        self, default_value: Any, initializer: TableInitializerBase, name: str | None
+    ) -> None:
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._default_value = convert(default_value, self._value_dtype)
         self._default_value.shape.merge_with([])
@@ -128,7 +132,7 @@ class InitializableLookupTableBase(LookupInterface):
         """The table's name."""
         return self._resource_handle.op.name.rpartition("/")[2]
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike | SparseTensor, name: str | None = None) -> Any:
         """The value for each key; the default value for missing keys.
 
         Args:
@@ -174,7 +178,10 @@ class StaticHashTable(InitializableLookupTableBase):
     """
 
     def __init__(
-        self, initializer: Any, default_value: Any, name: str | None = None
+        self,
+        initializer: TableInitializerBase,
+        default_value: TensorLike,
+        name: str | None = None,
     ) -> None:
         self._shared_name = initializer.shared_name or f"hash_table_{uuid.uuid4()}"
         super().__init__(default_value, initializer, name)
@@ -204,8 +211,8 @@ class HashTable(StaticHashTable):
 
     def __init__(
         self,
-        initializer: Any,
-        default_value: Any,
+        initializer: TableInitializerBase,
+        default_value: TensorLike,
         shared_name: str | None = None,
         name: str | None = None,
     ) -> None:
@@ -273,7 +280,7 @@ class IdTableWithHashBuckets(LookupInterface):
         num_oov_buckets: int,
         hasher_spec: HasherSpec = FastHashSpec,
         name: str | None = None,
-        key_dtype: Any = None,
+        key_dtype: DTypeLike | None = None,
     ) -> None:
         if table is None and num_oov_buckets <= 0:
             raise ValueError("table and num_oov_buckets should not both be empty")
@@ -365,7 +372,7 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
 
     def __init__(
         self,
-        initializer: Any,
+        initializer: TableInitializerBase,
         num_oov_buckets: int,
         lookup_key_dtype: Any = None,
         name: str | None = None,
@@ -398,9 +405,9 @@ class MutableHashTable(LookupInterface):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: TensorLike,
         name: str = "MutableHashTable",
         checkpoint: bool = True,
     ) -> None:
@@ -452,7 +459,9 @@ class MutableHashTable(LookupInterface):
         values.set_shape(dense.shape.concatenate(default.shape))
         return _like(keys, values)
 
-    def insert(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+    def insert(
+        self, keys: TensorLike, values: TensorLike, name: str | None = None
+    ) -> Operation:
         """An operation that inserts or updates entries.
 
         Args:

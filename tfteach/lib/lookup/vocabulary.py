@@ -11,6 +11,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, int64, string
 from tfteach.framework.export import export
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.lookup.table_initializers import (
     KeyValueTensorInitializer,
     TextFileIdTableInitializer,
@@ -29,7 +30,7 @@ from tfteach.ops.state.lookup_tables import LINE_NUMBER, WHOLE_LINE
 
 
 def _with_buckets(
-    table: StaticHashTable, count: int, spec: HasherSpec, key_dtype: Any
+    table: StaticHashTable, count: int, spec: HasherSpec, key_dtype: DTypeLike
 ) -> Any:
     if not count:
         return table
@@ -38,11 +39,11 @@ def _with_buckets(
 
 @export("contrib.lookup.index_table_from_tensor")
 def index_table_from_tensor(
-    mapping: Any,
+    mapping: TensorLike,
     num_oov_buckets: int = 0,
     default_value: Any = -1,
     hasher_spec: HasherSpec = FastHashSpec,
-    dtype: Any = string,
+    dtype: DTypeLike = string,
     name: str | None = None,
 ) -> Any:
     """A table from the elements of a vector to their indices.
@@ -96,7 +97,7 @@ def index_table_from_file(
     vocab_size: int | None = None,
     default_value: Any = -1,
     hasher_spec: HasherSpec = FastHashSpec,
-    key_dtype: Any = string,
+    key_dtype: DTypeLike = string,
     name: str | None = None,
     key_column_index: int = WHOLE_LINE,
     value_column_index: int = LINE_NUMBER,
@@ -149,7 +150,7 @@ def index_table_from_file(
 
 @export("contrib.lookup.index_to_string_table_from_tensor")
 def index_to_string_table_from_tensor(
-    mapping: Any, default_value: Any = "UNK", name: str | None = None
+    mapping: TensorLike, default_value: Any = "UNK", name: str | None = None
 ) -> StaticHashTable:
     """A table from indices to the strings of a vector.
 

@@ -23,6 +23,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.losses.regression import require
 from tfteach.lib.losses.weighted import Reduction, compute_weighted_loss
 from tfteach.ops.core.fill import ones_like
@@ -38,11 +39,11 @@ from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits
 
 @export("losses.hinge_loss")
 def hinge_loss(
-    labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
     """The mean hinge loss `max(0, 1 - (2 * labels - 1) * logits)`.
@@ -71,12 +72,12 @@ def hinge_loss(
 
 @export("losses.sigmoid_cross_entropy")
 def sigmoid_cross_entropy(
-    multi_class_labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    multi_class_labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
     label_smoothing: Any = 0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
     """The mean of `tf.nn.sigmoid_cross_entropy_with_logits`: independent classes.
@@ -110,12 +111,12 @@ def sigmoid_cross_entropy(
 
 @export("losses.softmax_cross_entropy")
 def softmax_cross_entropy(
-    onehot_labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    onehot_labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
     label_smoothing: Any = 0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
     """The mean of `tf.nn.softmax_cross_entropy_with_logits_v2`: one class of several.
@@ -158,11 +159,11 @@ def softmax_cross_entropy(
 
 @export("losses.sparse_softmax_cross_entropy")
 def sparse_softmax_cross_entropy(
-    labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
     """The mean of `tf.nn.sparse_softmax_cross_entropy_with_logits`.

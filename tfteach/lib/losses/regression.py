@@ -18,6 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.type_aliases import AxisLike, TensorLike
 from tfteach.lib.losses.weighted import (
     Reduction,
     add_loss,
@@ -60,11 +61,11 @@ def _floats(
 
 @export("losses.absolute_difference")
 def absolute_difference(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
     """The mean of `|predictions - labels|`; see `tf.losses.mean_squared_error`."""
@@ -76,14 +77,14 @@ def absolute_difference(
 
 @export("losses.cosine_distance")
 def cosine_distance(
-    labels: Any,
-    predictions: Any,
-    axis: Any = None,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    axis: AxisLike | None = None,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-    dim: Any = None,
+    dim: AxisLike | None = None,
 ) -> Tensor:
     """The mean of `1 - sum(predictions * labels, axis)`, for unit vectors.
 
@@ -112,12 +113,12 @@ def cosine_distance(
 
 @export("losses.huber_loss")
 def huber_loss(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
-    delta: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
+    delta: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
     """The mean of a loss that is quadratic near 0 and linear beyond `delta`.
@@ -142,12 +143,12 @@ def huber_loss(
 
 @export("losses.log_loss")
 def log_loss(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     epsilon: float = 1e-7,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
     """The mean cross entropy of probabilities.
@@ -168,11 +169,11 @@ def log_loss(
 
 @export("losses.mean_squared_error")
 def mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
     """The mean of `(predictions - labels) ** 2`.
@@ -202,11 +203,11 @@ def mean_squared_error(
 
 @export("losses.mean_pairwise_squared_error")
 def mean_pairwise_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
 ) -> Tensor:
     """The mean squared difference of pairwise differences within each example.
 

@@ -19,6 +19,7 @@ from tfteach.framework.scope import (
     get_collection,
     name_scope,
 )
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones_like, zeros_like
@@ -73,10 +74,10 @@ class Reduction:
 
 @export("losses.compute_weighted_loss")
 def compute_weighted_loss(
-    losses: Any,
-    weights: Any = 1.0,
+    losses: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
     """The losses times their weights, reduced to a scalar.
@@ -152,7 +153,7 @@ def present_count(losses: Tensor, weights: Any, per_batch: bool = False) -> Tens
 
 
 @export("losses.add_loss")
-def add_loss(loss: Any, loss_collection: Any = GraphKeys.LOSSES) -> None:
+def add_loss(loss: TensorLike, loss_collection: str | None = GraphKeys.LOSSES) -> None:
     """Add a loss to the collection of losses (to none if `loss_collection` is None)."""
     if loss_collection:
         add_to_collection(loss_collection, loss)
@@ -160,7 +161,7 @@ def add_loss(loss: Any, loss_collection: Any = GraphKeys.LOSSES) -> None:
 
 @export("losses.get_losses")
 def get_losses(
-    scope: str | None = None, loss_collection: Any = GraphKeys.LOSSES
+    scope: str | None = None, loss_collection: str = GraphKeys.LOSSES
 ) -> list[Any]:
     """The losses of a collection whose names match `scope`."""
     return get_collection(loss_collection, scope)

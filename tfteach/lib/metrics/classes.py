@@ -11,6 +11,7 @@ from tfteach.control.checks.confusion import confusion_matrix
 from tfteach.framework.dtypes import float32, float64, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import CollectionNames, TensorLike
 from tfteach.lib.metrics.shared import metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones, ones_like
@@ -35,12 +36,12 @@ def _flat(tensor: Any) -> Tensor:
 
 @export("metrics.mean_per_class_accuracy")
 def mean_per_class_accuracy(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The mean over the classes of the accuracy within each class.
@@ -85,12 +86,12 @@ def mean_per_class_accuracy(
 
 @export("metrics.mean_iou")
 def mean_iou(
-    labels: Any,
-    predictions: Any,
+    labels: Tensor,
+    predictions: Tensor,
     num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The mean over the classes of intersection over union.

@@ -13,6 +13,7 @@ from tfteach.framework.dtypes import bool_, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
+from tfteach.framework.type_aliases import CollectionNames, TensorLike
 from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.identity_reshape import identity
@@ -61,11 +62,11 @@ def _count_pairs(
 
 @export("metrics.true_positives")
 def true_positives(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The number of true positives.
@@ -100,11 +101,11 @@ def true_positives(
 
 @export("metrics.true_negatives")
 def true_negatives(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The number of true negatives.
@@ -124,11 +125,11 @@ def true_negatives(
 
 @export("metrics.false_positives")
 def false_positives(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The number of false positives.
@@ -148,11 +149,11 @@ def false_positives(
 
 @export("metrics.false_negatives")
 def false_negatives(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The number of false negatives.
@@ -172,11 +173,11 @@ def false_negatives(
 
 @export("metrics.precision")
 def precision(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The fraction of positive predictions that are correct.
@@ -199,11 +200,11 @@ def precision(
 
 @export("metrics.recall")
 def recall(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The fraction of positive labels that are predicted.

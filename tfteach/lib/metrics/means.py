@@ -18,6 +18,7 @@ from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
+from tfteach.framework.type_aliases import CollectionNames, TensorLike
 from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones_like, zeros_like
@@ -38,10 +39,10 @@ Pair = tuple[Tensor, Tensor]
 
 @export("metrics.mean")
 def mean(
-    values: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The (weighted) mean of all values.
@@ -91,10 +92,10 @@ def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
 
 @export("metrics.mean_tensor")
 def mean_tensor(
-    values: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The element-wise mean of Tensors; arguments as for `tf.metrics.mean`.
@@ -120,11 +121,11 @@ def mean_tensor(
 
 @export("metrics.accuracy")
 def accuracy(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: Tensor,
+    predictions: Tensor,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """Fraction of predictions that equal the labels; see `tf.metrics.mean`.
@@ -154,11 +155,11 @@ def accuracy(
 
 @export("metrics.mean_absolute_error")
 def mean_absolute_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: Tensor,
+    predictions: Tensor,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The mean of `|predictions - labels|`; see `tf.metrics.mean`."""
@@ -174,11 +175,11 @@ def mean_absolute_error(
 
 @export("metrics.mean_squared_error")
 def mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The mean of `(labels - predictions) ** 2`; see `tf.metrics.mean`."""
@@ -194,11 +195,11 @@ def mean_squared_error(
 
 @export("metrics.root_mean_squared_error")
 def root_mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The square root of `tf.metrics.mean_squared_error`."""
@@ -211,12 +212,12 @@ def root_mean_squared_error(
 
 @export("metrics.mean_relative_error")
 def mean_relative_error(
-    labels: Any,
-    predictions: Any,
-    normalizer: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    normalizer: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The mean of `|labels - predictions| / normalizer`, 0 where the latter is 0.
@@ -244,12 +245,12 @@ def mean_relative_error(
 
 @export("metrics.mean_cosine_distance")
 def mean_cosine_distance(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     dim: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """1 less the mean of `sum(predictions * labels, dim)`, for unit vectors.
@@ -266,11 +267,11 @@ def mean_cosine_distance(
 
 @export("metrics.percentage_below")
 def percentage_below(
-    values: Any,
+    values: TensorLike,
     threshold: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The fraction of values below a threshold; see `tf.metrics.mean`."""

@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import float64, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.type_aliases import CollectionNames, TensorLike
 from tfteach.lib.metrics.shared import metric_variable, recorded
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice as slice_
@@ -154,13 +155,13 @@ def _share(
 
 @export("metrics.precision_at_top_k")
 def precision_at_top_k(
-    labels: Any,
-    predictions_idx: Any,
+    labels: TensorLike | SparseTensor,
+    predictions_idx: TensorLike,
     k: int | None = None,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """`tf.metrics.precision_at_k` for given top predictions.
@@ -179,13 +180,13 @@ def precision_at_top_k(
 
 @export("metrics.recall_at_top_k")
 def recall_at_top_k(
-    labels: Any,
+    labels: TensorLike,
     predictions_idx: Any,
     k: int | None = None,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """`tf.metrics.recall_at_k` for given top predictions.
@@ -201,13 +202,13 @@ def recall_at_top_k(
 
 @export("metrics.precision_at_k", "metrics.sparse_precision_at_k")
 def precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike | SparseTensor,
+    predictions: TensorLike,
     k: int,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The fraction of the top k predictions that are labels.
@@ -241,13 +242,13 @@ def precision_at_k(
 
 @export("metrics.recall_at_k")
 def recall_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     k: int,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The fraction of the labels that are among the top k predictions.
@@ -268,12 +269,12 @@ def recall_at_k(
 
 @export("metrics.average_precision_at_k", "metrics.sparse_average_precision_at_k")
 def average_precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     k: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The mean over the examples of the average precision of their top k predictions.

@@ -13,6 +13,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collections
+from tfteach.framework.type_aliases import CollectionNames, DTypeLike
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import expand_dims, squeeze
 from tfteach.ops.core.shape_ops import rank
@@ -25,7 +26,7 @@ from tfteach.variables.base import (
 from tfteach.variables.scope import get_variable_scope
 
 
-def metric_variable(shape: Any, dtype: Any, name: str) -> Any:
+def metric_variable(shape: Any, dtype: DTypeLike, name: str) -> Any:
     """A local variable of zeros; the open scope decides whether it is a resource."""
     return Variable._make(
         lambda: zeros(shape, dtype),
@@ -39,7 +40,10 @@ def metric_variable(shape: Any, dtype: Any, name: str) -> Any:
 
 
 def recorded(
-    value: Any, update: Any, metrics_collections: Any, updates_collections: Any
+    value: Any,
+    update: Any,
+    metrics_collections: CollectionNames | None,
+    updates_collections: CollectionNames | None,
 ) -> tuple[Any, Any]:
     """The pair that a metric returns, added to the collections."""
     if metrics_collections:

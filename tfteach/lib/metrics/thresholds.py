@@ -13,6 +13,7 @@ from tfteach.framework.dtypes import bool_, float32, int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
+from tfteach.framework.type_aliases import CollectionNames, TensorLike
 from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
 from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.array.transpose_reverse import transpose
@@ -108,12 +109,12 @@ _EPSILON = 1e-7  # keeps predictions of exactly 0 and 1 on the correct side
 
 @export("metrics.auc")
 def auc(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     curve: str = "ROC",
     name: str | None = None,
     summation_method: str = "trapezoidal",
@@ -215,13 +216,13 @@ def _interpolated(tp: Any, fp: Any, fn: Any) -> Tensor:
 
 @export("metrics.sensitivity_at_specificity")
 def sensitivity_at_specificity(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     specificity: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The sensitivity (true positive rate) at a threshold of a given specificity.
@@ -251,13 +252,13 @@ def sensitivity_at_specificity(
 
 @export("metrics.specificity_at_sensitivity")
 def specificity_at_sensitivity(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     sensitivity: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The specificity (true negative rate) at a threshold of a given sensitivity.
@@ -307,12 +308,12 @@ def _count_at(
 
 @export("metrics.true_positives_at_thresholds")
 def true_positives_at_thresholds(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The number of true labels with a prediction above each threshold.
@@ -325,12 +326,12 @@ def true_positives_at_thresholds(
 
 @export("metrics.false_negatives_at_thresholds")
 def false_negatives_at_thresholds(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The number of true labels with a prediction not above each threshold.
@@ -343,12 +344,12 @@ def false_negatives_at_thresholds(
 
 @export("metrics.true_negatives_at_thresholds")
 def true_negatives_at_thresholds(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The number of false labels with a prediction not above each threshold.
@@ -361,12 +362,12 @@ def true_negatives_at_thresholds(
 
 @export("metrics.false_positives_at_thresholds")
 def false_positives_at_thresholds(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The number of false labels with a prediction above each threshold.
@@ -379,12 +380,12 @@ def false_positives_at_thresholds(
 
 @export("metrics.precision_at_thresholds")
 def precision_at_thresholds(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """Precision, with predictions above each threshold counted as positive.
@@ -419,12 +420,12 @@ def precision_at_thresholds(
 
 @export("metrics.recall_at_thresholds")
 def recall_at_thresholds(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """Recall, with predictions above each threshold counted as positive.

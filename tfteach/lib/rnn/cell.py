@@ -15,6 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_tensor_shape
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.layers.base import Layer
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
@@ -26,7 +27,7 @@ from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope import get_variable_scope, variable_scope
 
 
-def require_cell(argument: str, cell: Any) -> None:
+def require_cell(argument: str, cell: RNNCell) -> None:
     """Raise TypeError, naming the argument, unless `cell` is like an RNNCell."""
     missing = [
         problem
@@ -136,12 +137,16 @@ class RNNCell(Layer):
     """
 
     def __init__(
-        self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any
+        self,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
         self._own_scope: Any = None
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
         """Run the cell for one step.
 
         Args:
@@ -185,13 +190,16 @@ class RNNCell(Layer):
         """The size of the output, without the batch."""
         raise NotImplementedError("Abstract method")
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         # Cells whose `call` uses tf.get_variable have nothing to build; and `built` is
         # left unchanged: their scope is reused by the caller, not by the layer.
         pass
 
     def get_initial_state(
-        self, inputs: Any = None, batch_size: Any = None, dtype: Any = None
+        self,
+        inputs: TensorLike | None = None,
+        batch_size: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> Any:
         """The initial state: zeros.
 
@@ -213,7 +221,8 @@ class RNNCell(Layer):
                 if static != known:
                     raise ValueError(
                         "batch size from input tensor is different from the input "
-                        f"param. Input tensor batch: {static}, batch_size: {batch_size}"
+                        f"param. Input tensor batch: {static}, "
+                        f"batch_size: {batch_size!s}"
                     )
             if dtype is not None and inputs.dtype != as_dtype(dtype):
                 raise ValueError(
@@ -229,7 +238,7 @@ class RNNCell(Layer):
             )
         return self.zero_state(batch_size, dtype)
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike | None) -> Any:
         """Zeros like the state.
 
         Args:
@@ -248,12 +257,17 @@ class LayerRNNCell(RNNCell):
     """A cell that creates its variables in `build`, as layers do."""
 
     def __call__(
-        self, inputs: Any, state: Any, scope: Any = None, *args: Any, **kwargs: Any
+        self,
+        inputs: TensorLike,
+        state: Any,
+        scope: Any = None,
+        *args: Any,
+        **kwargs: Any,
     ) -> Any:
         """Run the cell for one step; see `RNNCell`."""
         return Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
 
-    def require_depth(self, input_shape: Any) -> int:
+    def require_depth(self, input_shape: TensorShape) -> int:
         """The last size of the input.
 
         Raises:

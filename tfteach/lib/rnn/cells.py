@@ -12,6 +12,8 @@ from tfteach.framework.dtypes import DType, int32
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import Activation, DTypeLike, Initializer
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.base import Layer
 from tfteach.lib.layers.specs import InputSpec
@@ -53,10 +55,10 @@ class _Cell(LayerRNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any,
+        activation: Activation | None,
         reuse: Any,
-        name: Any,
-        dtype: Any,
+        name: str | None,
+        dtype: DTypeLike | None,
         **kwargs: Any,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -67,7 +69,9 @@ class _Cell(LayerRNNCell):
             activations_by_name.activation(activation) if activation else tanh
         )
 
-    def _variable(self, name: str, sizes: list[int], initializer: Any = None) -> Tensor:
+    def _variable(
+        self, name: str, sizes: list[int], initializer: Initializer | None = None
+    ) -> Tensor:
         return self.add_variable(name, shape=sizes, initializer=initializer)
 
     def _linear(self, inputs: Any, state: Any, kernel: Any, bias: Any) -> Tensor:
@@ -96,22 +100,22 @@ class BasicRNNCell(OfUnits, _Cell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
-        reuse: Any = None,
-        name: Any = None,
-        dtype: Any = None,
+        activation: Activation | None = None,
+        reuse: bool | None = None,
+        name: str | None = None,
+        dtype: DType | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = self.require_depth(input_shape), self._num_units
         require_floats(self)
         self._kernel = self._variable(KERNEL, [depth + units, units])
         self._bias = self._variable(BIAS, [units], Zeros(dtype=self.dtype))
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         require_float_inputs(inputs, state)
         output = self._linear(inputs, state, self._kernel, self._bias)
         output = self._activation(output)
@@ -139,19 +143,19 @@ class GRUCell(OfUnits, _Cell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
-        reuse: Any = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
-        name: Any = None,
-        dtype: Any = None,
+        activation: Activation | None = None,
+        reuse: bool | None = None,
+        kernel_initializer: Initializer | None = None,
+        bias_initializer: Initializer | None = None,
+        name: str | None = None,
+        dtype: DType | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._kernel_initializer = activations_by_name.initializer(kernel_initializer)
         self._bias_initializer = activations_by_name.initializer(bias_initializer)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = self.require_depth(input_shape), self._num_units
         require_floats(self)
         for part, size, bias in (
@@ -170,7 +174,7 @@ class GRUCell(OfUnits, _Cell):
             setattr(self, f"_{part}_bias", bias_value)
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         require_float_inputs(inputs, state)
         own: Any = self
         gates = self._linear(inputs, state, own._gate_kernel, own._gate_bias)
@@ -241,10 +245,10 @@ class BasicLSTMCell(_Cell):
         num_units: int,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = None,
-        reuse: Any = None,
-        name: Any = None,
-        dtype: Any = None,
+        activation: Activation | None = None,
+        reuse: bool | None = None,
+        name: str | None = None,
+        dtype: DType | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
@@ -264,14 +268,14 @@ class BasicLSTMCell(_Cell):
         """The number of units."""
         return self._num_units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = self.require_depth(input_shape), self._num_units
         require_floats(self)
         self._kernel = self._variable(KERNEL, [depth + units, 4 * units])
         self._bias = self._variable(BIAS, [4 * units], Zeros(dtype=self.dtype))
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         require_float_inputs(inputs, state)
         one = constant(1, dtype=int32)
         if self._state_is_tuple:
@@ -317,17 +321,17 @@ class LSTMCell(_Cell):
         num_units: int,
         use_peepholes: bool = False,
         cell_clip: float | None = None,
-        initializer: Any = None,
+        initializer: Initializer | None = None,
         num_proj: int | None = None,
         proj_clip: float | None = None,
         num_unit_shards: int | None = None,
         num_proj_shards: int | None = None,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = None,
-        reuse: Any = None,
-        name: Any = None,
-        dtype: Any = None,
+        activation: Activation | None = None,
+        reuse: bool | None = None,
+        name: str | None = None,
+        dtype: DType | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
@@ -367,7 +371,7 @@ class LSTMCell(_Cell):
             name, shape=sizes, initializer=self._initializer, partitioner=partitioner
         )
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = self.require_depth(input_shape), self._num_units
         require_floats(self)
         inside = units if self._num_proj is None else self._num_proj
@@ -387,7 +391,7 @@ class LSTMCell(_Cell):
             )
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         require_float_inputs(inputs, state)
         if self._state_is_tuple:
             c, m = state

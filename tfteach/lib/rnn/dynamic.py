@@ -18,7 +18,14 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.lib.rnn.cell import require_cell, shape_of, size_shape, static_shape_of
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.lib.rnn.cell import (
+    RNNCell,
+    require_cell,
+    shape_of,
+    size_shape,
+    static_shape_of,
+)
 from tfteach.lib.rnn.steps import (
     dtype_of,
     initial_state_of,
@@ -69,11 +76,11 @@ def batch_size_of(flat_input: Any) -> Any:
 
 @export("nn.dynamic_rnn")
 def dynamic_rnn(
-    cell: Any,
-    inputs: Any,
-    sequence_length: Any = None,
+    cell: RNNCell,
+    inputs: TensorLike,
+    sequence_length: TensorLike | None = None,
     initial_state: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
@@ -187,7 +194,7 @@ def _arrays(
     with name_scope("dynamic_rnn") as base_name:
         pass
 
-    def array(name: str, element_shape: TensorShape, dtype: Any) -> TensorArray:
+    def array(name: str, element_shape: TensorShape, dtype: DTypeLike) -> TensorArray:
         return TensorArray(
             dtype=dtype,
             size=steps,
@@ -209,13 +216,13 @@ def _arrays(
 
 
 def _loop(
-    cell: Any,
+    cell: RNNCell,
     inputs: Any,
     state: Any,
     parallel_iterations: int,
     swap_memory: bool,
     lengths: Tensor | None,
-    dtype: Any,
+    dtype: DTypeLike | None,
 ) -> tuple[Any, Any]:
     """The loop over time-major inputs: time-major outputs and the final state."""
     flat_input = nest.flatten(inputs)
@@ -272,13 +279,13 @@ def _loop(
 
 @export("nn.bidirectional_dynamic_rnn")
 def bidirectional_dynamic_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
-    inputs: Any,
-    sequence_length: Any = None,
+    cell_fw: RNNCell,
+    cell_bw: RNNCell,
+    inputs: TensorLike,
+    sequence_length: TensorLike | None = None,
     initial_state_fw: Any = None,
     initial_state_bw: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
@@ -310,7 +317,7 @@ def bidirectional_dynamic_rnn(
             tensor, sequence_length, seq_axis=time_axis, batch_axis=batch_axis
         )
 
-    def run(cell: Any, values: Any, state: Any, scope: Any) -> tuple[Any, Any]:
+    def run(cell: RNNCell, values: Any, state: Any, scope: Any) -> tuple[Any, Any]:
         return dynamic_rnn(
             cell,
             values,

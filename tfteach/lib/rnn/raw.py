@@ -17,7 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
-from tfteach.lib.rnn.cell import require_cell, shape_of, size_shape
+from tfteach.lib.rnn.cell import RNNCell, require_cell, shape_of, size_shape
 from tfteach.lib.rnn.steps import rnn_scope
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.constant import constant
@@ -29,7 +29,7 @@ from tfteach.ops.math.reduce_functions import reduce_all
 
 @export("nn.raw_rnn")
 def raw_rnn(
-    cell: Any,
+    cell: RNNCell,
     loop_fn: Callable[..., Any],
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
@@ -88,7 +88,7 @@ def raw_rnn(
 
 
 def _emitted(
-    cell: Any, structure: Any, state: Any, known_batch: Any, batch_size: Any
+    cell: RNNCell, structure: Any, state: Any, known_batch: Any, batch_size: Any
 ) -> tuple[Any, Any]:
     """The TensorArrays for emitted values, and matching zeros."""
     if structure is None:
@@ -121,7 +121,7 @@ def _emitted(
     )
 
 
-def _body(cell: Any, loop_fn: Callable[..., Any], zero_emit: Any) -> Any:
+def _body(cell: RNNCell, loop_fn: Callable[..., Any], zero_emit: Any) -> Any:
     """One iteration of the loop."""
 
     def body(

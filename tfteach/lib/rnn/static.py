@@ -5,6 +5,7 @@ Source: python/ops/rnn.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework import nest
@@ -14,7 +15,8 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import unknown_shape
-from tfteach.lib.rnn.cell import require_cell, shape_of, static_shape_of
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.lib.rnn.cell import RNNCell, require_cell, shape_of, static_shape_of
 from tfteach.lib.rnn.steps import (
     dtype_of,
     initial_state_of,
@@ -63,11 +65,11 @@ def _known_batch_size(inputs: Any, first: Tensor) -> int | None:
 
 @export("nn.static_rnn", "contrib.rnn.static_rnn")
 def static_rnn(
-    cell: Any,
-    inputs: Any,
+    cell: RNNCell,
+    inputs: Sequence[TensorLike],
     initial_state: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """A cell run over a list of inputs: its ops are repeated for each step.
@@ -141,7 +143,7 @@ def _zero_output(batch_size: Any, known_batch: Any, size: Any, kind: Any) -> Ten
 
 
 def _step(
-    cell: Any,
+    cell: RNNCell,
     now: Any,
     state: Any,
     time: int,
@@ -156,11 +158,11 @@ def _step(
 
 @export("nn.static_state_saving_rnn", "contrib.rnn.static_state_saving_rnn")
 def static_state_saving_rnn(
-    cell: Any,
-    inputs: Any,
+    cell: RNNCell,
+    inputs: Sequence[TensorLike],
     state_saver: Any,
     state_name: Any,
-    sequence_length: Any = None,
+    sequence_length: TensorLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """`tf.nn.static_rnn` that loads its state from a saver and saves it there.
@@ -207,13 +209,13 @@ def static_state_saving_rnn(
 
 @export("nn.static_bidirectional_rnn", "contrib.rnn.static_bidirectional_rnn")
 def static_bidirectional_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
-    inputs: Any,
+    cell_fw: RNNCell,
+    cell_bw: RNNCell,
+    inputs: Sequence[TensorLike],
     initial_state_fw: Any = None,
     initial_state_bw: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any, Any]:
     """One cell run over a list of inputs forward, and another one backward.

@@ -14,6 +14,8 @@ from tfteach.control.tensor_array import TensorArray
 from tfteach.framework import nest
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import DTypeLike
+from tfteach.lib.rnn.cell import RNNCell
 from tfteach.ops.array.where_select import where
 from tfteach.variables.scope import variable_scope
 
@@ -38,7 +40,9 @@ def read_where_used(scope: Any) -> None:
         scope.set_caching_device(lambda op: op.device)
 
 
-def initial_state_of(cell: Any, state: Any, batch_size: Any, dtype: Any) -> Any:
+def initial_state_of(
+    cell: RNNCell, state: Any, batch_size: Any, dtype: DTypeLike | None
+) -> Any:
     """The given state, or the cell's zero state of a given type."""
     if state is not None:
         return state
@@ -47,7 +51,7 @@ def initial_state_of(cell: Any, state: Any, batch_size: Any, dtype: Any) -> Any:
     return cell.zero_state(batch_size, dtype)
 
 
-def dtype_of(dtype: Any, state: Any) -> Any:
+def dtype_of(dtype: DTypeLike | None, state: Any) -> Any:
     """The given type, or the type shared by all parts of the state.
 
     Raises:

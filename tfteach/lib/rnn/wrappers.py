@@ -13,11 +13,14 @@ from tfteach.control.tensor_array import TensorArray
 from tfteach.framework import nest
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.logger import get_logger
+from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DeviceLike, DTypeLike, TensorLike
 from tfteach.lib.layers.base import Layer
 from tfteach.lib.rnn.cell import RNNCell, require_cell
 from tfteach.lib.rnn.cells import LSTMStateTuple
@@ -33,7 +36,7 @@ from tfteach.variables.scope import variable_scope
 class EnclosingCell(RNNCell):
     """A cell around another one, with the same state."""
 
-    def __init__(self, cell: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, cell: RNNCell, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         require_cell("cell", cell)
         self.cell = cell
@@ -48,7 +51,7 @@ class EnclosingCell(RNNCell):
         """The inner cell's output size."""
         return self.cell.output_size
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: Any, dtype: DTypeLike | None) -> Any:
         """The inner cell's zero state."""
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             return self.cell.zero_state(batch_size, dtype)
@@ -62,7 +65,7 @@ class CellWrapper(EnclosingCell):
         """The inner cell."""
         return self.cell
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
         """Run the wrapped cell for one step."""
         return self.wrapped(inputs, state, scope)
 
@@ -117,13 +120,13 @@ class DropoutWrapper(CellWrapper):
 
     def __init__(
         self,
-        cell: Any,
-        input_keep_prob: Any = 1.0,
-        output_keep_prob: Any = 1.0,
-        state_keep_prob: Any = 1.0,
+        cell: RNNCell,
+        input_keep_prob: TensorLike = 1.0,
+        output_keep_prob: TensorLike = 1.0,
+        state_keep_prob: TensorLike = 1.0,
         variational_recurrent: bool = False,
         input_size: Any = None,
-        dtype: Any = None,
+        dtype: DType | None = None,
         seed: int | None = None,
         dropout_state_filter_visitor: Any = None,
         **kwargs: Any,
@@ -146,7 +149,7 @@ class DropoutWrapper(CellWrapper):
         if variational_recurrent:
             self._make_noise(input_size, dtype)
 
-    def _make_noise(self, input_size: Any, dtype: Any) -> None:
+    def _make_noise(self, input_size: Any, dtype: DTypeLike | None) -> None:
         if dtype is None:
             raise ValueError("When variational_recurrent=True, dtype must be provided")
         sizes = {"state": self.cell.state_size, "output": self.cell.output_size}
@@ -246,7 +249,7 @@ class ResidualWrapper(CellWrapper):
     python/ops/rnn_cell_wrapper_impl.py.
     """
 
-    def __init__(self, cell: Any, residual_fn: Any = None, **kwargs: Any) -> None:
+    def __init__(self, cell: RNNCell, residual_fn: Any = None, **kwargs: Any) -> None:
         super().__init__(cell, **kwargs)
         self._residual = residual_fn or _sum
 
@@ -273,11 +276,11 @@ class DeviceWrapper(CellWrapper):
     Source: python/ops/rnn_cell_wrapper_impl.py.
     """
 
-    def __init__(self, cell: Any, device: Any, **kwargs: Any) -> None:
+    def __init__(self, cell: RNNCell, device: DeviceLike, **kwargs: Any) -> None:
         super().__init__(cell, **kwargs)
         self._device = device
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: Any, dtype: DTypeLike | None) -> Any:
         """Zeros on the device."""
         with (
             name_scope(type(self).__name__ + "ZeroState", values=[batch_size]),
@@ -341,7 +344,7 @@ class MultiRNNCell(RNNCell):
         """The output size of the top cell."""
         return self._cells[-1].output_size
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: Any, dtype: DTypeLike | None) -> Any:
         """Zeros like the state."""
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             if self._state_is_tuple:
@@ -365,7 +368,7 @@ class MultiRNNCell(RNNCell):
         layers = [cell for cell in self._cells if isinstance(cell, Layer)]
         return [weight for layer in layers for weight in getattr(layer, attribute)]
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         position, states = 0, []
         for number, cell in enumerate(self._cells):
             with variable_scope(f"cell_{number}"):

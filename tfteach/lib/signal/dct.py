@@ -10,6 +10,7 @@ from tfteach.framework.dtypes import float32, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.padding import pad
 from tfteach.ops.core.identity_reshape import expand_dims
@@ -50,7 +51,7 @@ def _length(input: Tensor) -> Tensor:
 
 @export("signal.dct", "spectral.dct")
 def dct(
-    input: Any,
+    input: TensorLike,
     type: int = 2,
     n: int | None = None,
     axis: int = -1,
@@ -130,7 +131,7 @@ def _weights(first: Tensor, others: Tensor, size: Any) -> Tensor:
 
 @export("signal.idct", "spectral.idct")
 def idct(
-    input: Any,
+    input: TensorLike,
     type: int = 2,
     n: int | None = None,
     axis: int = -1,

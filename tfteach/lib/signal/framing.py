@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat, split
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.padding import pad
@@ -77,12 +78,12 @@ def _greatest_divisor(a: Tensor, b: Tensor) -> Tensor:
 
 @export("signal.frame", "contrib.signal.frame")
 def frame(
-    signal: Any,
-    frame_length: Any,
-    frame_step: Any,
+    signal: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
     pad_end: bool = False,
     pad_value: Any = 0,
-    axis: Any = -1,
+    axis: TensorLike = -1,
     name: str | None = None,
 ) -> Tensor:
     """Overlapping frames of equal length from a signal.
@@ -155,7 +156,9 @@ def frame(
 
 
 @export("signal.overlap_and_add", "contrib.signal.overlap_and_add")
-def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+def overlap_and_add(
+    signal: TensorLike, frame_step: TensorLike, name: str | None = None
+) -> Tensor:
     """A signal from overlapping frames, which are added at their positions.
 
     Args:

@@ -9,10 +9,11 @@ from typing import Any
 
 from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import float32
+from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.signal.dct import dct
 from tfteach.lib.signal.framing import frame
 from tfteach.ops.array.concat_split import split
@@ -34,7 +35,7 @@ def _hertz_to_mel(hertz: Any) -> Tensor:
         return _Q * log(1.0 + convert(hertz) / _BREAK_HERTZ)
 
 
-def _check(count: Any, rate: Any, lowest: Any, highest: Any, dtype: Any) -> None:
+def _check(count: Any, rate: Any, lowest: Any, highest: Any, dtype: DType) -> None:
     if count <= 0:
         raise ValueError(f"num_mel_bins must be positive. Got: {count}")
     if rate <= 0.0:
@@ -60,10 +61,10 @@ def _check(count: Any, rate: Any, lowest: Any, highest: Any, dtype: Any) -> None
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
     num_spectrogram_bins: Any = 129,
-    sample_rate: Any = 8000,
+    sample_rate: TensorLike = 8000,
     lower_edge_hertz: float = 125.0,
     upper_edge_hertz: float = 3800.0,
-    dtype: Any = float32,
+    dtype: DType = float32,
     name: str | None = None,
 ) -> Tensor:
     """The matrix that maps spectra to triangular bands of equal width on the mel scale.
@@ -123,7 +124,7 @@ def linear_to_mel_weight_matrix(
     "contrib.signal.mfccs_from_log_mel_spectrograms",
 )
 def mfccs_from_log_mel_spectrograms(
-    log_mel_spectrograms: Any, name: str | None = None
+    log_mel_spectrograms: TensorLike, name: str | None = None
 ) -> Tensor:
     """Mel-frequency cepstral coefficients: cosine transforms of log spectra.
 

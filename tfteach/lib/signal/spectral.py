@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.signal.framing import frame, overlap_and_add, scalar
 from tfteach.lib.signal.windows import hann_window
 from tfteach.ops.array.concat_split import concat
@@ -37,10 +38,10 @@ from tfteach.ops.signal.fft import irfft, rfft
 
 @export("signal.stft", "contrib.signal.stft")
 def stft(
-    signals: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    signals: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Callable[..., Any] | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
@@ -83,7 +84,7 @@ def stft(
 
 @export("signal.inverse_stft_window_fn", "contrib.signal.inverse_stft_window_fn")
 def inverse_stft_window_fn(
-    frame_step: Any,
+    frame_step: TensorLike,
     forward_window_fn: Callable[..., Any] = hann_window,
     name: str | None = None,
 ) -> Callable[..., Tensor]:
@@ -102,7 +103,7 @@ def inverse_stft_window_fn(
     with name_scope(name, "inverse_stft_window_fn"):
         frame_step = scalar(frame_step, "frame_step")
 
-    def window_fn(frame_length: Any, dtype: Any) -> Tensor:
+    def window_fn(frame_length: Any, dtype: DTypeLike) -> Tensor:
         with name_scope(name, "inverse_stft_window_fn"):
             frame_length = scalar(frame_length, "frame_length")
             window = forward_window_fn(frame_length, dtype=dtype)
@@ -120,10 +121,10 @@ def inverse_stft_window_fn(
 
 @export("signal.inverse_stft", "contrib.signal.inverse_stft")
 def inverse_stft(
-    stfts: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    stfts: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Callable[..., Any] | None = hann_window,
     name: str | None = None,
 ) -> Tensor:

@@ -9,10 +9,11 @@ import numpy as np
 from tfteach.control.branch import cond
 from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import bool_, float32, int32
+from tfteach.framework.dtypes import DType, bool_, float32, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones
 from tfteach.ops.math.cast import cast
@@ -24,7 +25,7 @@ from tfteach.ops.math.trigonometry import cos
 
 @export("signal.hann_window", "contrib.signal.hann_window")
 def hann_window(
-    window_length: Any, periodic: Any = True, dtype: Any = float32,
+    window_length: TensorLike, periodic: Any = True, dtype: DType = float32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Hann's window, `0.5 - 0.5 * cos(2 * pi * n / N)`.
@@ -49,7 +50,7 @@ def hann_window(
 
 @export("signal.hamming_window", "contrib.signal.hamming_window")
 def hamming_window(
-    window_length: Any, periodic: Any = True, dtype: Any = float32,
+    window_length: TensorLike, periodic: Any = True, dtype: DType = float32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Hamming's window, `0.54 - 0.46 * cos(2 * pi * n / N)`.
@@ -78,7 +79,7 @@ def _raised_cosine(
     default_name: str,
     length: Any,
     periodic: Any,
-    dtype: Any,
+    dtype: DType,
     a: float,
     b: float,
 ) -> Tensor:

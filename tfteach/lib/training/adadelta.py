@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.type_aliases import Hyperparameter, TensorLike
 from tfteach.lib.training.single_op_optimizer import RuleOptimizer, UpdateOps
 from tfteach.ops.training.adagrad_adadelta_sign import (
     ApplyAdadelta,
@@ -44,9 +45,9 @@ class AdadeltaOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        rho: Any = 0.95,
-        epsilon: Any = 1e-8,
+        learning_rate: Hyperparameter = 0.001,
+        rho: TensorLike = 0.95,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "Adadelta",
     ) -> None:

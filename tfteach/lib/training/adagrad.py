@@ -7,6 +7,7 @@ from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import DTypeLike, Hyperparameter
 from tfteach.lib.training.optimizer import Optimizer, cast_all, hyper
 from tfteach.ops.core.fill import fill
 from tfteach.ops.core.shape_ops import shape as sizes_of
@@ -43,7 +44,7 @@ class AdagradOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: Hyperparameter,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "Adagrad",
@@ -68,7 +69,7 @@ class AdagradOptimizer(Optimizer):
                 var, start, shape, dtype, "accumulator", self._name
             )
 
-    def _filled_like(self, var: Any, dtype: Any) -> Callable[[], Tensor]:
+    def _filled_like(self, var: Any, dtype: DTypeLike) -> Callable[[], Tensor]:
         """A callable for the slot's initial value, of `var`'s run-time shape."""
         return lambda: cast(fill(sizes_of(var), self._initial), dtype)
 

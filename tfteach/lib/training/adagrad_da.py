@@ -8,6 +8,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.scope import colocate_with, device
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.training.single_op_optimizer import RuleOptimizer, UpdateOps
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.training.proximal_ftrl import (
@@ -55,8 +56,8 @@ class AdagradDAOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        global_step: Any,
+        learning_rate: TensorLike,
+        global_step: TensorLike,
         initial_gradient_squared_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,

@@ -8,6 +8,7 @@ from typing import Any
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.scope import colocate_with
+from tfteach.framework.type_aliases import Hyperparameter, TensorLike
 from tfteach.lib.training.optimizer import Optimizer, cast_all, hyper
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.math.cast import cast
@@ -45,10 +46,10 @@ class AdamOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: TensorLike = 0.9,
+        beta2: TensorLike = 0.999,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "Adam",
     ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from tfteach.control.branch import cond
 from tfteach.framework.export import export
 from tfteach.framework.graph import Tensor
+from tfteach.framework.type_aliases import Hyperparameter, TensorLike
 from tfteach.lib.training.schedules import _need_step, _scope
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import minimum, pow
@@ -27,9 +28,9 @@ from tfteach.ops.random.random_ops import random_normal
 
 @export("train.cosine_decay")
 def cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
+    learning_rate: Hyperparameter,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
     alpha: float = 0.0,
     name: str | None = None,
 ) -> Tensor:
@@ -54,8 +55,8 @@ def cosine_decay(
 
 @export("train.cosine_decay_restarts")
 def cosine_decay_restarts(
-    learning_rate: Any,
-    global_step: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
     first_decay_steps: Any,
     t_mul: Any = 2.0,
     m_mul: Any = 1.0,
@@ -109,9 +110,9 @@ def cosine_decay_restarts(
 
 @export("train.linear_cosine_decay")
 def linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
     num_periods: Any = 0.5,
     alpha: Any = 0.0,
     beta: Any = 0.001,
@@ -150,9 +151,9 @@ def linear_cosine_decay(
 
 @export("train.noisy_linear_cosine_decay")
 def noisy_linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
+    learning_rate: Hyperparameter,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
     initial_variance: Any = 1.0,
     variance_decay: Any = 0.55,
     num_periods: Any = 0.5,

@@ -6,6 +6,7 @@ from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.scope import colocate_with
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.training.single_op_optimizer import (
     RuleOptimizer,
     UpdateOps,
@@ -62,7 +63,7 @@ class FtrlOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike,
         learning_rate_power: float = -0.5,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,

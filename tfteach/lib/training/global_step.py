@@ -12,13 +12,14 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, Tensor, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
+from tfteach.framework.type_aliases import SessionLike, TensorLike
 from tfteach.variables.base import Variable, VariableAggregation
 from tfteach.variables.initializers import Zeros
 from tfteach.variables.scope import get_variable
 
 
 @export("train.global_step")
-def global_step(sess: Any, global_step_tensor: Any) -> int:
+def global_step(sess: SessionLike, global_step_tensor: TensorLike) -> int:
     """The global step's value in a session, an int.
 
     Args:

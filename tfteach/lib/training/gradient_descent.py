@@ -6,6 +6,7 @@ from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.type_aliases import Hyperparameter
 from tfteach.lib.training.optimizer import Optimizer, hyper
 from tfteach.ops.math.cast import cast
 from tfteach.ops.state.scatter_ops import ResourceScatterAdd
@@ -32,7 +33,7 @@ class GradientDescentOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: Hyperparameter,
         use_locking: bool = False,
         name: str = "GradientDescent",
     ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.type_aliases import Hyperparameter, TensorLike
 from tfteach.lib.training.optimizer import Optimizer, cast_all, hyper
 from tfteach.ops.training.training_ops import (
     ApplyMomentum,
@@ -35,8 +36,8 @@ class MomentumOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        momentum: Any,
+        learning_rate: Hyperparameter,
+        momentum: TensorLike,
         use_locking: bool = False,
         name: str = "Momentum",
         use_nesterov: bool = False,

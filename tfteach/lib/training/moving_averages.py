@@ -12,6 +12,7 @@ from tfteach.framework.graph import Operation, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.training import slot_creator
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.math.binary import minimum, pow
@@ -115,7 +116,7 @@ class ExponentialMovingAverage:
 
     def __init__(
         self,
-        decay: Any,
+        decay: TensorLike,
         num_updates: Any = None,
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",

@@ -23,6 +23,7 @@ from tfteach.framework.indexed_slices import (
     convert_to_tensor_or_indexed_slices,
 )
 from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.training import slot_creator
 from tfteach.ops.array.segment_functions import unsorted_segment_sum
 from tfteach.ops.array.unique import unique
@@ -92,8 +93,8 @@ class Optimizer:
 
     def minimize(
         self,
-        loss: Any,
-        global_step: Any = None,
+        loss: TensorLike,
+        global_step: TensorLike | None = None,
         var_list: Any = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
@@ -131,13 +132,13 @@ class Optimizer:
             raise ValueError(
                 "No gradients provided for any variable, check your graph for ops that "
                 "do not support gradients, between variables "
-                f"{[str(v) for _, v in pairs]} and loss {loss}."
+                f"{[str(v) for _, v in pairs]} and loss {loss!s}."
             )
         return self.apply_gradients(pairs, global_step=global_step, name=name)
 
     def compute_gradients(
         self,
-        loss: Any,
+        loss: TensorLike,
         var_list: Any = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
@@ -189,7 +190,7 @@ class Optimizer:
     def apply_gradients(
         self,
         grads_and_vars: Iterable[tuple[Any, Any]],
-        global_step: Any = None,
+        global_step: TensorLike | None = None,
         name: str | None = None,
     ) -> Operation:
         """An op that applies gradients, the second half of `minimize`.
@@ -304,7 +305,7 @@ class Optimizer:
         var: Any,
         initializer: Any,
         shape: Any,
-        dtype: Any,
+        dtype: DTypeLike,
         slot_name: str,
         op_name: str,
     ) -> Any:

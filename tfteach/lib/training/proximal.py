@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.type_aliases import DTypeLike, Hyperparameter, TensorLike
 from tfteach.lib.training.single_op_optimizer import RuleOptimizer, UpdateOps
 from tfteach.ops.math.cast import cast
 from tfteach.ops.training.proximal_ftrl import (
@@ -26,7 +27,13 @@ class _Proximal(RuleOptimizer):
     """As in TF, the numbers are cast only for rows of resource variables."""
 
     def __init__(
-        self, learning_rate: Any, rate: str, l1: Any, l2: Any, locking: bool, name: str
+        self,
+        learning_rate: Hyperparameter,
+        rate: str,
+        l1: Any,
+        l2: Any,
+        locking: bool,
+        name: str,
     ) -> None:
         super().__init__(locking, name)
         self._given = {
@@ -43,7 +50,7 @@ class _Proximal(RuleOptimizer):
         finally:
             self._casts = False
 
-    def _number(self, name: str, var: Any, dtype: Any) -> Any:
+    def _number(self, name: str, var: Any, dtype: DTypeLike) -> Any:
         number = self._numbers[name]
         return cast(number, dtype) if self._casts else number
 
@@ -80,7 +87,7 @@ class ProximalGradientDescentOptimizer(_Proximal):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike,
         l1_regularization_strength: Any = 0.0,
         l2_regularization_strength: Any = 0.0,
         use_locking: bool = False,
@@ -124,7 +131,7 @@ class ProximalAdagradOptimizer(_Proximal):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: Any = 0.0,
         l2_regularization_strength: Any = 0.0,

@@ -6,6 +6,7 @@ from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import Hyperparameter, TensorLike
 from tfteach.lib.training.optimizer import Optimizer, cast_all, hyper
 from tfteach.ops.core.fill import ones_like
 from tfteach.ops.training.rms_prop import (
@@ -48,10 +49,10 @@ class RMSPropOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        decay: Any = 0.9,
-        momentum: Any = 0.0,
-        epsilon: Any = 1e-10,
+        learning_rate: Hyperparameter,
+        decay: TensorLike = 0.9,
+        momentum: TensorLike = 0.0,
+        epsilon: TensorLike = 1e-10,
         use_locking: bool = False,
         centered: bool = False,
         name: str = "RMSProp",

@@ -17,6 +17,7 @@ from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.graph import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import add, minimum, pow
 from tfteach.ops.math.cast import cast
@@ -33,7 +34,7 @@ def _need_step(step: Any, name: str) -> None:
         raise ValueError(f"None values not supported. {name} needs a global_step.")
 
 
-def decay_scope(name: Any) -> Any:
+def decay_scope(name: str | None) -> Any:
     """A name scope for schedules, whose names must be strings.
 
     Raises:
@@ -53,10 +54,10 @@ def _scope(name: str | None, default: str, rate: Any) -> Iterator[tuple[str, Ten
 
 @export("train.exponential_decay")
 def exponential_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -94,10 +95,10 @@ def exponential_decay(
 
 @export("train.natural_exp_decay")
 def natural_exp_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -113,10 +114,10 @@ def natural_exp_decay(
 
 @export("train.inverse_time_decay")
 def inverse_time_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -137,9 +138,9 @@ def inverse_time_decay(
 
 @export("train.polynomial_decay")
 def polynomial_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
     end_learning_rate: Any = 0.0001,
     power: Any = 1.0,
     cycle: bool = False,
@@ -181,7 +182,10 @@ def polynomial_decay(
 
 @export("train.piecewise_constant", "train.piecewise_constant_decay")
 def piecewise_constant(
-    x: Any, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
+    x: TensorLike,
+    boundaries: Sequence[Any],
+    values: Sequence[Any],
+    name: str | None = None,
 ) -> Tensor:
     """`values[i]` while `boundaries[i - 1] < x <= boundaries[i]`
 

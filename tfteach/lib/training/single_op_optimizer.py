@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import colocate_with
+from tfteach.framework.type_aliases import DTypeLike
 from tfteach.lib.training.optimizer import Optimizer, hyper
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.cast import cast
@@ -44,7 +45,7 @@ class RuleOptimizer(Optimizer):
             name: hyper(value, node) for name, (node, value) in self._given.items()
         }
 
-    def _number(self, name: str, var: Any, dtype: Any) -> Any:
+    def _number(self, name: str, var: Any, dtype: DTypeLike) -> Any:
         """A scalar input of the update of `var`, in the element type `dtype`."""
         return cast(self._numbers[name], dtype)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import DTypeLike, Initializer
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.fill import zeros
 from tfteach.variables.base import SaveSliceInfo, Variable
@@ -28,9 +29,9 @@ def create_slot(primary: Any, val: Any, name: str, is_beside: bool = True) -> Te
 
 def create_slot_with_initializer(
     primary: Any,
-    initializer: Any,
+    initializer: Initializer | None,
     shape: Any,
-    dtype: Any,
+    dtype: DTypeLike,
     name: str,
     is_beside: bool = True,
 ) -> Tensor:
@@ -50,7 +51,7 @@ def create_slot_with_initializer(
 
 
 def create_zeros_slot(
-    primary: Any, name: str, dtype: Any = None, is_beside: bool = True
+    primary: Any, name: str, dtype: DTypeLike | None = None, is_beside: bool = True
 ) -> Tensor:
     """A slot of `primary` initialized to zeros; colocated with it if `is_beside`."""
     dtype = primary.dtype.base_dtype if dtype is None else dtype
@@ -68,7 +69,9 @@ def _beside(primary: Any, is_beside: bool) -> Any:
     return get_default_graph().colocate_with(primary) if is_beside else nullcontext()
 
 
-def _slot(primary: Any, val: Any, shape: Any, dtype: Any, validate: bool) -> Any:
+def _slot(
+    primary: Any, val: Any, shape: Any, dtype: DTypeLike | None, validate: bool
+) -> Any:
     scope = get_variable_scope()
     partitioner = scope.partitioner
     scope.set_partitioner(None)

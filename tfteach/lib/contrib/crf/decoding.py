@@ -12,6 +12,7 @@ import numpy as np
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.contrib.crf.likelihood import CrfCell, if_single, known_size, less_one
 from tfteach.lib.rnn.cell import RNNCell
 from tfteach.lib.rnn.dynamic import dynamic_rnn
@@ -28,7 +29,7 @@ from tfteach.ops.math.reduce_functions import argmax, reduce_max
 
 
 @export("contrib.crf.viterbi_decode")
-def viterbi_decode(score: Any, transition_params: Any) -> tuple[list[Any], Any]:
+def viterbi_decode(score: Any, transition_params: TensorLike) -> tuple[list[Any], Any]:
     """The best tags of one sequence, computed in NumPy.
 
     Args:
@@ -68,7 +69,7 @@ class CrfDecodeForwardRnnCell(CrfCell):
     Source: contrib/crf/python/ops/crf.py.
     """
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
         scores = expand_dims(state, 2) + self._transition_params
         best = inputs + reduce_max(scores, [1])
         return cast(argmax(scores, 1), int32), best
@@ -95,7 +96,7 @@ class CrfDecodeBackwardRnnCell(RNNCell):
     def output_size(self) -> int:
         return 1
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
         state = squeeze(state, axis=[1])
         rows = range_of(shape(inputs)[0])
         places = stack([rows, state], axis=1)
@@ -105,7 +106,7 @@ class CrfDecodeBackwardRnnCell(RNNCell):
 
 @export("contrib.crf.crf_decode")
 def crf_decode(
-    potentials: Any, transition_params: Any, sequence_length: Any
+    potentials: TensorLike, transition_params: TensorLike, sequence_length: TensorLike
 ) -> tuple[Tensor, Tensor]:
     """The best tags of each sequence.
 

@@ -12,6 +12,7 @@ from tfteach.control.branch import smart_cond
 from tfteach.framework.dtypes import float32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.rnn.cell import RNNCell
 from tfteach.lib.rnn.dynamic import dynamic_rnn
 from tfteach.ops.array.concat_split import concat
@@ -61,7 +62,10 @@ def less_one(sequence_lengths: Any) -> Tensor:
 
 @export("contrib.crf.crf_sequence_score")
 def crf_sequence_score(
-    inputs: Any, tag_indices: Any, sequence_lengths: Any, transition_params: Any
+    inputs: TensorLike,
+    tag_indices: Tensor,
+    sequence_lengths: TensorLike,
+    transition_params: Tensor,
 ) -> Tensor:
     """The scores of tag sequences: the sum over tags and transitions.
 
@@ -94,7 +98,10 @@ def crf_sequence_score(
 
 @export("contrib.crf.crf_multitag_sequence_score")
 def crf_multitag_sequence_score(
-    inputs: Any, tag_bitmap: Any, sequence_lengths: Any, transition_params: Any
+    inputs: TensorLike,
+    tag_bitmap: TensorLike,
+    sequence_lengths: TensorLike,
+    transition_params: TensorLike,
 ) -> Tensor:
     """log of the summed exponential scores of all sequences of allowed tags.
 
@@ -121,7 +128,9 @@ def crf_multitag_sequence_score(
 
 
 @export("contrib.crf.crf_log_norm")
-def crf_log_norm(inputs: Any, sequence_lengths: Any, transition_params: Any) -> Tensor:
+def crf_log_norm(
+    inputs: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike
+) -> Tensor:
     """log of the summed exponential scores of all tag sequences.
 
     Args:
@@ -156,10 +165,10 @@ def crf_log_norm(inputs: Any, sequence_lengths: Any, transition_params: Any) -> 
 
 @export("contrib.crf.crf_log_likelihood")
 def crf_log_likelihood(
-    inputs: Any,
-    tag_indices: Any,
-    sequence_lengths: Any,
-    transition_params: Any = None,
+    inputs: TensorLike,
+    tag_indices: Tensor,
+    sequence_lengths: TensorLike,
+    transition_params: Tensor | None = None,
 ) -> tuple[Tensor, Any]:
     """log p(tags | inputs) of sequences, and the scores of transitions.
 
@@ -194,7 +203,9 @@ def crf_log_likelihood(
 
 
 @export("contrib.crf.crf_unary_score")
-def crf_unary_score(tag_indices: Any, sequence_lengths: Any, inputs: Any) -> Tensor:
+def crf_unary_score(
+    tag_indices: Tensor, sequence_lengths: TensorLike, inputs: TensorLike
+) -> Tensor:
     """The summed scores of the tags of sequences.
 
     Args:
@@ -221,7 +232,7 @@ def crf_unary_score(tag_indices: Any, sequence_lengths: Any, inputs: Any) -> Ten
 
 @export("contrib.crf.crf_binary_score")
 def crf_binary_score(
-    tag_indices: Any, sequence_lengths: Any, transition_params: Any
+    tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: Tensor
 ) -> Tensor:
     """The summed scores of the transitions in sequences.
 
@@ -276,7 +287,7 @@ class CrfForwardRnnCell(CrfCell):
     Source: contrib/crf/python/ops/crf.py.
     """
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
         scores = expand_dims(state, 2) + self._transition_params
         alphas = inputs + reduce_logsumexp(scores, [1])
         return alphas, alphas

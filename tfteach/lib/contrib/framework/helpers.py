@@ -14,7 +14,7 @@ from tfteach.control.checks.types import (
 from tfteach.control.checks.weights import remove_squeezable_dimensions as _squeezed
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export, export_value
-from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.nest import assert_same_structure as assert_same_structure
 from tfteach.framework.nest import assert_shallow_structure as assert_shallow_structure
 from tfteach.framework.nest import flatten as flatten
@@ -40,6 +40,7 @@ from tfteach.framework.nest import pack_sequence_as as pack_sequence_as
 from tfteach.framework.nest import yield_flat_paths as yield_flat_paths
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import graph_of, name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.core.sparse_tensor import (
     convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,
@@ -63,7 +64,7 @@ for _name in (
 
 
 @export("contrib.framework.assert_scalar_int")
-def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
+def assert_scalar_int(tensor: TensorLike, name: str | None = None) -> Tensor:
     """`tensor` as a Tensor, which must be a scalar int32 or int64.
 
     Raises:
@@ -80,7 +81,7 @@ def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
 
 
 @export("contrib.framework.is_tensor", "is_tensor")
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: TensorLike) -> bool:
     """Whether `x` is a Tensor, a SparseTensor or a Variable."""
     return isinstance(x, Tensor | SparseTensor | Variable)
 
@@ -92,13 +93,13 @@ def get_name_scope() -> str:
 
 
 @export("contrib.framework.get_placeholders")
-def get_placeholders(graph: Any) -> list[Tensor]:
+def get_placeholders(graph: Graph) -> list[Tensor]:
     """The placeholders of a graph."""
     return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
 
 
 @export("contrib.framework.get_graph_from_inputs")
-def get_graph_from_inputs(op_input_list: Any, graph: Any = None) -> Any:
+def get_graph_from_inputs(op_input_list: Any, graph: Graph | None = None) -> Any:
     """The graph of tensors; `graph` if there are no tensors.
 
     Raises:
@@ -109,7 +110,7 @@ def get_graph_from_inputs(op_input_list: Any, graph: Any = None) -> Any:
 
 
 class _Of:
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
 
 
@@ -129,7 +130,7 @@ def reduce_sum_n(tensors: Any, name: str | None = None) -> Tensor:
 
 @export("contrib.framework.remove_squeezable_dimensions")
 def remove_squeezable_dimensions(
-    predictions: Any, labels: Any, name: str | None = None
+    predictions: TensorLike, labels: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Both, without a surplus last dimension of size 1 in one of them."""
     labels, predictions = _squeezed(labels, predictions, name=name)

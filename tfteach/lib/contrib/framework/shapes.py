@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.identity_reshape import identity, reshape
 from tfteach.ops.core.shape_ops import rank, shape, size
 from tfteach.ops.math.compare import equal, logical_and, logical_or
@@ -53,7 +54,7 @@ def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Tensor:
 
 
 @export("contrib.framework.with_shape")
-def with_shape(expected_shape: Any, tensor: Tensor) -> Tensor:
+def with_shape(expected_shape: TensorLike, tensor: Tensor) -> Tensor:
     """`tensor`, with a check of its shape.
 
     Args:

@@ -15,10 +15,19 @@ import numpy as np
 from tfteach.framework.device import DeviceSpec
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export, export_value
+from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.scope import add_to_collection, get_collection
 from tfteach.framework.scope import device as device_scope
-from tfteach.framework.type_aliases import T
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    DeviceLike,
+    DTypeLike,
+    Initializer,
+    Partitioner,
+    Regularizer,
+    T,
+)
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.training.global_step import assert_global_step as assert_global_step
 from tfteach.lib.training.global_step import create_global_step as create_global_step
@@ -47,7 +56,9 @@ def _both(name: str) -> Callable[[T], T]:
 
 
 @_both("assert_or_get_global_step")
-def assert_or_get_global_step(graph: Any = None, global_step_tensor: Any = None) -> Any:
+def assert_or_get_global_step(
+    graph: Graph | None = None, global_step_tensor: Any = None
+) -> Any:
     """The given global step, checked; the graph's if it is None."""
     if global_step_tensor is None:
         return get_global_step(graph)
@@ -63,14 +74,14 @@ def assert_or_get_global_step(graph: Any = None, global_step_tensor: Any = None)
 def variable(
     name: str,
     shape: Any = None,
-    dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    dtype: DTypeLike | None = None,
+    initializer: Initializer | None = None,
+    regularizer: Regularizer | None = None,
     trainable: bool = True,
-    collections: Any = None,
-    caching_device: Any = None,
+    collections: CollectionNames | None = None,
+    caching_device: DeviceLike | None = None,
     device: Any = None,
-    partitioner: Any = None,
+    partitioner: Partitioner | None = None,
     custom_getter: Any = None,
     use_resource: bool | None = None,
     synchronization: Any = VariableSynchronization.AUTO,
@@ -113,14 +124,14 @@ def variable(
 def model_variable(
     name: str,
     shape: Any = None,
-    dtype: Any = float32,
-    initializer: Any = None,
-    regularizer: Any = None,
+    dtype: DTypeLike = float32,
+    initializer: Initializer | None = None,
+    regularizer: Regularizer | None = None,
     trainable: bool = True,
-    collections: Any = None,
-    caching_device: Any = None,
+    collections: CollectionNames | None = None,
+    caching_device: DeviceLike | None = None,
     device: Any = None,
-    partitioner: Any = None,
+    partitioner: Partitioner | None = None,
     custom_getter: Any = None,
     use_resource: bool | None = None,
     synchronization: Any = VariableSynchronization.AUTO,
@@ -147,7 +158,11 @@ def model_variable(
 
 
 def _untrained(
-    initial_value: Any, key: str, validate_shape: bool, name: Any, use_resource: Any
+    initial_value: Any,
+    key: str,
+    validate_shape: bool,
+    name: str | None,
+    use_resource: Any,
 ) -> Any:
     if use_resource is None:
         use_resource = get_variable_scope().use_resource

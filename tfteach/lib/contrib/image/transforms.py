@@ -8,14 +8,13 @@ Source: contrib/image/python/ops/image_ops.py.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.fill import ones, zeros
 from tfteach.ops.core.shape_ops import shape
@@ -60,7 +59,10 @@ def _like(output: Tensor, images: Tensor) -> Tensor:
 
 @export("contrib.image.rotate")
 def rotate(
-    images: Any, angles: Any, interpolation: str = "NEAREST", name: str | None = None
+    images: TensorLike,
+    angles: TensorLike,
+    interpolation: str = "NEAREST",
+    name: str | None = None,
 ) -> Tensor:
     """Images rotated counterclockwise about their centers.
 
@@ -94,8 +96,8 @@ def rotate(
 
 @export("contrib.image.translate")
 def translate(
-    images: Any,
-    translations: Any,
+    images: TensorLike,
+    translations: TensorLike,
     interpolation: str = "NEAREST",
     name: str | None = None,
 ) -> Tensor:
@@ -117,7 +119,10 @@ def translate(
 
 @export("contrib.image.angles_to_projective_transforms")
 def angles_to_projective_transforms(
-    angles: Any, image_height: Any, image_width: Any, name: str | None = None
+    angles: TensorLike,
+    image_height: float | Tensor,
+    image_width: float | Tensor,
+    name: str | None = None,
 ) -> Tensor:
     """The transformations [count, 8] that rotate images about their centers.
 
@@ -161,7 +166,7 @@ def angles_to_projective_transforms(
 
 @export("contrib.image.translations_to_projective_transforms")
 def translations_to_projective_transforms(
-    translations: Any, name: str | None = None
+    translations: TensorLike, name: str | None = None
 ) -> Tensor:
     """The transformations [count, 8] that translate images to the right and down.
 
@@ -199,10 +204,10 @@ def translations_to_projective_transforms(
 
 @export("contrib.image.transform")
 def transform(
-    images: Any,
-    transforms: Any,
+    images: TensorLike,
+    transforms: TensorLike,
     interpolation: str = "NEAREST",
-    output_shape: Any = None,
+    output_shape: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Images under projective transformations, which map output to input pixels.
@@ -245,7 +250,7 @@ def transform(
 
 
 @export("contrib.image.compose_transforms")
-def compose_transforms(*transforms: Any) -> Tensor:
+def compose_transforms(*transforms: TensorLike) -> Tensor:
     """The composition of transformations [count, 8], applied one after the other.
 
     Args:

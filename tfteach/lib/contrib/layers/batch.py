@@ -12,6 +12,7 @@ from tfteach.framework.dtypes import float32
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collections, control_dependencies
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.utils import (
     constant_value,
@@ -57,7 +58,7 @@ class Parameters(NamedTuple):
             found[f"{name}_regularizer"] = self.regularizers.get(name)
         return {"center": self.center, "scale": self.scale, **found}
 
-    def variable(self, name: str, size: Any, dtype: Any, **options: Any) -> Any:
+    def variable(self, name: str, size: Any, dtype: DTypeLike, **options: Any) -> Any:
         return model_variable(
             name,
             shape=size,
@@ -67,7 +68,7 @@ class Parameters(NamedTuple):
             **options,
         )
 
-    def averages(self, size: Any, dtype: Any) -> list[Any]:
+    def averages(self, size: Any, dtype: DTypeLike) -> list[Any]:
         """The moving mean and variance, which are never partitioned."""
         with variable_scope(get_variable_scope()) as scope:
             scope.set_partitioner(None)

@@ -6,11 +6,13 @@ Source: contrib/layers/python/layers/layers.py.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export_value
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import CollectionNames, Initializer, Regularizer
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.layers.initializers import xavier_initializer
 from tfteach.lib.contrib.layers.shared import collect, finished, model_getter
@@ -31,16 +33,16 @@ ZEROS = Zeros()
 def fully_connected(
     inputs: Any,
     num_outputs: int,
-    activation_fn: Any = relu_op,
+    activation_fn: Callable[[Any], Tensor] | None = relu_op,
     normalizer_fn: Any = None,
     normalizer_params: Any = None,
-    weights_initializer: Any = XAVIER,
-    weights_regularizer: Any = None,
-    biases_initializer: Any = ZEROS,
-    biases_regularizer: Any = None,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    weights_initializer: Initializer | None = XAVIER,
+    weights_regularizer: Regularizer | None = None,
+    biases_initializer: Initializer | None = ZEROS,
+    biases_regularizer: Regularizer | None = None,
+    reuse: bool | None = None,
+    variables_collections: CollectionNames | None = None,
+    outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
     scope: Any = None,
 ) -> Tensor:
@@ -89,7 +91,7 @@ def fully_connected(
         inputs = convert(inputs)
         layer = Dense(
             num_outputs,
-            use_bias=not normalizer_fn and biases_initializer,
+            use_bias=not normalizer_fn and biases_initializer is not None,
             kernel_initializer=weights_initializer,
             bias_initializer=biases_initializer,
             kernel_regularizer=weights_regularizer,

@@ -12,6 +12,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import Initializer, Regularizer
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.ops.array.concat_split import concat
@@ -32,11 +33,11 @@ def embed_sequence(
     vocab_size: int | None = None,
     embed_dim: int | None = None,
     unique: bool = False,
-    initializer: Any = None,
-    regularizer: Any = None,
+    initializer: Initializer | None = None,
+    regularizer: Regularizer | None = None,
     trainable: bool = True,
     scope: Any = None,
-    reuse: Any = None,
+    reuse: bool | None = None,
 ) -> Tensor:
     """Rows of an embedding table, selected by ids.
 
@@ -146,11 +147,11 @@ def bow_encoder(
     vocab_size: int,
     embed_dim: int,
     sparse_lookup: bool = True,
-    initializer: Any = None,
-    regularizer: Any = None,
+    initializer: Initializer | None = None,
+    regularizer: Regularizer | None = None,
     trainable: bool = True,
     scope: Any = None,
-    reuse: Any = None,
+    reuse: bool | None = None,
 ) -> Tensor:
     """A bag of words: the mean of the embeddings of each row of ids.
 

@@ -5,10 +5,12 @@ Source: contrib/layers/python/layers/normalization.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import CollectionNames, DTypeLike
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.shared import check_format, finished
@@ -23,8 +25,8 @@ from tfteach.variables.scope import variable_scope
 
 
 def _affine(
-    wanted: dict[str, bool], size: Any, wide: Any, dtype: Any, initializers: Any,
-    collections: Any, trainable: bool,
+    wanted: dict[str, bool], size: Any, wide: Any, dtype: DTypeLike, initializers: Any,
+    collections: CollectionNames | None, trainable: bool,
 ) -> list[Any]:  # fmt: skip
     """beta and gamma, reshaped to broadcast; None if they are not used."""
     found = []
@@ -52,11 +54,11 @@ def instance_norm(
     center: bool = True,
     scale: bool = True,
     epsilon: float = 1e-6,
-    activation_fn: Any = None,
+    activation_fn: Callable[[Any], Tensor] | None = None,
     param_initializers: Any = None,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    reuse: bool | None = None,
+    variables_collections: CollectionNames | None = None,
+    outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
     data_format: str = "NHWC",
     scope: Any = None,
@@ -111,11 +113,11 @@ def group_norm(
     center: bool = True,
     scale: bool = True,
     epsilon: float = 1e-6,
-    activation_fn: Any = None,
+    activation_fn: Callable[[Any], Tensor] | None = None,
     param_initializers: Any = None,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    reuse: bool | None = None,
+    variables_collections: CollectionNames | None = None,
+    outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
     scope: Any = None,
     mean_close_to_zero: bool = False,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tfteach.framework.dtypes import float32
+from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.operation import Tensor
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.ops.random.random_ops import random_uniform, truncated_normal
@@ -18,7 +18,7 @@ from tfteach.variables.initializers import fans
 @public("xavier_initializer")
 @public("xavier_initializer_conv2d")
 def xavier_initializer(
-    uniform: bool = True, seed: int | None = None, dtype: Any = float32
+    uniform: bool = True, seed: int | None = None, dtype: DType = float32
 ) -> Any:
     """An initializer with variance 2 / (inputs + outputs).
 
@@ -42,7 +42,7 @@ def variance_scaling_initializer(
     mode: str = "FAN_IN",
     uniform: bool = False,
     seed: int | None = None,
-    dtype: Any = float32,
+    dtype: DType = float32,
 ) -> Any:
     """An initializer with variance factor / n; the default is He's, for ReLU.
 
@@ -66,7 +66,7 @@ def variance_scaling_initializer(
         raise TypeError("Unknown mode %s [FAN_IN, FAN_OUT, FAN_AVG]", mode)
 
     def initializer(
-        shape: Any, dtype: Any = dtype, partition_info: Any = None
+        shape: Any, dtype: DType = dtype, partition_info: Any = None
     ) -> Tensor:
         _check_float(dtype)
         fan_in, fan_out = fans(shape) if shape else (1, 1)
@@ -81,6 +81,6 @@ def variance_scaling_initializer(
     return initializer
 
 
-def _check_float(dtype: Any) -> None:
+def _check_float(dtype: DType) -> None:
     if not dtype.is_floating:
         raise TypeError("Cannot create initializer for non-floating point type.")

@@ -6,6 +6,7 @@ Source: contrib/layers/python/layers/layers.py.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
@@ -13,6 +14,7 @@ from tfteach.framework.export import export_value
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collections
+from tfteach.framework.type_aliases import CollectionNames, Regularizer
 from tfteach.lib.contrib.layers.dense import XAVIER, ZEROS
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.ops.core.identity_reshape import reshape
@@ -28,16 +30,16 @@ from tfteach.variables.scope import get_variable, variable_scope
 def legacy_fully_connected(
     x: Any,
     num_output_units: int,
-    activation_fn: Any = None,
+    activation_fn: Callable[[Any], Tensor] | None = None,
     weight_init: Any = XAVIER,
     bias_init: Any = ZEROS,
     name: str | None = None,
-    weight_collections: Any = (GraphKeys.WEIGHTS,),
-    bias_collections: Any = (GraphKeys.BIASES,),
-    output_collections: Any = (GraphKeys.ACTIVATIONS,),
+    weight_collections: CollectionNames | None = (GraphKeys.WEIGHTS,),
+    bias_collections: CollectionNames | None = (GraphKeys.BIASES,),
+    output_collections: CollectionNames | None = (GraphKeys.ACTIVATIONS,),
     trainable: bool = True,
-    weight_regularizer: Any = None,
-    bias_regularizer: Any = None,
+    weight_regularizer: Regularizer | None = None,
+    bias_regularizer: Regularizer | None = None,
 ) -> Tensor:
     """`activation_fn(x @ weights + bias)` for a Tensor of rank 2 or more.
 

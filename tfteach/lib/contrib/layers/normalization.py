@@ -5,12 +5,14 @@ Source: contrib/layers/python/layers/layers.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float16
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import CollectionNames, Initializer, Regularizer
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.batch import Parameters, plain
@@ -41,14 +43,14 @@ def batch_norm(
     center: bool = True,
     scale: bool = False,
     epsilon: float = 0.001,
-    activation_fn: Any = None,
+    activation_fn: Callable[[Any], Tensor] | None = None,
     param_initializers: Any = None,
     param_regularizers: Any = None,
-    updates_collections: Any = GraphKeys.UPDATE_OPS,
+    updates_collections: CollectionNames | None = GraphKeys.UPDATE_OPS,
     is_training: Any = True,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    reuse: bool | None = None,
+    variables_collections: CollectionNames | None = None,
+    outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
     batch_weights: Any = None,
     fused: bool | None = None,
@@ -166,8 +168,8 @@ def _fused_in_scope(
     data_format: str,
     reuse: Any,
     scope: Any,
-    outputs_collections: Any,
-    activation_fn: Any,
+    outputs_collections: CollectionNames | None,
+    activation_fn: Callable[[Any], Tensor] | None,
 ) -> Any:
     check_format(data_format, "NCHW", "NHWC")
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as opened:
@@ -181,10 +183,10 @@ def layer_norm(
     inputs: Any,
     center: bool = True,
     scale: bool = True,
-    activation_fn: Any = None,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    activation_fn: Callable[[Any], Tensor] | None = None,
+    reuse: bool | None = None,
+    variables_collections: CollectionNames | None = None,
+    outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
     begin_norm_axis: int = 1,
     begin_params_axis: int = -1,
@@ -261,12 +263,12 @@ def layer_norm(
 @add_arg_scope
 def bias_add(
     inputs: Any,
-    activation_fn: Any = None,
-    initializer: Any = ZEROS,
-    regularizer: Any = None,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    activation_fn: Callable[[Any], Tensor] | None = None,
+    initializer: Initializer | None = ZEROS,
+    regularizer: Regularizer | None = None,
+    reuse: bool | None = None,
+    variables_collections: CollectionNames | None = None,
+    outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
     data_format: str = "NHWC",
     scope: Any = None,

@@ -14,6 +14,7 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import get_collection
+from tfteach.framework.type_aliases import Hyperparameter
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.lib.training.adagrad import AdagradOptimizer
 from tfteach.lib.training.adam import AdamOptimizer
@@ -60,7 +61,7 @@ export_value(
 def optimize_loss(
     loss: Any,
     global_step: Any,
-    learning_rate: Any,
+    learning_rate: Hyperparameter,
     optimizer: Any,
     gradient_noise_scale: Any = None,
     gradient_multipliers: Any = None,

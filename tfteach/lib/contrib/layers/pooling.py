@@ -11,6 +11,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import CollectionNames, TensorLike, WindowLike
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.layers.shared import check_format, layout
 from tfteach.lib.contrib.layers.utils import (
@@ -32,11 +33,11 @@ def _pooled(
     default: str,
     formats: tuple[str, str],
     inputs: Any,
-    kernel_size: Any,
-    stride: Any,
+    kernel_size: WindowLike,
+    stride: WindowLike,
     padding: str,
     data_format: str,
-    outputs_collections: Any,
+    outputs_collections: CollectionNames | None,
     scope: Any,
 ) -> Any:
     check_format(data_format, *formats)
@@ -51,11 +52,11 @@ def _pooled(
 @add_arg_scope
 def avg_pool2d(
     inputs: Any,
-    kernel_size: Any,
-    stride: Any = 2,
+    kernel_size: WindowLike,
+    stride: WindowLike = 2,
     padding: str = "VALID",
     data_format: str = "NHWC",
-    outputs_collections: Any = None,
+    outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
     """The mean element of each window; see `tf.contrib.layers.max_pool2d`."""
@@ -67,11 +68,11 @@ def avg_pool2d(
 @add_arg_scope
 def avg_pool3d(
     inputs: Any,
-    kernel_size: Any,
-    stride: Any = 2,
+    kernel_size: WindowLike,
+    stride: WindowLike = 2,
     padding: str = "VALID",
     data_format: str = "NDHWC",
-    outputs_collections: Any = None,
+    outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
     """The mean element of each window; see `tf.contrib.layers.max_pool2d`."""
@@ -83,11 +84,11 @@ def avg_pool3d(
 @add_arg_scope
 def max_pool2d(
     inputs: Any,
-    kernel_size: Any,
-    stride: Any = 2,
+    kernel_size: WindowLike,
+    stride: WindowLike = 2,
     padding: str = "VALID",
     data_format: str = "NHWC",
-    outputs_collections: Any = None,
+    outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
     """The largest element of each window of an image, for each channel.
@@ -115,11 +116,11 @@ def max_pool2d(
 @add_arg_scope
 def max_pool3d(
     inputs: Any,
-    kernel_size: Any,
-    stride: Any = 2,
+    kernel_size: WindowLike,
+    stride: WindowLike = 2,
     padding: str = "VALID",
     data_format: str = "NDHWC",
-    outputs_collections: Any = None,
+    outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
     """The largest element of each window; see `tf.contrib.layers.max_pool2d`."""
@@ -130,14 +131,14 @@ def max_pool3d(
 @export("contrib.slim.pool")
 @add_arg_scope
 def pool(
-    inputs: Any,
-    kernel_size: Any,
+    inputs: TensorLike,
+    kernel_size: WindowLike,
     pooling_type: str,
     padding: str = "VALID",
     data_format: str | None = None,
-    dilation_rate: Any = 1,
-    stride: Any = 1,
-    outputs_collections: Any = None,
+    dilation_rate: WindowLike = 1,
+    stride: WindowLike = 1,
+    outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
     """`tf.nn.pool` as a layer; `pooling_type` is "AVG" or "MAX".

@@ -12,6 +12,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collection, get_collection, name_scope
+from tfteach.framework.type_aliases import Regularizer
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.add_n import add_n
@@ -111,7 +112,7 @@ def sum_regularizer(regularizer_list: Any, scope: str | None = None) -> Any:
 
 
 @public("apply_regularization")
-def apply_regularization(regularizer: Any, weights_list: Any = None) -> Tensor:
+def apply_regularization(regularizer: Regularizer, weights_list: Any = None) -> Tensor:
     """The sum of a regularizer's losses over several variables.
 
     Args:

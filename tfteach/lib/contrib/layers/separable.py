@@ -5,10 +5,17 @@ Source: contrib/layers/python/layers/layers.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    Initializer,
+    Regularizer,
+    WindowLike,
+)
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.dense import XAVIER, ZEROS
@@ -40,23 +47,23 @@ from tfteach.variables.scope import variable_scope
 def separable_convolution2d(
     inputs: Any,
     num_outputs: int | None,
-    kernel_size: Any,
+    kernel_size: WindowLike,
     depth_multiplier: int = 1,
-    stride: Any = 1,
+    stride: WindowLike = 1,
     padding: str = "SAME",
     data_format: str = "NHWC",
     rate: Any = 1,
-    activation_fn: Any = relu,
+    activation_fn: Callable[[Any], Tensor] = relu,
     normalizer_fn: Any = None,
     normalizer_params: Any = None,
-    weights_initializer: Any = XAVIER,
-    pointwise_initializer: Any = None,
-    weights_regularizer: Any = None,
-    biases_initializer: Any = ZEROS,
-    biases_regularizer: Any = None,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    weights_initializer: Initializer | None = XAVIER,
+    pointwise_initializer: Initializer | None = None,
+    weights_regularizer: Regularizer | None = None,
+    biases_initializer: Initializer | None = ZEROS,
+    biases_regularizer: Regularizer | None = None,
+    reuse: bool | None = None,
+    variables_collections: CollectionNames | None = None,
+    outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
     scope: Any = None,
 ) -> Tensor:
@@ -111,7 +118,7 @@ def separable_convolution2d(
             layout(data_format),
             two_element_tuple(rate),
             depth_multiplier,
-            use_bias=not normalizer_fn and biases_initializer,
+            use_bias=not normalizer_fn and biases_initializer is not None,
             depthwise_initializer=weights_initializer,
             pointwise_initializer=pointwise_initializer or weights_initializer,
             bias_initializer=biases_initializer,
@@ -141,15 +148,15 @@ def separable_convolution2d(
 
 def _depthwise(
     inputs: Any,
-    kernel_size: Any,
+    kernel_size: WindowLike,
     depth_multiplier: int,
-    stride: Any,
+    stride: WindowLike,
     padding: str,
     data_format: str,
     rate: Any,
-    initializer: Any,
-    regularizer: Any,
-    collections: Any,
+    initializer: Initializer | None,
+    regularizer: Regularizer | None,
+    collections: CollectionNames | None,
     trainable: bool,
 ) -> Tensor:
     """The depthwise convolution."""
@@ -178,9 +185,9 @@ def _depthwise(
 def _biased(
     outputs: Any,
     data_format: str,
-    initializer: Any,
-    regularizer: Any,
-    collections: Any,
+    initializer: Initializer | None,
+    regularizer: Regularizer | None,
+    collections: CollectionNames | None,
     trainable: bool,
 ) -> Any:
     """The outputs with biases added, unless `initializer` is None."""
@@ -203,19 +210,19 @@ def _biased(
 @add_arg_scope
 def convolution2d_in_plane(
     inputs: Any,
-    kernel_size: Any,
-    stride: Any = 1,
+    kernel_size: WindowLike,
+    stride: WindowLike = 1,
     padding: str = "SAME",
-    activation_fn: Any = relu,
+    activation_fn: Callable[[Any], Tensor] = relu,
     normalizer_fn: Any = None,
     normalizer_params: Any = None,
-    weights_initializer: Any = XAVIER,
-    weights_regularizer: Any = None,
-    biases_initializer: Any = ZEROS,
-    biases_regularizer: Any = None,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    weights_initializer: Initializer | None = XAVIER,
+    weights_regularizer: Regularizer | None = None,
+    biases_initializer: Initializer | None = ZEROS,
+    biases_regularizer: Regularizer | None = None,
+    reuse: bool | None = None,
+    variables_collections: CollectionNames | None = None,
+    outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
     scope: Any = None,
 ) -> Tensor:

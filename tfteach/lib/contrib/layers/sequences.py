@@ -11,6 +11,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import CollectionNames
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.shared import check_format
@@ -36,7 +37,7 @@ from tfteach.variables.scope import variable_scope
 def images_to_sequence(
     inputs: Any,
     data_format: str = "NHWC",
-    outputs_collections: Any = None,
+    outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
     """The columns of images as a sequence: [width, batch * height, channels].
@@ -63,7 +64,7 @@ def sequence_to_images(
     inputs: Any,
     height: int,
     output_data_format: str = "channels_last",
-    outputs_collections: Any = None,
+    outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
     """Images from the result of `images_to_sequence`.
@@ -91,7 +92,7 @@ def spatial_softmax(
     features: Any,
     temperature: Any = None,
     name: str | None = None,
-    variables_collections: Any = None,
+    variables_collections: CollectionNames | None = None,
     trainable: bool = True,
     data_format: str = "NHWC",
 ) -> Tensor:

@@ -12,6 +12,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import CollectionNames
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.layers.shared import model_getter
 from tfteach.lib.contrib.layers.utils import (
@@ -41,7 +42,7 @@ def dropout(
     keep_prob: Any = 0.5,
     noise_shape: Any = None,
     is_training: Any = True,
-    outputs_collections: Any = None,
+    outputs_collections: CollectionNames | None = None,
     scope: Any = None,
     seed: int | None = None,
 ) -> Tensor:
@@ -77,7 +78,9 @@ def dropout(
 
 @public("flatten")
 @add_arg_scope
-def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> Tensor:
+def flatten(
+    inputs: Any, outputs_collections: CollectionNames | None = None, scope: Any = None
+) -> Tensor:
     """All dimensions except the first (the batch) merged; see `tf.layers.flatten`."""
     with name_scope(scope, "Flatten", [inputs]) as opened:
         outputs = core.flatten(convert(inputs))
@@ -91,7 +94,7 @@ def one_hot_encoding(
     num_classes: int,
     on_value: Any = 1.0,
     off_value: Any = 0.0,
-    outputs_collections: Any = None,
+    outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
     """`tf.one_hot` as a layer.

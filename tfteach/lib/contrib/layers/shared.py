@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collection, get_collection
+from tfteach.framework.type_aliases import CollectionNames
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.utils import (
     collect_named_outputs,
@@ -35,7 +37,7 @@ def model_getter(**renamed: str) -> Callable[..., Any]:
     return get
 
 
-def collect(variable: Any, collections: Any, name: str) -> None:
+def collect(variable: Any, collections: CollectionNames | None, name: str) -> None:
     """Add a layer's variable to the requested collections."""
     is_cut = isinstance(variable, PartitionedVariable)
     parts = list(variable) if is_cut else [variable]
@@ -48,8 +50,8 @@ def collect(variable: Any, collections: Any, name: str) -> None:
 def finished(
     outputs: Any,
     scope_name: str,
-    outputs_collections: Any,
-    activation_fn: Any,
+    outputs_collections: CollectionNames | None,
+    activation_fn: Callable[[Any], Tensor] | None,
     normalizer_fn: Any = None,
     normalizer_params: Any = None,
 ) -> Any:

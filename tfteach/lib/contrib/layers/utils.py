@@ -17,7 +17,12 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collections, get_collection
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import T
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    DTypeLike,
+    T,
+    TensorLike,
+)
 from tfteach.variables.base import Variable
 
 _aliases: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
@@ -47,7 +52,9 @@ def public(name: str) -> Callable[[T], T]:
 
 
 @export("contrib.slim.utils.collect_named_outputs")
-def collect_named_outputs(collections: Any, alias: str, outputs: Any) -> Any:
+def collect_named_outputs(
+    collections: CollectionNames | None, alias: str, outputs: Any
+) -> Any:
     """Add a Tensor to collections, and record an alias for it.
 
     Returns:
@@ -60,14 +67,14 @@ def collect_named_outputs(collections: Any, alias: str, outputs: Any) -> Any:
 
 
 @export("contrib.slim.utils.append_tensor_alias")
-def append_tensor_alias(tensor: Any, alias: str) -> Any:
+def append_tensor_alias(tensor: TensorLike, alias: str) -> Any:
     """Record an alias of a Tensor; returns the Tensor."""
     _aliases.setdefault(tensor, []).append(alias.removesuffix("/"))
     return tensor
 
 
 @export("contrib.slim.utils.get_tensor_aliases")
-def get_tensor_aliases(tensor: Any) -> list[str]:
+def get_tensor_aliases(tensor: Tensor) -> list[str]:
     """The aliases of a Tensor; its name if it has none."""
     own = tensor.op.name if tensor.name.endswith(":0") else tensor.name
     return _aliases.get(tensor, [own])
@@ -100,7 +107,7 @@ def convert_collection_to_dict(
 
 
 @export("contrib.slim.utils.constant_value")
-def constant_value(value_or_tensor_or_var: Any, dtype: Any = None) -> Any:
+def constant_value(value_or_tensor_or_var: Any, dtype: DTypeLike | None = None) -> Any:
     """The value of a constant Tensor, None for other Tensors; other values unchanged.
 
     Raises:
@@ -119,7 +126,9 @@ def constant_value(value_or_tensor_or_var: Any, dtype: Any = None) -> Any:
 
 
 @export("contrib.slim.utils.static_cond")
-def static_cond(pred: Any, fn1: Callable[..., Any], fn2: Callable[..., Any]) -> Any:
+def static_cond(
+    pred: TensorLike, fn1: Callable[..., Any], fn2: Callable[..., Any]
+) -> Any:
     """`fn1()` if `pred` is true, otherwise `fn2()`."""
     for name, function in (("fn1", fn1), ("fn2", fn2)):
         if not callable(function):
@@ -129,7 +138,10 @@ def static_cond(pred: Any, fn1: Callable[..., Any], fn2: Callable[..., Any]) -> 
 
 @export("contrib.slim.utils.smart_cond")
 def smart_cond(
-    pred: Any, fn1: Callable[..., Any], fn2: Callable[..., Any], name: Any = None
+    pred: TensorLike,
+    fn1: Callable[..., Any],
+    fn2: Callable[..., Any],
+    name: str | None = None,
 ) -> Any:
     """`tf.cond`, without branches if `pred` is known while the graph is built."""
     known = constant_value(pred)
@@ -139,7 +151,9 @@ def smart_cond(
 
 
 @export("contrib.slim.utils.get_variable_collections")
-def get_variable_collections(variables_collections: Any, name: str) -> Any:
+def get_variable_collections(
+    variables_collections: CollectionNames | None, name: str
+) -> Any:
     """A variable's collections: a shared list, or its entry in a dict."""
     if isinstance(variables_collections, dict):
         return variables_collections.get(name)

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework import nest
-from tfteach.framework.dtypes import float32
+from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import DTypeLike
 from tfteach.lib.contrib.legacy_seq2seq.decoders import (
     NextInput,
     copy_of,
@@ -24,6 +25,7 @@ from tfteach.lib.contrib.rnn.projections import (
     EmbeddingWrapper,
     OutputProjectionWrapper,
 )
+from tfteach.lib.rnn.cell import RNNCell
 from tfteach.lib.rnn.static import static_rnn
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.fill import zeros
@@ -45,7 +47,7 @@ class _Attention:
     s = v . tanh(U states + W query + b);  softmax(s) . states
     """
 
-    def __init__(self, states: Tensor, size: int, heads: int, dtype: Any) -> None:
+    def __init__(self, states: Tensor, size: int, heads: int, dtype: DTypeLike) -> None:
         length = states.shape[1].value
         self._length = shape(states)[1] if length is None else length
         self._size, self._dtype = size, dtype
@@ -78,7 +80,9 @@ class _Attention:
         return found
 
 
-def _nothing_read(batch_size: Tensor, size: int, heads: int, dtype: Any) -> list[Any]:
+def _nothing_read(
+    batch_size: Tensor, size: int, heads: int, dtype: DTypeLike
+) -> list[Any]:
     sizes = stack([batch_size, size])
     found = [zeros(sizes, dtype=dtype) for _ in range(heads)]
     for tensor in found:
@@ -86,7 +90,7 @@ def _nothing_read(batch_size: Tensor, size: int, heads: int, dtype: Any) -> list
     return found
 
 
-def _joined(values: list[Any], size: int, dtype: Any) -> Tensor:
+def _joined(values: list[Any], size: int, dtype: DTypeLike) -> Tensor:
     """`W + b` applied to the concatenated values."""
     values = [cast(value, dtype) for value in values]
     return Linear(values, size)(values)
@@ -97,11 +101,11 @@ def attention_decoder(
     decoder_inputs: Sequence[Any],
     initial_state: Any,
     attention_states: Tensor,
-    cell: Any,
+    cell: RNNCell,
     output_size: int | None = None,
     num_heads: int = 1,
     loop_function: NextInput | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Tensor], Any]:
@@ -177,7 +181,7 @@ def embedding_attention_decoder(
     decoder_inputs: Sequence[Any],
     initial_state: Any,
     attention_states: Tensor,
-    cell: Any,
+    cell: RNNCell,
     num_symbols: int,
     embedding_size: int,
     num_heads: int = 1,
@@ -185,7 +189,7 @@ def embedding_attention_decoder(
     output_projection: Any = None,
     feed_previous: bool = False,
     update_embedding_for_previous: bool = True,
-    dtype: Any = None,
+    dtype: DType | None = None,
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Tensor], Any]:
@@ -237,14 +241,14 @@ def embedding_attention_decoder(
 def embedding_attention_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: RNNCell,
     num_encoder_symbols: int,
     num_decoder_symbols: int,
     embedding_size: int,
     num_heads: int = 1,
     output_projection: Any = None,
     feed_previous: Any = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Tensor], Any]:

@@ -15,6 +15,8 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import DTypeLike
+from tfteach.lib.rnn.cell import RNNCell
 from tfteach.lib.rnn.static import static_rnn
 from tfteach.ops.core.identity_reshape import stop_gradient
 from tfteach.ops.math.reduce_functions import argmax
@@ -26,7 +28,7 @@ NextInput = Callable[[Tensor, int], Any]
 Decode = Callable[[bool, bool], tuple[list[Any], Any]]
 
 
-def copy_of(cell: Any) -> Any:
+def copy_of(cell: RNNCell) -> Any:
     """A copy of the cell, with separate variables.
 
     Raises:
@@ -56,7 +58,10 @@ def likeliest_embedded(
 
 
 def projection_checked(
-    output_projection: Any, symbols: int, dtype: Any, weights_too: bool = True
+    output_projection: Any,
+    symbols: int,
+    dtype: DTypeLike | None,
+    weights_too: bool = True,
 ) -> None:
     """Raise ValueError unless the projection, if given, has `symbols` outputs."""
     if output_projection is None:
@@ -105,7 +110,7 @@ def decoded_either_way(
 def rnn_decoder(
     decoder_inputs: Iterable[Any],
     initial_state: Any,
-    cell: Any,
+    cell: RNNCell,
     loop_function: NextInput | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
@@ -147,8 +152,8 @@ def rnn_decoder(
 def basic_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
-    dtype: Any = float32,
+    cell: RNNCell,
+    dtype: DTypeLike = float32,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """An encoder, and a decoder that starts with its final state.
@@ -174,9 +179,9 @@ def basic_rnn_seq2seq(
 def tied_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: RNNCell,
     loop_function: NextInput | None = None,
-    dtype: Any = float32,
+    dtype: DTypeLike = float32,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """An encoder and a decoder with shared variables.

@@ -10,6 +10,7 @@ from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.contrib.legacy_seq2seq.decoders import (
     copy_of,
     decoded_either_way,
@@ -33,7 +34,7 @@ from tfteach.variables.scope import get_variable, variable_scope
 def embedding_rnn_decoder(
     decoder_inputs: Sequence[Any],
     initial_state: Any,
-    cell: Any,
+    cell: RNNCell,
     num_symbols: int,
     embedding_size: int,
     output_projection: Any = None,
@@ -82,13 +83,13 @@ def embedding_rnn_decoder(
 def embedding_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: RNNCell,
     num_encoder_symbols: int,
     num_decoder_symbols: int,
     embedding_size: int,
     output_projection: Any = None,
-    feed_previous: Any = False,
-    dtype: Any = None,
+    feed_previous: TensorLike = False,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """`basic_rnn_seq2seq` for ids, with an embedding on each side.
@@ -142,13 +143,13 @@ def embedding_rnn_seq2seq(
 def embedding_tied_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: RNNCell,
     num_symbols: int,
     embedding_size: int,
     num_decoder_symbols: int | None = None,
     output_projection: Any = None,
     feed_previous: Any = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """`tied_rnn_seq2seq` for ids: one embedding and one cell for both sides.
@@ -213,7 +214,7 @@ def one2many_rnn_seq2seq(
     num_decoder_symbols_dict: Mapping[Any, int],
     embedding_size: int,
     feed_previous: Any = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
     """An encoder, and several decoders that start with its final state.
@@ -266,7 +267,7 @@ def one2many_rnn_seq2seq(
 def _one_of_many(
     inputs: Sequence[Any],
     begin: Any,
-    cell: Any,
+    cell: RNNCell,
     symbols: int,
     embedding_size: int,
     feed_previous: Any,

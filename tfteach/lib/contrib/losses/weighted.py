@@ -93,14 +93,14 @@ def compute_weighted_loss(
 
 @public("add_loss")
 @add_arg_scope
-def add_loss(loss: Any, loss_collection: Any = GraphKeys.LOSSES) -> None:
+def add_loss(loss: Any, loss_collection: str = GraphKeys.LOSSES) -> None:
     """`tf.losses.add_loss`"""
     losses_.add_loss(loss, loss_collection)
 
 
 @public("get_losses")
 def get_losses(
-    scope: str | None = None, loss_collection: Any = GraphKeys.LOSSES
+    scope: str | None = None, loss_collection: str = GraphKeys.LOSSES
 ) -> list[Any]:
     """`tf.losses.get_losses`"""
     return losses_.get_losses(scope, loss_collection)

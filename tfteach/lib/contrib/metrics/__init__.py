@@ -13,7 +13,7 @@ from tfteach.framework.dtypes import bool_, float32, string
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import T
+from tfteach.framework.type_aliases import CollectionNames, T, TensorLike
 from tfteach.lib.metrics import classes, counts, means, ranked, thresholds
 from tfteach.ops.array.in_top_k import in_top_k
 from tfteach.ops.core.fill import ones_like
@@ -62,8 +62,8 @@ def aggregate_metric_map(
 def streaming_mean(
     values: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """`tf.metrics.mean`"""
@@ -77,8 +77,8 @@ def _of(metric: Callable[..., Pair]) -> Callable[..., Pair]:
         predictions: Any,
         labels: Any,
         weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
+        metrics_collections: CollectionNames | None = None,
+        updates_collections: CollectionNames | None = None,
         name: str | None = None,
     ) -> Pair:
         collections = metrics_collections, updates_collections
@@ -212,8 +212,8 @@ def streaming_recall_at_k(
     labels: Any,
     k: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: CollectionNames | None = None,
+    updates_collections: CollectionNames | None = None,
     name: str | None = None,
 ) -> Pair:
     """The fraction of examples whose label is among the top k predictions.
@@ -237,7 +237,10 @@ def streaming_recall_at_k(
 
 @export("contrib.metrics.accuracy")
 def accuracy(
-    predictions: Any, labels: Any, weights: Any = None, name: str | None = None
+    predictions: Tensor,
+    labels: Tensor,
+    weights: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The fraction of predictions that equal their labels, in this batch.
 

@@ -6,13 +6,13 @@ Source: contrib/nn/python/ops/alpha_dropout.py; Klambauer et al. 2017.
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import greater_equal
@@ -24,9 +24,9 @@ _ALPHA = -1.7580993408473766
 
 @export("contrib.nn.alpha_dropout")
 def alpha_dropout(
-    x: Any,
-    keep_prob: Any,
-    noise_shape: Any = None,
+    x: TensorLike,
+    keep_prob: TensorLike,
+    noise_shape: TensorLike | None = None,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:

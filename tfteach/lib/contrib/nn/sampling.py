@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tfteach.control.sparse_softmax_cross_entropy import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import squeeze
 from tfteach.ops.core.shape_ops import shape
@@ -18,13 +17,13 @@ from tfteach.ops.nn.sampled_loss import sampled_logits
 
 @export("contrib.nn.sampled_sparse_softmax_loss")
 def sampled_sparse_softmax_loss(
-    weights: Any,
-    biases: Any,
-    labels: Any,
-    inputs: Any,
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
-    sampled_values: Any = None,
+    sampled_values: TensorLike | None = None,
     remove_accidental_hits: bool = True,
     partition_strategy: str = "mod",
     name: str = "sampled_sparse_softmax_loss",

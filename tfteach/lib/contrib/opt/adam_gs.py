@@ -9,6 +9,7 @@ from typing import Any
 
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
+from tfteach.framework.type_aliases import Hyperparameter, TensorLike
 from tfteach.lib.training.adam import AdamOptimizer
 from tfteach.lib.training.optimizer import Optimizer
 from tfteach.ops.core.identity_reshape import identity
@@ -38,11 +39,11 @@ class AdamGSOptimizer(AdamOptimizer):
 
     def __init__(
         self,
-        global_step: Any = 0,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        global_step: TensorLike = 0,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: TensorLike = 0.9,
+        beta2: TensorLike = 0.999,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "Adam",
     ) -> None:

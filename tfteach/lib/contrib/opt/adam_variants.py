@@ -12,6 +12,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op
 from tfteach.framework.scope import colocate_with
+from tfteach.framework.type_aliases import Hyperparameter, TensorLike
 from tfteach.lib.training.adam import AdamOptimizer
 from tfteach.lib.training.optimizer import cast_all
 from tfteach.ops.array.gather import gather
@@ -75,10 +76,10 @@ class AdaMaxOptimizer(_Rows):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: TensorLike = 0.9,
+        beta2: TensorLike = 0.999,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "AdaMax",
     ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import DTypeLike, Hyperparameter
 from tfteach.lib.training.single_op_optimizer import RuleOptimizer, UpdateOps
 from tfteach.ops.array.gather import gather
 from tfteach.ops.core.control_flow_ops import group
@@ -79,7 +80,7 @@ class _Signs(RuleOptimizer):
         update = scatter_sub(var, grad.indices, change, use_locking=self._use_locking)
         return group(update, m_now)
 
-    def _more(self, dtype: Any) -> dict[str, Any]:
+    def _more(self, dtype: DTypeLike) -> dict[str, Any]:
         """Further numbers for `_factor`."""
         return {}
 
@@ -116,7 +117,7 @@ class AddSignOptimizer(_Signs):
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
+        learning_rate: Hyperparameter = 0.1,
         alpha: Any = 1.0,
         beta: Any = 0.9,
         sign_decay_fn: Callable[[Any], Any] | None = None,
@@ -160,7 +161,7 @@ class PowerSignOptimizer(_Signs):
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
+        learning_rate: Hyperparameter = 0.1,
         base: float = math.e,
         beta: Any = 0.9,
         sign_decay_fn: Callable[[Any], Any] | None = None,
@@ -174,7 +175,7 @@ class PowerSignOptimizer(_Signs):
             "logbase": ("logbase", math.log(base)),
         }
 
-    def _more(self, dtype: Any) -> dict[str, Any]:
+    def _more(self, dtype: DTypeLike) -> dict[str, Any]:
         return {"e": cast(math.e, dtype)}
 
     def _factor(self, numbers: dict[str, Any], agree: Any) -> Tensor:

@@ -13,6 +13,8 @@ from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike
 from tfteach.lib.contrib.rnn.shared import WithMemory
 from tfteach.lib.layers.base import Layer
 from tfteach.lib.layers.specs import InputSpec
@@ -77,9 +79,9 @@ class LSTMBlockCell(WithMemory, LayerRNNCell):
         forget_bias: float = 1.0,
         cell_clip: float | None = None,
         use_peephole: bool = False,
-        dtype: Any = None,
-        reuse: Any = None,
-        name: Any = "lstm_cell",
+        dtype: DTypeLike | None = None,
+        reuse: bool | None = None,
+        name: str = "lstm_cell",
     ) -> None:
         super().__init__(_reuse=reuse, dtype=dtype, name=name)
         self._num_units = num_units
@@ -87,7 +89,7 @@ class LSTMBlockCell(WithMemory, LayerRNNCell):
         self._op = ops.LSTMBlockCell(float(forget_bias), float(clip), use_peephole)
         self.input_spec = InputSpec(ndim=2)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth = input_shape[1].value
         if not depth:
             raise ValueError(f"Expecting inputs_shape[1] to be set: {input_shape}")
@@ -96,7 +98,7 @@ class LSTMBlockCell(WithMemory, LayerRNNCell):
         )
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         if len(state) != 2:
             raise ValueError("Expecting state to be a tuple with length 2.")
         weights = self._peepholes
@@ -127,14 +129,14 @@ class LSTMBlockWrapper(Layer, ABC):
         inputs: Any,
         initial_cell_state: Any,
         initial_output: Any,
-        dtype: Any,
+        dtype: DTypeLike,
         sequence_length: Any,
     ) -> Any:
         """(all cell states, all outputs), Tensors [time, batch, num_units]."""
 
     def call(
         self,
-        inputs: Any,
+        inputs: Tensor,
         initial_state: Any = None,
         dtype: Any = None,
         sequence_length: Any = None,
@@ -155,9 +157,9 @@ class LSTMBlockWrapper(Layer, ABC):
         """
         is_list = isinstance(inputs, list)
         inputs = stack(inputs) if is_list else inputs
-        time, batch_size, _ = inputs.shape.with_rank(3).as_list()
-        batch_size = shape(inputs)[1] if batch_size is None else batch_size
-        time = shape(inputs)[0] if time is None else time
+        steps, examples, _ = inputs.shape.with_rank(3).as_list()
+        batch_size = shape(inputs)[1] if examples is None else examples
+        time = shape(inputs)[0] if steps is None else steps
         if initial_state is None:
             if dtype is None:
                 raise ValueError("Either initial_state or dtype needs to be specified")
@@ -224,9 +226,9 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         forget_bias: float = 1.0,
         cell_clip: float | None = None,
         use_peephole: bool = False,
-        reuse: Any = None,
-        dtype: Any = None,
-        name: Any = "lstm_fused_cell",
+        reuse: bool | None = None,
+        dtype: DTypeLike | None = None,
+        name: str = "lstm_fused_cell",
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
         self._num_units = num_units
@@ -239,7 +241,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         """The size of the cell state."""
         return self._num_units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth = input_shape[2].value
         if depth is None:
             raise ValueError(f"Expecting inputs_shape[2] to be set: {input_shape}")
@@ -253,7 +255,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         inputs: Any,
         initial_cell_state: Any,
         initial_output: Any,
-        dtype: Any,
+        dtype: DTypeLike,
         sequence_length: Any,
     ) -> Any:
         time = inputs.shape[0].value
@@ -298,8 +300,8 @@ class GRUBlockCell(OfUnits, LayerRNNCell):
         self,
         num_units: int | None = None,
         cell_size: int | None = None,
-        reuse: Any = None,
-        name: Any = "gru_cell",
+        reuse: bool | None = None,
+        name: str = "gru_cell",
     ) -> None:
         super().__init__(_reuse=reuse, name=name)
         if (cell_size is None) == (num_units is None):
@@ -311,7 +313,7 @@ class GRUBlockCell(OfUnits, LayerRNNCell):
         self._num_units: Any = cell_size if num_units is None else num_units
         self.input_spec = InputSpec(ndim=2)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = input_shape[1].value, self._num_units
         if depth is None:
             raise ValueError("Expecting input_size to be set.")
@@ -326,7 +328,7 @@ class GRUBlockCell(OfUnits, LayerRNNCell):
         )
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         size = state.shape.with_rank(2)[1]
         if size.value is not None and size.value != self._num_units:
             raise ValueError(

@@ -5,11 +5,14 @@ Source: contrib/rnn/python/ops/rnn_cell.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike, Initializer
 from tfteach.lib.contrib.rnn.linear import Linear
 from tfteach.lib.contrib.rnn.shared import WithMemory, built_depth, require_known_depth
 from tfteach.lib.layers.specs import InputSpec
@@ -50,10 +53,10 @@ class UGRNNCell(OfUnits, RNNCell):
     def __init__(
         self,
         num_units: int,
-        initializer: Any = None,
+        initializer: Initializer | None = None,
         forget_bias: float = 1.0,
-        activation: Any = tanh,
-        reuse: Any = None,
+        activation: Callable[[Any], Tensor] = tanh,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
         self._num_units = num_units
@@ -62,7 +65,7 @@ class UGRNNCell(OfUnits, RNNCell):
         self._activation = activation
         self._linear: Linear | None = None
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         require_known_depth(inputs)
         with variable_scope(get_variable_scope(), initializer=self._initializer):
             joined = concat([inputs, state], 1)
@@ -103,10 +106,10 @@ class IntersectionRNNCell(OfUnits, RNNCell):
         self,
         num_units: int,
         num_in_proj: int | None = None,
-        initializer: Any = None,
+        initializer: Initializer | None = None,
         forget_bias: float = 1.0,
-        y_activation: Any = relu,
-        reuse: Any = None,
+        y_activation: Callable[[Any], Tensor] = relu,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
         self._num_units = num_units
@@ -131,7 +134,7 @@ class IntersectionRNNCell(OfUnits, RNNCell):
                 self._projection = Linear(inputs, self._num_units)
             return self._projection(inputs)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         units = self._num_units
         with variable_scope(get_variable_scope(), initializer=self._initializer):
             inputs = self._fitting(inputs)
@@ -175,9 +178,9 @@ class SRUCell(OfUnits, LayerRNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
-        reuse: Any = None,
-        name: Any = None,
+        activation: Callable[[Any], Tensor] | None = None,
+        reuse: bool | None = None,
+        name: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, **kwargs)
@@ -185,13 +188,13 @@ class SRUCell(OfUnits, LayerRNNCell):
         self._activation = activation or tanh
         self.input_spec = InputSpec(ndim=2)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = built_depth(input_shape), self._num_units
         self._kernel = self.add_variable("kernel", [depth, 4 * units])
         self._bias = self.add_variable("bias", [2 * units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         parts = matmul(inputs, self._kernel)
         new, forget, reset, straight = split(value=parts, num_or_size_splits=4, axis=1)
         gates = sigmoid(bias_add(concat([forget, reset], 1), self._bias))
@@ -204,7 +207,7 @@ def _spread_over_magnitudes(smallest: float, largest: float) -> Any:
     """An initializer of numbers with uniformly distributed logarithms."""
 
     def initialize(
-        shape: Any, dtype: Any = float32, partition_info: Any = None
+        shape: Any, dtype: DTypeLike = float32, partition_info: Any = None
     ) -> Tensor:
         return exp(random_uniform(shape, log(smallest), log(largest), dtype))
 
@@ -241,7 +244,7 @@ class PhasedLSTMCell(WithMemory, RNNCell):
         trainable_ratio_on: bool = True,
         period_init_min: float = 1.0,
         period_init_max: float = 1000.0,
-        reuse: Any = None,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
         self._num_units = num_units
@@ -287,7 +290,7 @@ class PhasedLSTMCell(WithMemory, RNNCell):
         )
         return period, phase, ratio_on
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         (c, h), (time, x) = state, inputs
         new_c, new_h = self._lstm(x, c, h)
         period, phase, ratio_on = self._cycle_variables()

@@ -116,7 +116,7 @@ class ConvLSTMCell(RNNCell):
         """The shape of the output, without the batch."""
         return self._output_size
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         c, h = state
         gates = _convolved(
             [inputs, h], self._kernel_shape, 4 * self._output_channels, self._use_bias

@@ -12,6 +12,7 @@ from typing import Any
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import DTypeLike, Initializer
 from tfteach.lib.contrib.rnn.lstm_cells import peeped
 from tfteach.lib.contrib.rnn.shared import sharded_variable
 from tfteach.lib.rnn.cell import RNNCell
@@ -76,12 +77,12 @@ class TimeFreqLSTMCell(RNNCell):
         num_units: int,
         use_peepholes: bool = False,
         cell_clip: float | None = None,
-        initializer: Any = None,
+        initializer: Initializer | None = None,
         num_unit_shards: int = 1,
         forget_bias: float = 1.0,
         feature_size: Any = None,
         frequency_skip: Any = 1,
-        reuse: Any = None,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
         self._num_units = num_units
@@ -106,7 +107,7 @@ class TimeFreqLSTMCell(RNNCell):
         count = _count(_known_depth(inputs), size, skip)
         return [slice(inputs, [0, k * skip], [-1, size]) for k in range(count)]
 
-    def _diagonals(self, dtype: Any) -> dict[str, Any]:
+    def _diagonals(self, dtype: DTypeLike) -> dict[str, Any]:
         if not self._use_peepholes:
             return dict.fromkeys("FIO")
         return {
@@ -114,7 +115,7 @@ class TimeFreqLSTMCell(RNNCell):
             for gate in "FIO"
         }
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         units, dtype = self._num_units, inputs.dtype
         windows = self._windows(inputs)
         depth: Any = windows[0].shape.as_list()[1]
@@ -193,7 +194,7 @@ class GridLSTMCell(RNNCell):
         use_peepholes: bool = False,
         share_time_frequency_weights: bool = False,
         cell_clip: float | None = None,
-        initializer: Any = None,
+        initializer: Initializer | None = None,
         num_unit_shards: int = 1,
         forget_bias: float = 1.0,
         feature_size: Any = None,
@@ -203,7 +204,7 @@ class GridLSTMCell(RNNCell):
         end_freqindex_list: Any = None,
         couple_input_forget_gates: bool = False,
         state_is_tuple: bool = True,
-        reuse: Any = None,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
         if not state_is_tuple:
@@ -254,7 +255,7 @@ class GridLSTMCell(RNNCell):
         """The named tuple's type; None for states in one Tensor."""
         return self._state_tuple_type
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         batch_size = inputs.shape[0].value or shape(inputs)[0]
         outputs: list[Tensor] = []
         states: list[Tensor] = []
@@ -323,7 +324,9 @@ class GridLSTMCell(RNNCell):
 
     # ---- one block
 
-    def _weights(self, block: int, depth: int, dtype: Any) -> tuple[_Weights, _Weights]:
+    def _weights(
+        self, block: int, depth: int, dtype: DTypeLike
+    ) -> tuple[_Weights, _Weights]:
         """The weights along frequency and along time, which may be shared."""
         gates = 3 if self._is_coupled else 4
         sizes = [depth + 2 * self._num_units, gates * self._num_units]
@@ -425,7 +428,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         use_peepholes: bool = False,
         share_time_frequency_weights: bool = False,
         cell_clip: float | None = None,
-        initializer: Any = None,
+        initializer: Initializer | None = None,
         num_unit_shards: int = 1,
         forget_bias: float = 1.0,
         feature_size: Any = None,
@@ -435,7 +438,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         end_freqindex_list: Any = None,
         couple_input_forget_gates: bool = False,
         backward_slice_offset: int = 0,
-        reuse: Any = None,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(
             num_units,
@@ -458,7 +461,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         self._name_states("BidirectionalGridLSTMStateTuple", ["fwd_", "bwd_"])
         self._output_size *= 2
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         batch_size = inputs.shape[0].value or shape(inputs)[0]
         forward = self._windows_of(inputs)
         backward = forward

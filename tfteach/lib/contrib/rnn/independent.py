@@ -5,11 +5,14 @@ Source: contrib/rnn/python/ops/rnn_cell.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike, Initializer
 from tfteach.lib.contrib.rnn.shared import WithMemory, built_depth
 from tfteach.lib.layers.specs import InputSpec
 from tfteach.lib.rnn.cell import LayerRNNCell
@@ -29,12 +32,12 @@ class _Independent(LayerRNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
-        reuse: Any = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
-        name: Any = None,
-        dtype: Any = None,
+        activation: Callable[[Any], Tensor] | None = None,
+        reuse: bool | None = None,
+        kernel_initializer: Initializer | None = None,
+        bias_initializer: Initializer | None = None,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
         self.input_spec = InputSpec(ndim=2)
@@ -96,20 +99,20 @@ class IndRNNCell(OfUnits, _Independent):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
-        reuse: Any = None,
-        name: Any = None,
-        dtype: Any = None,
+        activation: Callable[[Any], Tensor] | None = None,
+        reuse: bool | None = None,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(num_units, activation, reuse, None, None, name, dtype)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = built_depth(input_shape), self._num_units
         zeros = Zeros(dtype=self.dtype)
         self._make("", ("kernel_w", "kernel_u"), [depth, units], zeros)
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         output = self._activation(self._linear("", inputs, state, 1))
         return output, output
 
@@ -132,7 +135,7 @@ class IndyGRUCell(OfUnits, _Independent):
     Source: Gonnet and Deselaers, "IndyLSTMs", 2019; contrib/rnn/python/ops/rnn_cell.py.
     """
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = built_depth(input_shape), self._num_units
         ones = Constant(1.0, dtype=self.dtype)
         zeros = Zeros(dtype=self.dtype)
@@ -140,7 +143,7 @@ class IndyGRUCell(OfUnits, _Independent):
         self._make("candidate/", ("kernel", "kernel_u"), [depth, units], zeros)
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         gates = sigmoid(self._linear("gates/", inputs, state, 2))
         r, u = split(value=gates, num_or_size_splits=2, axis=1)
         kept = r * state
@@ -172,12 +175,12 @@ class IndyLSTMCell(WithMemory, _Independent):
         self,
         num_units: int,
         forget_bias: float = 1.0,
-        activation: Any = None,
-        reuse: Any = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
-        name: Any = None,
-        dtype: Any = None,
+        activation: Callable[[Any], Tensor] | None = None,
+        reuse: bool | None = None,
+        kernel_initializer: Initializer | None = None,
+        bias_initializer: Initializer | None = None,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(
             num_units,
@@ -190,13 +193,13 @@ class IndyLSTMCell(WithMemory, _Independent):
         )
         self._forget_bias = forget_bias
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = built_depth(input_shape), self._num_units
         zeros = Zeros(dtype=self.dtype)
         self._make("", ("kernel_w", "kernel_u"), [depth, 4 * units], zeros)
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         axis = constant(1, dtype=int32)
         c, h = state
         gates = self._linear("", inputs, h, 4)

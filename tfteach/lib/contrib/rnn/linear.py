@@ -10,6 +10,7 @@ from typing import Any
 from tfteach.framework import nest
 from tfteach.framework.dtypes import int32
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import DTypeLike, Initializer
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.linalg.matmul import matmul
@@ -45,7 +46,9 @@ def _in_list(args: Any) -> Any:
     return args if nest.is_sequence(args) else [args]
 
 
-def _bias_variable(outer: Any, size: int, dtype: Any, initializer: Any) -> Any:
+def _bias_variable(
+    outer: Any, size: Any, dtype: DTypeLike, initializer: Initializer | None
+) -> Any:
     """A bias, which is never partitioned."""
     with variable_scope(outer) as inner:
         inner.set_partitioner(None)
@@ -71,10 +74,10 @@ class Linear:
     def __init__(
         self,
         args: Any,
-        output_size: int,
+        output_size: int | None,
         build_bias: bool = True,
-        bias_initializer: Any = None,
-        kernel_initializer: Any = None,
+        bias_initializer: Initializer | None = None,
+        kernel_initializer: Initializer | None = None,
     ) -> None:
         inputs = _in_list(args)
         self._is_list = nest.is_sequence(args)
@@ -102,8 +105,8 @@ def _linear(
     args: Any,
     output_size: int,
     bias: bool,
-    bias_initializer: Any = None,
-    kernel_initializer: Any = None,
+    bias_initializer: Initializer | None = None,
+    kernel_initializer: Initializer | None = None,
 ) -> Tensor:
     """`[args] W (+ b)` with variables of the current scope, as called by old notebooks.
 

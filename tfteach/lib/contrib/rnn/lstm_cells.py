@@ -5,11 +5,14 @@ Source: contrib/rnn/python/ops/rnn_cell.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike, Initializer, TensorLike
 from tfteach.lib.contrib.rnn.linear import Linear
 from tfteach.lib.contrib.rnn.shared import (
     WithMemory,
@@ -61,13 +64,13 @@ class LayerNormBasicLSTMCell(WithMemory, RNNCell):
         num_units: int,
         forget_bias: float = 1.0,
         input_size: Any = None,
-        activation: Any = tanh,
+        activation: Callable[[Any], Tensor] = tanh,
         layer_norm: bool = True,
         norm_gain: float = 1.0,
         norm_shift: float = 0.0,
-        dropout_keep_prob: Any = 1.0,
+        dropout_keep_prob: TensorLike = 1.0,
         dropout_prob_seed: int | None = None,
-        reuse: Any = None,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
         if input_size is not None:
@@ -95,7 +98,7 @@ class LayerNormBasicLSTMCell(WithMemory, RNNCell):
         pairs = zip(parts, names, strict=True)
         return [self._normalized(part, name) for part, name in pairs]
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         c, h = state
         i, j, f, o = self._gates(concat([inputs, h], 1))
         new = self._activation(j)
@@ -136,15 +139,15 @@ class CoupledInputForgetGateLSTMCell(WithMemory, RNNCell):
         self,
         num_units: int,
         use_peepholes: bool = False,
-        initializer: Any = None,
+        initializer: Initializer | None = None,
         num_proj: int | None = None,
         proj_clip: float | None = None,
         num_unit_shards: int = 1,
         num_proj_shards: int = 1,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = tanh,
-        reuse: Any = None,
+        activation: Callable[[Any], Tensor] = tanh,
+        reuse: bool | None = None,
         layer_norm: bool = False,
         norm_gain: float = 1.0,
         norm_shift: float = 0.0,
@@ -185,12 +188,12 @@ class CoupledInputForgetGateLSTMCell(WithMemory, RNNCell):
         pairs = zip(parts, ("transform", "forget", "output"), strict=True)
         return [self._normalized(part, name) for part, name in pairs]
 
-    def _diagonal(self, gate: str, dtype: Any) -> Any:
+    def _diagonal(self, gate: str, dtype: DTypeLike) -> Any:
         if not self._use_peepholes:
             return None
         return get_variable(f"W_{gate}_diag", shape=[self._num_units], dtype=dtype)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         units, dtype = self._num_units, inputs.dtype
         size = units if self._num_proj is None else self._num_proj
         if self._state_is_tuple:
@@ -241,12 +244,12 @@ class GLSTMCell(WithMemory, RNNCell):
     def __init__(
         self,
         num_units: int,
-        initializer: Any = None,
+        initializer: Initializer | None = None,
         num_proj: int | None = None,
         number_of_groups: int = 1,
         forget_bias: float = 1.0,
-        activation: Any = tanh,
-        reuse: Any = None,
+        activation: Callable[[Any], Tensor] = tanh,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
         if num_units % number_of_groups != 0:
@@ -279,7 +282,7 @@ class GLSTMCell(WithMemory, RNNCell):
                 self._kernels.append(Linear(joined, size, build_bias=False))
             return split(self._kernels[group](joined), 4, 1)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         c, h = state
         batch = inputs.shape[0].value or shape(inputs)[0]
         depth = inputs.shape[1].value
@@ -307,7 +310,7 @@ class GLSTMCell(WithMemory, RNNCell):
                 new_h = self._projection(new_h)
         return new_h, LSTMStateTuple(new_c, new_h)
 
-    def _with_biases(self, gates: list[Any], dtype: Any) -> list[Tensor]:
+    def _with_biases(self, gates: list[Any], dtype: DTypeLike) -> list[Tensor]:
         biases = []
         for gate in "ijfo":
             zeros = Constant(0.0, dtype=dtype)
@@ -338,14 +341,14 @@ class NASCell(WithMemory, LayerRNNCell):
         num_units: int,
         num_proj: int | None = None,
         use_bias: bool = False,
-        reuse: Any = None,
+        reuse: bool | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(_reuse=reuse, **kwargs)
         self._num_units, self._num_proj = num_units, num_proj
         self._use_bias = use_bias
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = input_shape.with_rank(2)[1].value, self._num_units
         if depth is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
@@ -359,7 +362,7 @@ class NASCell(WithMemory, LayerRNNCell):
             self.projection_weights = self.add_variable("projection_weights", sizes)
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         c, h = state
         from_state = matmul(h, self.recurrent_kernel)
         from_input = matmul(inputs, self.kernel)

@@ -6,13 +6,16 @@ Source: contrib/rnn/python/ops/core_rnn_cell.py.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import Initializer
 from tfteach.lib.contrib.rnn.linear import Linear
+from tfteach.lib.rnn.cell import RNNCell
 from tfteach.lib.rnn.wrappers import EnclosingCell
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.nn.embedding_lookup import embedding_lookup
@@ -48,11 +51,11 @@ class EmbeddingWrapper(EnclosingCell):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         embedding_classes: int,
         embedding_size: int,
-        initializer: Any = None,
-        reuse: Any = None,
+        initializer: Initializer | None = None,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(cell, _reuse=reuse)
         if embedding_classes <= 0 or embedding_size <= 0:
@@ -63,7 +66,7 @@ class EmbeddingWrapper(EnclosingCell):
         self._sizes = [embedding_classes, embedding_size]
         self._initializer = initializer
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         with get_default_graph().device("/cpu:0"):
             first = state[0] if isinstance(state, tuple) else state
             edge = math.sqrt(3)  # variance 1
@@ -82,7 +85,13 @@ class EmbeddingWrapper(EnclosingCell):
 class _Projecting(EnclosingCell):
     """A cell with a projection `x W + b` of its input or output."""
 
-    def __init__(self, cell: Any, size: int, activation: Any, reuse: Any) -> None:
+    def __init__(
+        self,
+        cell: RNNCell,
+        size: int,
+        activation: Callable[[Any], Tensor] | None,
+        reuse: Any,
+    ) -> None:
         super().__init__(cell, _reuse=reuse)
         self._projected_size = size
         self._activation = activation
@@ -116,17 +125,17 @@ class InputProjectionWrapper(_Projecting):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         num_proj: int,
-        activation: Any = None,
+        activation: Callable[[Any], Tensor] | None = None,
         input_size: Any = None,
-        reuse: Any = None,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(cell, num_proj, activation, reuse)
         if input_size is not None:
             get_logger().warning("%s: The input_size parameter is deprecated.", self)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         return self.cell(self._projected(inputs), state)
 
 
@@ -151,10 +160,10 @@ class OutputProjectionWrapper(_Projecting):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         output_size: int,
-        activation: Any = None,
-        reuse: Any = None,
+        activation: Callable[[Any], Tensor] | None = None,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(cell, output_size, activation, reuse)
         if output_size < 1:
@@ -165,6 +174,6 @@ class OutputProjectionWrapper(_Projecting):
         """The size of the projection."""
         return self._projected_size
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         output, state = self.cell(inputs, state)
         return self._projected(output), state

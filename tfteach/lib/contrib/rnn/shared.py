@@ -10,6 +10,8 @@ from typing import Any
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collection, get_collection
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike
 from tfteach.lib.contrib.layers.normalization import layer_norm
 from tfteach.lib.rnn.cells import LSTMStateTuple
 from tfteach.ops.array.concat_split import concat
@@ -42,7 +44,7 @@ def require_known_depth(inputs: Tensor) -> int:
     return depth
 
 
-def built_depth(input_shape: Any) -> int:
+def built_depth(input_shape: TensorShape) -> int:
     """The same for the shape passed to `build`, with another message."""
     depth: int | None = input_shape[1].value
     if depth is None:
@@ -52,7 +54,7 @@ def built_depth(input_shape: Any) -> int:
     return depth
 
 
-def sharded_variable(name: str, sizes: list[int], dtype: Any, shards: int) -> Any:
+def sharded_variable(name: str, sizes: list[int], dtype: DTypeLike, shards: int) -> Any:
     """A variable of the current scope, or `shards` of them concatenated in one Tensor.
 
     Raises:

@@ -5,11 +5,13 @@ Source: contrib/rnn/python/ops/rnn.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.lib.rnn.cell import RNNCell
 from tfteach.lib.rnn.dynamic import bidirectional_dynamic_rnn
 from tfteach.lib.rnn.static import static_bidirectional_rnn
 from tfteach.ops.array.concat_split import concat
@@ -73,11 +75,11 @@ def _layers(
 def stack_bidirectional_rnn(
     cells_fw: Any,
     cells_bw: Any,
-    inputs: Any,
+    inputs: Sequence[TensorLike],
     initial_states_fw: Any = None,
     initial_states_bw: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Tensor], tuple[Any, ...], tuple[Any, ...]]:
     """Layers of `tf.nn.static_bidirectional_rnn`.
@@ -113,11 +115,11 @@ def stack_bidirectional_rnn(
 def stack_bidirectional_dynamic_rnn(
     cells_fw: Any,
     cells_bw: Any,
-    inputs: Any,
+    inputs: TensorLike,
     initial_states_fw: Any = None,
     initial_states_bw: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
     parallel_iterations: int | None = None,
     time_major: bool = False,
     scope: Any = None,
@@ -150,7 +152,12 @@ def stack_bidirectional_dynamic_rnn(
     """
 
     def run(
-        _: Any, cell_fw: Any, cell_bw: Any, below: Any, state_fw: Any, state_bw: Any
+        _: Any,
+        cell_fw: RNNCell,
+        cell_bw: RNNCell,
+        below: Any,
+        state_fw: Any,
+        state_bw: Any,
     ) -> Any:
         outputs, ends = bidirectional_dynamic_rnn(
             cell_fw,

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from tfteach.framework import nest
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.contrib.rnn.linear import Linear
 from tfteach.lib.rnn.cell import RNNCell, require_cell
 from tfteach.lib.rnn.cells import warn_of_joined_state
@@ -53,13 +54,13 @@ class AttentionCellWrapper(RNNCell):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         attn_length: int,
         attn_size: int | None = None,
         attn_vec_size: int | None = None,
         input_size: int | None = None,
         state_is_tuple: bool = True,
-        reuse: Any = None,
+        reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
         require_cell("cell", cell)
@@ -93,7 +94,7 @@ class AttentionCellWrapper(RNNCell):
         """The size of outputs."""
         return self._size
 
-    def _projected(self, part: str, values: Any, size: int) -> Tensor:
+    def _projected(self, part: str, values: Any, size: int | None) -> Tensor:
         if part not in self._linear:
             self._linear[part] = Linear(values, size)
         return self._linear[part](values)
@@ -108,7 +109,7 @@ class AttentionCellWrapper(RNNCell):
             begin += size
         return parts[0], parts[1], parts[2]
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: Any) -> Any:
         state, read, outputs = self._parts(state)
         outputs = reshape(outputs, [-1, self._length, self._size])
         input_size = self._input_size
@@ -165,7 +166,7 @@ class HighwayWrapper(EnclosingCell):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         couple_carry_transform_gates: bool = True,
         carry_bias_init: float = 1.0,
     ) -> None:
@@ -187,7 +188,7 @@ class HighwayWrapper(EnclosingCell):
             transform = self._gate("transform", inputs, -self._carry_bias)
         return inputs * carry + output * transform
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
         """Run the wrapped cell for one step, and combine."""
         outputs, state = self.cell(inputs, state, scope=scope)
         nest.assert_same_structure(inputs, outputs)
@@ -206,7 +207,7 @@ class CompiledWrapper(EnclosingCell):
       NotImplementedError: always.
     """
 
-    def __init__(self, cell: Any, compile_stateful: bool = False) -> None:
+    def __init__(self, cell: RNNCell, compile_stateful: bool = False) -> None:
         _refuse_compiling()
 
 

@@ -14,10 +14,11 @@ import numpy as np
 from tfteach.control.checks.values import assert_positive
 from tfteach.framework import nest
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import as_dtype, float32, int32
+from tfteach.framework.dtypes import DType, as_dtype, float32, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.layers.base import Layer
 from tfteach.lib.layers.core import Dense
 from tfteach.lib.rnn.cell import zero_tensors
@@ -149,11 +150,11 @@ class MemoryAttention(AttentionMechanism):
         """The number of positions: the state is the previous alignments."""
         return self._alignments_size
 
-    def initial_alignments(self, batch_size: Any, dtype: Any) -> Any:
+    def initial_alignments(self, batch_size: Any, dtype: DTypeLike) -> Any:
         """The alignments before the first step: zeros [batch, time]."""
         return zero_tensors(self._alignments_size, batch_size, dtype)
 
-    def initial_state(self, batch_size: Any, dtype: Any) -> Any:
+    def initial_state(self, batch_size: Any, dtype: DTypeLike) -> Any:
         """The state before the first step, here the alignments."""
         return self.initial_alignments(batch_size, dtype)
 
@@ -214,7 +215,7 @@ def _masked_score(score: Tensor, lengths: Any, mask_value: Any) -> Tensor:
 
 
 @export("contrib.seq2seq.hardmax")
-def hardmax(logits: Any, name: str | None = None) -> Tensor:
+def hardmax(logits: TensorLike, name: str | None = None) -> Tensor:
     """1 at each row's largest logit, otherwise 0.
 
     Args:
@@ -231,9 +232,8 @@ def hardmax(logits: Any, name: str | None = None) -> Tensor:
     """
     with name_scope(name, "Hardmax", [logits]):
         logits = convert(logits, name="logits")
-        depth = logits.shape.as_list()[-1]
-        if depth is None:
-            depth = shape(logits)[-1]
+        size = logits.shape.as_list()[-1]
+        depth = shape(logits)[-1] if size is None else size
         return one_hot(argmax(logits, -1), depth, dtype=logits.dtype)
 
 
@@ -313,7 +313,9 @@ class Bahdanau(MemoryAttention):
         return bahdanau_score(query, self._keys, v, length, bias)
 
 
-def memory_layer(units: int, dtype: Any, name: str = "memory_layer") -> Dense:
+def memory_layer(
+    units: int, dtype: DTypeLike | None, name: str = "memory_layer"
+) -> Dense:
     """The layer that computes keys."""
     return Dense(units, name=name, use_bias=False, dtype=dtype or float32)
 
@@ -351,12 +353,12 @@ class LuongAttention(Luong):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         scale: bool = False,
         probability_fn: Callable[[Any], Any] | None = None,
         score_mask_value: Any = None,
-        dtype: Any = None,
+        dtype: DType | None = None,
         custom_key_value_fn: Callable[..., Any] | None = None,
         name: str = "LuongAttention",
     ) -> None:
@@ -396,12 +398,12 @@ class BahdanauAttention(Bahdanau):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         normalize: bool = False,
         probability_fn: Callable[[Any], Any] | None = None,
         score_mask_value: Any = None,
-        dtype: Any = None,
+        dtype: DType | None = None,
         custom_key_value_fn: Callable[..., Any] | None = None,
         name: str = "BahdanauAttention",
     ) -> None:

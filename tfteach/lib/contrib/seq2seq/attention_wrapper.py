@@ -16,6 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.contrib.framework.shapes import with_same_shape
 from tfteach.lib.contrib.seq2seq.attention import AttentionMechanism, size_of
 from tfteach.lib.layers.core import Dense
@@ -127,7 +128,7 @@ class AttentionWrapper(RNNCell):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         attention_mechanism: Any,
         attention_layer_size: Any = None,
         alignment_history: bool = False,
@@ -137,7 +138,7 @@ class AttentionWrapper(RNNCell):
         name: str | None = None,
         attention_layer: Any = None,
         attention_fn: Callable[..., Any] | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(name=name, dtype=dtype)
         require_cell("cell", cell)
@@ -234,7 +235,7 @@ class AttentionWrapper(RNNCell):
             ),
         )
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> AttentionWrapperState:
+    def zero_state(self, batch_size: TensorLike, dtype: Any) -> AttentionWrapperState:
         """The initial state: zeros, or `initial_cell_state` for the cell.
 
         Args:
@@ -285,7 +286,7 @@ class AttentionWrapper(RNNCell):
                 alignment_history=self._item_or_tuple(map(history, alignments)),
             )
 
-    def call(self, inputs: Any, state: Any) -> tuple[Any, AttentionWrapperState]:
+    def call(self, inputs: Tensor, state: Any) -> tuple[Any, AttentionWrapperState]:
         """A step: (output, next state)."""
         if not isinstance(state, AttentionWrapperState):
             raise TypeError(

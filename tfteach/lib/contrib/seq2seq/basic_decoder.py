@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 from tfteach.framework import nest
 from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.lib.contrib.seq2seq.decoder import Decoder
 from tfteach.lib.contrib.seq2seq.helper import Helper
 from tfteach.lib.layers.base import Layer
-from tfteach.lib.rnn.cell import require_cell, size_shape
+from tfteach.lib.rnn.cell import RNNCell, require_cell, size_shape
 
 
 @export("contrib.seq2seq.BasicDecoderOutput")
@@ -52,7 +53,11 @@ class BasicDecoder(Decoder):
     """
 
     def __init__(
-        self, cell: Any, helper: Helper, initial_state: Any, output_layer: Any = None
+        self,
+        cell: RNNCell,
+        helper: Helper,
+        initial_state: Any,
+        output_layer: Any = None,
     ) -> None:
         require_cell("cell", cell)
         if not isinstance(helper, Helper):
@@ -98,7 +103,9 @@ class BasicDecoder(Decoder):
         """Start: (finished bool [batch], inputs, state)."""
         return (*self._helper.initialize(), self._initial_state)
 
-    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> Any:
+    def step(
+        self, time: Tensor, inputs: Any, state: Any, name: str | None = None
+    ) -> Any:
         """A step: (BasicDecoderOutput, state, next inputs, finished bool [batch])."""
         with name_scope(name, "BasicDecoderStep", (time, inputs, state)):
             outputs, state = self._cell(inputs, state)

@@ -18,6 +18,7 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.contrib.seq2seq.attention import size_of
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather_nd import gather_nd
@@ -35,7 +36,7 @@ from tfteach.ops.math.reduce_functions import reduce_max
 
 
 @export("contrib.seq2seq.tile_batch")
-def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
+def tile_batch(t: TensorLike, multiplier: int, name: str | None = None) -> Any:
     """Each row repeated `multiplier` times in sequence, for beam search.
 
     Args:
@@ -75,10 +76,10 @@ def _tiled(tensor: Any, multiplier: int) -> Tensor:
 
 @export("contrib.seq2seq.gather_tree")
 def gather_tree(
-    step_ids: Any,
-    parent_ids: Any,
-    max_sequence_lengths: Any,
-    end_token: Any,
+    step_ids: TensorLike,
+    parent_ids: TensorLike,
+    max_sequence_lengths: TensorLike,
+    end_token: TensorLike,
     name: str | None = None,
 ) -> Tensor:
     """Full beams, from the ids and the parent beams of each step.

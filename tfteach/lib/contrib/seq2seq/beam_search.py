@@ -19,6 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.contrib.seq2seq.beam_arrays import (
     gather_tree,
     require_known_rank,
@@ -33,7 +34,7 @@ from tfteach.lib.contrib.seq2seq.beam_step import (
 from tfteach.lib.contrib.seq2seq.decoder import Decoder
 from tfteach.lib.contrib.seq2seq.inference import embedding_function
 from tfteach.lib.layers.base import Layer
-from tfteach.lib.rnn.cell import require_cell
+from tfteach.lib.rnn.cell import RNNCell, require_cell
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.tile_broadcast import one_hot, tile
 from tfteach.ops.core.fill import zeros
@@ -97,10 +98,10 @@ class BeamSearchDecoder(Decoder):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         embedding: Any,
-        start_tokens: Any,
-        end_token: Any,
+        start_tokens: TensorLike,
+        end_token: TensorLike,
         initial_state: Any,
         beam_width: int,
         output_layer: Any = None,
@@ -185,7 +186,9 @@ class BeamSearchDecoder(Decoder):
         )
         return self._finished, self._start_inputs, state
 
-    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> Any:
+    def step(
+        self, time: Tensor, inputs: Any, state: Any, name: str | None = None
+    ) -> Any:
         """A step: (BeamSearchDecoderOutput, state, inputs, finished [batch, beams])."""
         sizes = self._cell.state_size
         with name_scope(name, "BeamSearchDecoderStep", (time, inputs, state)):
@@ -214,7 +217,9 @@ class BeamSearchDecoder(Decoder):
             )
         return step, state, next_inputs, state.finished
 
-    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> Any:
+    def finalize(
+        self, outputs: Any, final_state: Any, sequence_lengths: TensorLike
+    ) -> Any:
         """(FinalBeamSearchDecoderOutput, state), from the outputs of all steps."""
         predicted = gather_tree(
             outputs.predicted_ids,

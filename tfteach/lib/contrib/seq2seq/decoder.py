@@ -19,6 +19,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.rnn.cell import zero_tensors
 from tfteach.lib.rnn.dynamic import transpose_batch_time
 from tfteach.lib.rnn.steps import read_where_used
@@ -61,7 +62,9 @@ class Decoder(ABC):
         """Start: (finished bool [batch], inputs, state)."""
 
     @abstractmethod
-    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> Any:
+    def step(
+        self, time: Tensor, inputs: Any, state: Any, name: str | None = None
+    ) -> Any:
         """A step: (outputs, next state, next inputs, finished bool [batch]).
 
         Args:
@@ -71,7 +74,9 @@ class Decoder(ABC):
           name: the name scope.
         """
 
-    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> Any:
+    def finalize(
+        self, outputs: Any, final_state: Any, sequence_lengths: TensorLike
+    ) -> Any:
         """End: (outputs, state) to be returned instead of these.
 
         Args:

@@ -18,6 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.rnn.dynamic import transpose_batch_time
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.shape_ops import shape, size
@@ -54,17 +55,17 @@ class Helper(ABC):
 
     @abstractmethod
     def sample(
-        self, time: Any, outputs: Any, state: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, name: str | None = None
     ) -> Any:
         """The samples of a step's outputs."""
 
     @abstractmethod
     def next_inputs(
         self,
-        time: Any,
+        time: Tensor,
         outputs: Any,
         state: Any,
-        sample_ids: Any,
+        sample_ids: Tensor,
         name: str | None = None,
     ) -> Any:
         """After a step: (finished bool [batch], next inputs, next state)."""
@@ -115,7 +116,7 @@ class CustomHelper(Helper):
         sample_fn: Callable[..., Any],
         next_inputs_fn: Callable[..., Any],
         sample_ids_shape: Any = None,
-        sample_ids_dtype: Any = None,
+        sample_ids_dtype: DTypeLike | None = None,
     ) -> None:
         self._initialize_fn, self._sample_fn = initialize_fn, sample_fn
         self._next_inputs_fn = next_inputs_fn
@@ -152,7 +153,7 @@ class CustomHelper(Helper):
         return finished, inputs
 
     def sample(
-        self, time: Any, outputs: Any, state: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, name: str | None = None
     ) -> Any:
         """The samples of a step's outputs."""
         with self._scope(name, "Sample", time, outputs, state):
@@ -160,10 +161,10 @@ class CustomHelper(Helper):
 
     def next_inputs(
         self,
-        time: Any,
+        time: Tensor,
         outputs: Any,
         state: Any,
-        sample_ids: Any,
+        sample_ids: Tensor,
         name: str | None = None,
     ) -> Any:
         """After a step: (finished bool [batch], next inputs, next state)."""
@@ -201,8 +202,8 @@ class TrainingHelper(OneIdHelper):
 
     def __init__(
         self,
-        inputs: Any,
-        sequence_length: Any,
+        inputs: TensorLike,
+        sequence_length: TensorLike,
         time_major: bool = False,
         name: str | None = None,
     ) -> None:
@@ -233,7 +234,7 @@ class TrainingHelper(OneIdHelper):
         """The lengths, int32 [batch]."""
         return self._sequence_length
 
-    def _inputs_at(self, time: Any, finished: Tensor) -> Any:
+    def _inputs_at(self, time: Tensor | int, finished: Tensor) -> Any:
         """The inputs of a step; zeros after the end."""
         return cond(
             reduce_all(finished),
@@ -248,7 +249,7 @@ class TrainingHelper(OneIdHelper):
             return finished, self._inputs_at(0, finished)
 
     def sample(
-        self, time: Any, outputs: Any, state: Any = None, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any = None, name: str | None = None
     ) -> Any:
         """The classes with the largest outputs, int32 [batch]."""
         with name_scope(name, "TrainingHelperSample", [time, outputs]):
@@ -256,10 +257,10 @@ class TrainingHelper(OneIdHelper):
 
     def next_inputs(
         self,
-        time: Any,
+        time: Tensor,
         outputs: Any,
         state: Any,
-        sample_ids: Any = None,
+        sample_ids: Tensor | None = None,
         name: str | None = None,
     ) -> Any:
         """After a step: (finished bool [batch], next inputs, the state)."""

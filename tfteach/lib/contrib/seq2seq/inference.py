@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.contrib.seq2seq.helper import Helper, OneIdHelper
 from tfteach.lib.contrib.seq2seq.sampling import categorical_sample
 from tfteach.ops.array.tile_broadcast import tile
@@ -47,7 +48,9 @@ class GreedyEmbeddingHelper(OneIdHelper):
     Source: contrib/seq2seq/python/ops/helper.py.
     """
 
-    def __init__(self, embedding: Any, start_tokens: Any, end_token: Any) -> None:
+    def __init__(
+        self, embedding: Any, start_tokens: TensorLike, end_token: TensorLike
+    ) -> None:
         self._embedding_fn = embedding_function(embedding)
         self._start_tokens = convert(start_tokens, int32, name="start_tokens")
         self._end_token = convert(end_token, int32, name="end_token")
@@ -63,7 +66,7 @@ class GreedyEmbeddingHelper(OneIdHelper):
         return tile([False], [self._batch_size]), self._start_inputs
 
     def sample(
-        self, time: Any, outputs: Any, state: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, name: str | None = None
     ) -> Tensor:
         """The classes with the largest outputs, int32 [batch]."""
         _require_tensor(outputs)
@@ -71,10 +74,10 @@ class GreedyEmbeddingHelper(OneIdHelper):
 
     def next_inputs(
         self,
-        time: Any,
+        time: Tensor,
         outputs: Any,
         state: Any,
-        sample_ids: Any,
+        sample_ids: Tensor,
         name: str | None = None,
     ) -> Any:
         """After a step: (finished bool [batch], next inputs, the state)."""
@@ -111,16 +114,16 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
     def __init__(
         self,
         embedding: Any,
-        start_tokens: Any,
-        end_token: Any,
+        start_tokens: TensorLike,
+        end_token: TensorLike,
         softmax_temperature: Any = None,
-        seed: Any = None,
+        seed: int | None = None,
     ) -> None:
         super().__init__(embedding, start_tokens, end_token)
         self._softmax_temperature, self._seed = softmax_temperature, seed
 
     def sample(
-        self, time: Any, outputs: Any, state: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, name: str | None = None
     ) -> Tensor:
         """The sampled classes, int32 [batch]."""
         _require_tensor(outputs)
@@ -148,8 +151,8 @@ class InferenceHelper(Helper):
         self,
         sample_fn: Callable[..., Any],
         sample_shape: Any,
-        sample_dtype: Any,
-        start_inputs: Any,
+        sample_dtype: DTypeLike,
+        start_inputs: TensorLike,
         end_fn: Callable[..., Any],
         next_inputs_fn: Callable[..., Any] | None = None,
     ) -> None:
@@ -180,17 +183,17 @@ class InferenceHelper(Helper):
         return tile([False], [self._batch_size]), self._start_inputs
 
     def sample(
-        self, time: Any, outputs: Any, state: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, name: str | None = None
     ) -> Any:
         """The samples of a step's outputs."""
         return self._sample_fn(outputs)
 
     def next_inputs(
         self,
-        time: Any,
+        time: Tensor,
         outputs: Any,
         state: Any,
-        sample_ids: Any,
+        sample_ids: Tensor,
         name: str | None = None,
     ) -> Any:
         """After a step: (finished bool [batch], next inputs, the state)."""

@@ -14,10 +14,11 @@ import numpy as np
 
 from tfteach.control.functional import scan
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import int32
+from tfteach.framework.dtypes import DType, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.contrib.seq2seq.attention import (
     Bahdanau,
     Luong,
@@ -40,7 +41,7 @@ from tfteach.variables.scope import get_variable
 
 
 @export("contrib.seq2seq.safe_cumprod")
-def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
+def safe_cumprod(x: TensorLike, *args: Any, **kwargs: Any) -> Tensor:
     """`tf.cumprod` of numbers in (0, 1], as exp(cumsum(log(x))).
 
     Args:
@@ -58,12 +59,15 @@ def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
     """
     with name_scope(None, "SafeCumprod", [x]):
         x = convert(x, name="x")
-        tiny = np.finfo(x.dtype.as_numpy_dtype).tiny
+        kind: Any = x.dtype.as_numpy_dtype
+        tiny = np.finfo(kind).tiny
         return exp(cumsum(log(clip_by_value(x, tiny, 1)), *args, **kwargs))
 
 
 @export("contrib.seq2seq.monotonic_attention")
-def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> Tensor:
+def monotonic_attention(
+    p_choose_i: TensorLike, previous_attention: TensorLike, mode: str
+) -> Tensor:
     """The probability that each position is chosen, given the previous attention.
 
     attention[i] = p[i] * q[i], q[i] = (1 - p[i-1]) * q[i-1] + previous[i].
@@ -115,7 +119,7 @@ def monotonic_alignments(
     previous_alignments: Any,
     sigmoid_noise: float,
     mode: str,
-    seed: Any = None,
+    seed: int | None = None,
 ) -> Tensor:
     """The alignments of scores, with noise added if requested."""
     if sigmoid_noise > 0:
@@ -125,7 +129,9 @@ def monotonic_alignments(
     return monotonic_attention(chosen, previous_alignments, mode)
 
 
-def _probability(noise: float, mode: str, seed: Any) -> Callable[[Any, Any], Any]:
+def _probability(
+    noise: float, mode: str, seed: int | None
+) -> Callable[[Any, Any], Any]:
     return partial(monotonic_alignments, sigmoid_noise=noise, mode=mode, seed=seed)
 
 
@@ -134,7 +140,7 @@ class Monotonic(MemoryAttention):
 
     _score_bias_init: Any
 
-    def initial_alignments(self, batch_size: Any, dtype: Any) -> Tensor:
+    def initial_alignments(self, batch_size: Any, dtype: DTypeLike) -> Tensor:
         """The alignments before the first step: 1 at the first position."""
         first = zeros((batch_size,), dtype=int32)
         return one_hot(first, self._alignments_size, dtype=dtype)
@@ -169,15 +175,15 @@ class LuongMonotonicAttention(Monotonic, Luong):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         scale: bool = False,
         score_mask_value: Any = None,
         sigmoid_noise: float = 0.0,
         sigmoid_noise_seed: Any = None,
         score_bias_init: Any = 0.0,
         mode: str = "parallel",
-        dtype: Any = None,
+        dtype: DType | None = None,
         name: str = "LuongMonotonicAttention",
     ) -> None:
         super().__init__(
@@ -212,15 +218,15 @@ class BahdanauMonotonicAttention(Monotonic, Bahdanau):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         normalize: bool = False,
         score_mask_value: Any = None,
         sigmoid_noise: float = 0.0,
         sigmoid_noise_seed: Any = None,
         score_bias_init: Any = 0.0,
         mode: str = "parallel",
-        dtype: Any = None,
+        dtype: DType | None = None,
         name: str = "BahdanauMonotonicAttention",
     ) -> None:
         super().__init__(

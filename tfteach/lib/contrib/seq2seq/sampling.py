@@ -41,7 +41,7 @@ def bernoulli_sample(
     probabilities: Tensor,
     dtype: DType = int32,
     sample_shape: Any = (),
-    seed: Any = None,
+    seed: int | None = None,
 ) -> Tensor:
     """1 with these probabilities, otherwise 0."""
     probabilities = convert(probabilities, name="probs")
@@ -56,7 +56,7 @@ def bernoulli_sample(
     return sampled(draw, sample_shape)
 
 
-def categorical_sample(logits: Any, seed: Any = None) -> Tensor:
+def categorical_sample(logits: Any, seed: int | None = None) -> Tensor:
     """int32 classes sampled from logits [..., classes]."""
     logits = convert(logits, name="logits")
     classes = shape(logits)[-1]

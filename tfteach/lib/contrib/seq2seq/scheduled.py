@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.contrib.seq2seq.helper import TrainingHelper, unstacked
 from tfteach.lib.contrib.seq2seq.inference import embedding_function
 from tfteach.lib.contrib.seq2seq.sampling import bernoulli_sample, categorical_sample
@@ -62,12 +63,12 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
     def __init__(
         self,
-        inputs: Any,
-        sequence_length: Any,
+        inputs: TensorLike,
+        sequence_length: TensorLike,
         embedding: Any,
-        sampling_probability: Any,
+        sampling_probability: TensorLike,
         time_major: bool = False,
-        seed: Any = None,
+        seed: int | None = None,
         scheduling_seed: Any = None,
         name: str | None = None,
     ) -> None:
@@ -79,7 +80,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
             super().__init__(inputs, sequence_length, time_major, name)
 
     def sample(
-        self, time: Any, outputs: Any, state: Any = None, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any = None, name: str | None = None
     ) -> Tensor:
         """The sampled classes, -1 where none was sampled; int32 [batch]."""
         default = "ScheduledEmbeddingTrainingHelperSample"
@@ -95,7 +96,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
     def next_inputs(
         self,
-        time: Any,
+        time: Tensor,
         outputs: Any,
         state: Any,
         sample_ids: Any = None,
@@ -152,13 +153,13 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
     def __init__(
         self,
-        inputs: Any,
-        sequence_length: Any,
-        sampling_probability: Any,
+        inputs: TensorLike,
+        sequence_length: TensorLike,
+        sampling_probability: TensorLike,
         time_major: bool = False,
-        seed: Any = None,
+        seed: int | None = None,
         next_inputs_fn: Callable[[Any], Any] | None = None,
-        auxiliary_inputs: Any = None,
+        auxiliary_inputs: TensorLike | None = None,
         name: str | None = None,
     ) -> None:
         values = [inputs, auxiliary_inputs, sampling_probability]
@@ -176,7 +177,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             super().__init__(inputs, sequence_length, time_major, name)
 
     def sample(
-        self, time: Any, outputs: Any, state: Any = None, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any = None, name: str | None = None
     ) -> Tensor:
         """1 where outputs are used, otherwise 0; int32 [batch]."""
         default = "ScheduledOutputTrainingHelperSample"
@@ -189,7 +190,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
     def next_inputs(
         self,
-        time: Any,
+        time: Tensor,
         outputs: Any,
         state: Any,
         sample_ids: Any = None,
@@ -219,7 +220,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             inputs = cond(logical_or(all_finished, none_chosen), lambda: base, mixed)
             return finished, inputs, state
 
-    def _with_auxiliary(self, outputs: Any, time: Any, rows: Any = None) -> Any:
+    def _with_auxiliary(self, outputs: Any, time: Tensor, rows: Any = None) -> Any:
         """Outputs with the auxiliary inputs of the next step appended."""
         if self._auxiliary_arrays is None:
             return outputs

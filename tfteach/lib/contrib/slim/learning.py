@@ -18,6 +18,7 @@ from tfteach.framework.scope import (
     get_collection,
     name_scope,
 )
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.training.global_step import get_or_create_global_step
 from tfteach.lib.training.optimizer import Optimizer
 from tfteach.ops.core.control_flow_ops import no_op, with_dependencies
@@ -156,7 +157,7 @@ def _train_op(
 def create_train_op(
     total_loss: Any,
     optimizer: Optimizer,
-    global_step: Any = _USE_GLOBAL_STEP,
+    global_step: TensorLike = _USE_GLOBAL_STEP,
     update_ops: Any = None,
     variables_to_train: Any = None,
     transform_grads_fn: Any = None,
@@ -185,9 +186,9 @@ def create_train_op(
 
 @export("contrib.slim.learning.create_train_op")
 def create_slim_train_op(
-    total_loss: Any,
+    total_loss: TensorLike,
     optimizer: Optimizer,
-    global_step: Any = _USE_GLOBAL_STEP,
+    global_step: TensorLike = _USE_GLOBAL_STEP,
     update_ops: Any = None,
     variables_to_train: Any = None,
     clip_gradient_norm: Any = 0,

@@ -13,6 +13,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.array.top_k import top_k
 from tfteach.ops.array.where_select import where
@@ -67,7 +68,7 @@ def sparsemax(logits: Any, name: str | None = None) -> Tensor:
 
 @export("contrib.sparsemax.sparsemax_loss")
 def sparsemax_loss(
-    logits: Any, sparsemax: Any, labels: Any, name: str | None = None
+    logits: TensorLike, sparsemax: Any, labels: TensorLike, name: str | None = None
 ) -> Tensor:
     """The loss of `tf.contrib.sparsemax.sparsemax`, with gradient `sparsemax - labels`.
 

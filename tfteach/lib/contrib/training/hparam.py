@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 
 from tfteach.framework.deprecation import deprecated
 from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import TensorLike
 
 # name=value, name[2]=value or name=[value, value], up to the next comma or the end.
 _ASSIGNMENT = re.compile(
@@ -164,7 +166,7 @@ class HParams:
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
-    def add_hparam(self, name: str, value: Any) -> None:
+    def add_hparam(self, name: str, value: Tensor) -> None:
         """Add a hyperparameter.
 
         Raises:
@@ -178,7 +180,7 @@ class HParams:
         self._hparam_types[name] = (type(value[0] if is_list else value), is_list)
         setattr(self, name, value)
 
-    def set_hparam(self, name: str, value: Any) -> None:
+    def set_hparam(self, name: str, value: TensorLike) -> None:
         """Change the value of a hyperparameter.
 
         Raises:
