@@ -67,7 +67,8 @@ class SourceWriter(Generic[Origin]):
     """Writes one Python function, line by line.
 
     Attributes:
-      namespace: the function's globals.
+      parameters: the function's.
+      namespace: its globals.
 
     Example:
       >>> writer = SourceWriter[str]("double", ["x"])
@@ -77,9 +78,10 @@ class SourceWriter(Generic[Origin]):
     """
 
     def __init__(self, name: str, parameters: Sequence[str]) -> None:
+        self.parameters = list(parameters)
         self.namespace: dict[str, Any] = {}
         self._name = name
-        self._lines = [f"def {name}({', '.join(parameters)}):"]
+        self._lines: list[str] = []
         self._origins: dict[int, Origin] = {}
         self._indent = " "
         self._temporaries = itertools.count()
@@ -89,7 +91,7 @@ class SourceWriter(Generic[Origin]):
         """Add a line; an exception raised there is traced back to `origin`."""
         self._lines.append(self._indent + text)
         if origin is not None:
-            self._origins[len(self._lines)] = origin
+            self._origins[1 + len(self._lines)] = origin  # line 1 is the def
 
     @contextmanager
     def block(
@@ -122,7 +124,8 @@ class SourceWriter(Generic[Origin]):
 
     @property
     def source(self) -> str:
-        return "\n".join(self._lines)
+        head = f"def {self._name}({', '.join(self.parameters)}):"
+        return "\n".join([head, *self._lines])
 
     def compile(self, subject: str) -> GeneratedFunction[Origin]:
         """The function.

@@ -28,6 +28,9 @@ from tfteach.framework.codegen import define
 
 Loop = Callable[..., Any]
 
+# What a source may use; the results are NumPy's to the last bit.
+_USABLE = ("sqrt", "sign", "maximum", "float32", "float64")
+
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -57,7 +60,7 @@ def loop_of(source: str, parameters: Sequence[Parameter]) -> Loop | None:
     """The compiled function of `source`; the first call starts its compilation.
 
     Args:
-      source: `def loop(...):`, which may use `sqrt`, `float32` and `float64`.
+      source: `def loop(...):`, which may use `_USABLE` of NumPy.
       parameters: its parameters, in order.
 
     Returns:
@@ -106,8 +109,8 @@ def _compile(source: str, parameters: Sequence[Parameter]) -> Loop:
         import numba
 
         path = _cached_source(source)
-        namespace: dict[str, Any] = {"sqrt": np.sqrt, "__name__": __name__}
-        namespace |= {"float32": np.float32, "float64": np.float64}
+        namespace: dict[str, Any] = {name: getattr(np, name) for name in _USABLE}
+        namespace["__name__"] = __name__
         function = define(source, "loop", namespace, str(path or "<loop>"))
         jit = numba.njit(nogil=True, error_model="numpy", cache=path is not None)
         loop = jit(function)

@@ -13,7 +13,7 @@ from tfteach.engine.fusion import fuse_large
 from tfteach.engine.fusion.numba_chains import MachineCode
 from tfteach.framework import numba_loops, variable_cell
 from tfteach.lib.training import optimizer
-from tfteach.ops.training import jit_update_rules, training_ops
+from tfteach.ops.training import update_formula, update_rules
 
 pytest.importorskip("numba")
 
@@ -137,7 +137,6 @@ OPTIMIZERS = {
     "centered": lambda: tf.train.RMSPropOptimizer(0.1, centered=True),
     "ftrl": lambda: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.1),
 }
-WITHOUT_A_LOOP = {"ftrl", "adadelta"}  # their steps do more than arithmetic
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -145,14 +144,14 @@ WITHOUT_A_LOOP = {"ftrl", "adadelta"}  # their steps do more than arithmetic
 def test_optimizers_move_as_with_numpy(
     name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training_ops, "_BLOCK", 50)
-    monkeypatch.setattr(training_ops, "_SHARED_BLOCK", 70)
-    monkeypatch.setattr(training_ops, "IN_PLACE_FROM", 50)
+    monkeypatch.setattr(update_rules, "_BLOCK", 50)
+    monkeypatch.setattr(update_rules, "_SHARED_BLOCK", 70)
+    monkeypatch.setattr(update_rules, "IN_PLACE_FROM", 50)
     monkeypatch.setattr(variable_cell, "IN_PLACE_FROM", 50)
     used = []
 
     def trained(is_installed: bool) -> Any:
-        monkeypatch.setattr(jit_update_rules, "is_installed", lambda: is_installed)
+        monkeypatch.setattr(update_formula, "is_installed", lambda: is_installed)
         with tf.Graph().as_default(), tf.Session() as session:
             start = np.linspace(-1, 1, 203, dtype=dtype)
             w = tf.get_variable("w", initializer=start)
@@ -165,32 +164,24 @@ def test_optimizers_move_as_with_numpy(
                     future.exception(60)
             return session.run(tf.global_variables())
 
-    inner = training_ops._run_loop
+    inner = update_rules._run_loop
     monkeypatch.setattr(
-        training_ops, "_run_loop", lambda *args: (used.append(1), inner(*args))
+        update_rules, "_run_loop", lambda *args: (used.append(1), inner(*args))
     )
     compiled, plain = trained(True), trained(False)
-    assert bool(used) == (name not in WITHOUT_A_LOOP)
+    assert used
     for ours, theirs in zip(compiled, plain, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("step", ["in place", "a branch", "another call"])
-def test_steps_that_have_no_source(step: str) -> None:
-    rate = np.float32(0.5)
-
-    def in_place(xp: Any, state: Any, grad: Any, spare: Any) -> None:
-        state[0] -= grad * rate
-
-    def a_branch(xp: Any, state: Any, grad: Any, spare: Any) -> None:
-        xp.subtract(state[0], grad * 2.0 if rate > 1 else grad * rate, out=state[0])
-
-    def another_call(xp: Any, state: Any, grad: Any, spare: Any) -> None:
-        xp.subtract(state[0], xp.sign(grad), out=state[0])
-
-    steps = {"in place": in_place, "a branch": a_branch, "another call": another_call}
-    dtype = np.dtype(np.float32)
-    assert jit_update_rules.compiled_step(steps[step], dtype, 1, 0) is None
+@pytest.mark.parametrize(
+    "formula", ["var -= exp(grad)", "var = power(var, grad) - grad"]
+)
+def test_rules_that_the_compiler_would_round_otherwise_have_no_loop(
+    formula: str,
+) -> None:
+    rule = update_formula.UpdateFormula(formula, ("var",), ())
+    assert rule.loop(np.dtype(np.float32), []) is None
     assert numba_loops._loops == {}
 
 
@@ -211,7 +202,7 @@ ROWS = {
 def test_rows_move_as_with_numpy(
     name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training_ops, "_ROW_ELEMENTS", 1)
+    monkeypatch.setattr(update_rules, "_ROW_ELEMENTS", 1)
     # Else equal rows would be added up before.
     monkeypatch.setattr(optimizer, "sum_duplicates", lambda *given: given)
     rows = np.array([4, 1, 4, 0, 4], np.int32)
@@ -219,7 +210,7 @@ def test_rows_move_as_with_numpy(
     values = np.cos(np.arange(30.0)).reshape(5, 2, 3).transpose(0, 2, 1).astype(dtype)
 
     def trained(is_installed: bool) -> Any:
-        monkeypatch.setattr(jit_update_rules, "is_installed", lambda: is_installed)
+        monkeypatch.setattr(update_formula, "is_installed", lambda: is_installed)
         with tf.Graph().as_default(), tf.Session() as session:
             w = tf.get_variable("w", initializer=start)
             gradient = tf.IndexedSlices(tf.constant(values), tf.constant(rows))
@@ -234,6 +225,6 @@ def test_rows_move_as_with_numpy(
     plain = trained(False)
     assert numba_loops._loops == {}
     compiled = trained(True)
-    assert len(numba_loops._loops) == (name not in WITHOUT_A_LOOP)
+    assert len(numba_loops._loops) == 1
     for ours, theirs in zip(compiled, plain, strict=True):
         np.testing.assert_array_equal(ours, theirs)

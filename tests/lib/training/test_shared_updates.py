@@ -10,7 +10,7 @@ import pytest
 import tfteach as tf
 from tfteach.engine.execute import compile
 from tfteach.framework import threads
-from tfteach.ops.training import training_ops
+from tfteach.ops.training import update_rules
 
 
 def trained(optimizer: Any, size: int) -> Any:
@@ -39,8 +39,8 @@ def test_threads_give_what_one_gives(
 ) -> None:
     alone = trained(optimizer, 1003)
     threads._pool.cache_clear()
-    monkeypatch.setattr(training_ops, "_BLOCK", 50)
-    monkeypatch.setattr(training_ops, "_SHARED_BLOCK", 100)
+    monkeypatch.setattr(update_rules, "_BLOCK", 50)
+    monkeypatch.setattr(update_rules, "_SHARED_BLOCK", 100)
     monkeypatch.setattr(compile, "LARGE", 100)
     monkeypatch.setattr(threads, "thread_count", lambda: 3)
     shared = trained(optimizer, 1003)

@@ -19,6 +19,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.variable_cell import Cell
 from tfteach.ops.training import (
     training_ops,
+    update_rules,
 )
 
 LR, RHO, MU, EPS = 0.1, 0.9, 0.5, 1e-3
@@ -192,7 +193,7 @@ def each_op(*kinds: str) -> Any:
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks that arrays of 165 elements do not fill evenly."""
-    monkeypatch.setattr(training_ops, "_BLOCK", 64)
+    monkeypatch.setattr(update_rules, "_BLOCK", 64)
 
 
 def op_of(prefix: str, name: str, attributes: dict[str, Any]) -> Op:

@@ -7,27 +7,24 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tfteach.framework.type_aliases import ArrayModule
-from tfteach.ops.training.jit_update_rules import Step
-from tfteach.ops.training.training_ops import _Resource
-from tfteach.ops.training.update_rules import DenseRule, Rule, SparseRule, on_handles
+from tfteach.ops.training.update_rules import (
+    DenseRule,
+    OnHandles,
+    Rule,
+    SparseRule,
+    on_handles,
+)
 
 # ---- Adadelta
 
 
 class _Adadelta(Rule):
-    def step(self, lr: Any, rho: Any, epsilon: Any) -> Step:
-        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-            var, accum, accum_update = state
-            accum *= rho
-            accum += grad * grad * (1 - rho)
-            change = xp.sqrt(accum_update + epsilon) / xp.sqrt(accum + epsilon)
-            change *= grad
-            var -= change * lr
-            accum_update *= rho
-            accum_update += change * change * (1 - rho)
-
-        return step
+    formula = """
+        accum = accum * rho + grad * grad * (1 - rho)
+        change = sqrt(accum_update + epsilon) / sqrt(accum + epsilon) * grad
+        var -= change * lr
+        accum_update = accum_update * rho + change * change * (1 - rho)
+    """
 
 
 class ApplyAdadelta(_Adadelta, DenseRule):
@@ -44,7 +41,7 @@ class ApplyAdadelta(_Adadelta, DenseRule):
     )
 
 
-class ResourceApplyAdadelta(_Resource, ApplyAdadelta):
+class ResourceApplyAdadelta(OnHandles, ApplyAdadelta):
     """ApplyAdadelta for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyAdadelta.signature)
@@ -60,7 +57,7 @@ class SparseApplyAdadelta(_Adadelta, SparseRule):
     )
 
 
-class ResourceSparseApplyAdadelta(_Resource, SparseApplyAdadelta):
+class ResourceSparseApplyAdadelta(OnHandles, SparseApplyAdadelta):
     """SparseApplyAdadelta for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyAdadelta.signature)
@@ -73,14 +70,9 @@ class ResourceSparseApplyAdadelta(_Resource, SparseApplyAdadelta):
 class _AdagradV2(Rule):
     update_slots: Any
 
-    def step(self, lr: Any, epsilon: Any) -> Step:
-        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-            var, accum = state
-            if self.update_slots:
-                accum += grad * grad
-            var -= grad * lr / (xp.sqrt(accum) + epsilon)
-
-        return step
+    def formula_for(self, *scalars: Any) -> str:
+        step = "var -= grad * lr / (sqrt(accum) + epsilon)"
+        return f"accum += grad * grad\n{step}" if self.update_slots else step
 
 
 class ApplyAdagradV2(_AdagradV2, DenseRule):
@@ -93,7 +85,7 @@ class ApplyAdagradV2(_AdagradV2, DenseRule):
     update_slots: bool = True
 
 
-class ResourceApplyAdagradV2(_Resource, ApplyAdagradV2):
+class ResourceApplyAdagradV2(OnHandles, ApplyAdagradV2):
     """ApplyAdagradV2 for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyAdagradV2.signature)
@@ -110,7 +102,7 @@ class SparseApplyAdagradV2(_AdagradV2, SparseRule):
     update_slots: bool = True
 
 
-class ResourceSparseApplyAdagradV2(_Resource, SparseApplyAdagradV2):
+class ResourceSparseApplyAdagradV2(OnHandles, SparseApplyAdagradV2):
     """SparseApplyAdagradV2 for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyAdagradV2.signature)
@@ -132,28 +124,22 @@ class ApplyAdaMax(DenseRule):
         "epsilon: T, grad: T -> out: ref T"
     )
 
-    def step(
-        self, beta1_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any
-    ) -> Step:
+    formula = """
         rate = lr / (1 - beta1_power)
-
-        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-            var, m, v = state
-            m += (grad - m) * (1 - beta1)
-            v[...] = xp.maximum(v * beta2, abs(grad))
-            var -= rate * m / (v + epsilon)
-
-        return step
+        m += (grad - m) * (1 - beta1)
+        v = maximum(v * beta2, abs(grad))
+        var -= rate * m / (v + epsilon)
+    """
 
 
-class ResourceApplyAdaMax(_Resource, ApplyAdaMax):
+class ResourceApplyAdaMax(OnHandles, ApplyAdaMax):
     """ApplyAdaMax for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyAdaMax.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var", "m", "v")
 
 
-class ResourceApplyAdamWithAmsgrad(_Resource, DenseRule):
+class ResourceApplyAdamWithAmsgrad(OnHandles, DenseRule):
     """Adam divided by vhat, the maximum of all v so far.
 
     Source: Reddi et al. 2018 (arXiv:1904.09237); training_ops.cc.
@@ -165,19 +151,13 @@ class ResourceApplyAdamWithAmsgrad(_Resource, DenseRule):
     )
     by_handle: ClassVar[tuple[str, ...]] = ("var", "m", "v", "vhat")
 
-    def step(
-        self, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any,
-        epsilon: Any,
-    ) -> Step:  # fmt: skip
-        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-            var, m, v, vhat = state
-            rate = lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
-            m += (grad - m) * (1 - beta1)
-            v += (grad * grad - v) * (1 - beta2)
-            xp.maximum(vhat, v, out=vhat)
-            var -= m * rate / (xp.sqrt(vhat) + epsilon)
-
-        return step
+    formula = """
+        rate = lr * sqrt(1 - beta2_power) / (1 - beta1_power)
+        m += (grad - m) * (1 - beta1)
+        v += (grad * grad - v) * (1 - beta2)
+        vhat = maximum(vhat, v)
+        var -= m * rate / (sqrt(vhat) + epsilon)
+    """
 
 
 # ---- momentum that accumulates the step itself
@@ -186,17 +166,12 @@ class ResourceApplyAdamWithAmsgrad(_Resource, DenseRule):
 class _KerasMomentum(Rule):
     use_nesterov: Any
 
-    def step(self, lr: Any, momentum: Any) -> Step:
-        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-            var, accum = state
-            accum *= momentum
-            accum -= grad * lr
-            var += accum * momentum - grad * lr if self.use_nesterov else accum
-
-        return step
+    def formula_for(self, *scalars: Any) -> str:
+        step = "accum * momentum - grad * lr" if self.use_nesterov else "accum"
+        return f"accum = accum * momentum - grad * lr\nvar += {step}"
 
 
-class ResourceApplyKerasMomentum(_KerasMomentum, _Resource, DenseRule):
+class ResourceApplyKerasMomentum(_KerasMomentum, OnHandles, DenseRule):
     """accum = momentum accum - lr grad; var += accum.  Source: training_ops.cc."""
 
     signature = "var: resource, accum: resource, lr: T, grad: T, momentum: T ->"
@@ -204,7 +179,7 @@ class ResourceApplyKerasMomentum(_KerasMomentum, _Resource, DenseRule):
     use_nesterov: bool = False
 
 
-class ResourceSparseApplyKerasMomentum(_KerasMomentum, _Resource, SparseRule):
+class ResourceSparseApplyKerasMomentum(_KerasMomentum, OnHandles, SparseRule):
     """ResourceApplyKerasMomentum for some rows.  Source: training_ops.cc."""
 
     signature = (
@@ -216,13 +191,6 @@ class ResourceSparseApplyKerasMomentum(_KerasMomentum, _Resource, SparseRule):
 
 
 # ---- rules based on the gradient's sign
-
-
-def _agreement(xp: ArrayModule, m: Any, grad: Any, beta: Any) -> Any:
-    """Move the mean `m` towards `grad`; returns 1 where signs agree, otherwise -1."""
-    m *= beta
-    m += grad * (1 - beta)
-    return xp.sign(grad) * xp.sign(m)
 
 
 class ApplyAddSign(DenseRule):
@@ -237,16 +205,13 @@ class ApplyAddSign(DenseRule):
         "-> out: ref T"
     )
 
-    def step(self, lr: Any, alpha: Any, sign_decay: Any, beta: Any) -> Step:
-        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-            var, m = state
-            agree = _agreement(xp, m, grad, beta)
-            var -= lr * (alpha + sign_decay * agree) * grad
-
-        return step
+    formula = """
+        m = m * beta + grad * (1 - beta)
+        var -= lr * (alpha + sign_decay * (sign(grad) * sign(m))) * grad
+    """
 
 
-class ResourceApplyAddSign(_Resource, ApplyAddSign):
+class ResourceApplyAddSign(OnHandles, ApplyAddSign):
     """ApplyAddSign for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyAddSign.signature)
@@ -265,16 +230,13 @@ class ApplyPowerSign(DenseRule):
         "-> out: ref T"
     )
 
-    def step(self, lr: Any, logbase: Any, sign_decay: Any, beta: Any) -> Step:
-        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-            var, m = state
-            agree = _agreement(xp, m, grad, beta)
-            var -= lr * xp.exp(logbase * sign_decay * agree) * grad
-
-        return step
+    formula = """
+        m = m * beta + grad * (1 - beta)
+        var -= lr * exp(logbase * sign_decay * (sign(grad) * sign(m))) * grad
+    """
 
 
-class ResourceApplyPowerSign(_Resource, ApplyPowerSign):
+class ResourceApplyPowerSign(OnHandles, ApplyPowerSign):
     """ApplyPowerSign for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyPowerSign.signature)

@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.type_aliases import ArrayModule
-from tfteach.ops.training.jit_update_rules import Step
-from tfteach.ops.training.training_ops import _Resource
 from tfteach.ops.training.update_rules import (
     DenseRule,
+    OnHandles,
     Rule,
     SparseRule,
     check_not_negative,
@@ -21,9 +19,9 @@ from tfteach.ops.training.update_rules import (
 )
 
 
-def shrunk(xp: ArrayModule, x: Any, by: Any) -> Any:
-    """x moved towards 0 by `by`, but not beyond 0."""
-    return xp.sign(x) * xp.maximum(abs(x) - by, 0)
+def _shrunk(x: str, by: str) -> str:
+    """The formula of x moved towards 0 by `by`, but not beyond 0."""
+    return f"sign({x}) * maximum(abs({x}) - {by}, 0)"
 
 
 def _check_strengths(lr: Any, l1: Any, l2: Any) -> None:
@@ -36,15 +34,9 @@ def _check_strengths(lr: Any, l1: Any, l2: Any) -> None:
 
 
 class _ProximalGradientDescent(Rule):
-    def step(self, alpha: Any, l1: Any, l2: Any) -> Step:
-        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-            (var,) = state
-            near = var - grad * alpha
-            if l1 > 0:
-                near = shrunk(xp, near, alpha * l1)
-            var[...] = near / (1 + l2 * alpha)
-
-        return step
+    def formula_for(self, alpha: Any, l1: Any, l2: Any) -> str:
+        near = _shrunk("near", "alpha * l1") if l1 > 0 else "near"
+        return f"near = var - grad * alpha\nvar = {near} / (1 + l2 * alpha)"
 
 
 class ApplyProximalGradientDescent(_ProximalGradientDescent, DenseRule):
@@ -56,7 +48,7 @@ class ApplyProximalGradientDescent(_ProximalGradientDescent, DenseRule):
     signature = "var: ref T, alpha: T, l1: T, l2: T, delta: T -> out: ref T"
 
 
-class ResourceApplyProximalGradientDescent(_Resource, ApplyProximalGradientDescent):
+class ResourceApplyProximalGradientDescent(OnHandles, ApplyProximalGradientDescent):
     """ApplyProximalGradientDescent for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyProximalGradientDescent.signature)
@@ -72,7 +64,7 @@ class SparseApplyProximalGradientDescent(_ProximalGradientDescent, SparseRule):
 
 
 class ResourceSparseApplyProximalGradientDescent(
-    _Resource, SparseApplyProximalGradientDescent
+    OnHandles, SparseApplyProximalGradientDescent
 ):
     """SparseApplyProximalGradientDescent for resource variables.
 
@@ -87,20 +79,15 @@ class ResourceSparseApplyProximalGradientDescent(
 
 
 class _ProximalAdagrad(Rule):
-    def check(self, lr: Any, l1: Any, l2: Any) -> None:
+    def formula_for(self, lr: Any, l1: Any, l2: Any) -> str:
         _check_strengths(lr, l1, l2)
-
-    def step(self, lr: Any, l1: Any, l2: Any) -> Step:
-        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-            var, accum = state
+        near = _shrunk("near", "rate * l1") if l1 > 0 else "near"
+        return f"""
             accum += grad * grad
-            rate = lr / xp.sqrt(accum)
+            rate = lr / sqrt(accum)
             near = var - grad * rate
-            if l1 > 0:
-                near = shrunk(xp, near, rate * l1)
-            var[...] = near / (1 + l2 * rate)
-
-        return step
+            var = {near} / (1 + l2 * rate)
+        """
 
 
 class ApplyProximalAdagrad(_ProximalAdagrad, DenseRule):
@@ -113,7 +100,7 @@ class ApplyProximalAdagrad(_ProximalAdagrad, DenseRule):
     signature = "var: ref T, accum: ref T, lr: T, l1: T, l2: T, grad: T -> out: ref T"
 
 
-class ResourceApplyProximalAdagrad(_Resource, ApplyProximalAdagrad):
+class ResourceApplyProximalAdagrad(OnHandles, ApplyProximalAdagrad):
     """ApplyProximalAdagrad for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyProximalAdagrad.signature)
@@ -129,7 +116,7 @@ class SparseApplyProximalAdagrad(_ProximalAdagrad, SparseRule):
     )
 
 
-class ResourceSparseApplyProximalAdagrad(_Resource, SparseApplyProximalAdagrad):
+class ResourceSparseApplyProximalAdagrad(OnHandles, SparseApplyProximalAdagrad):
     """SparseApplyProximalAdagrad for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyProximalAdagrad.signature)
@@ -140,16 +127,16 @@ class ResourceSparseApplyProximalAdagrad(_Resource, SparseApplyProximalAdagrad):
 
 
 class _AdagradDA(Rule):
-    def step(self, lr: Any, l1: Any, l2: Any, global_step: Any) -> Step:
-        def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-            var, total, squares = state
-            steps = global_step.astype(grad.dtype)
-            total += grad
-            squares += grad * grad
-            near = shrunk(xp, total, l1 * steps) if l1 > 0 else total
-            var[...] = -lr * near / (l2 * steps * lr + xp.sqrt(squares))
-
-        return step
+    def formula_for(self, lr: Any, l1: Any, l2: Any, global_step: Any) -> str:
+        near = "gradient_accumulator"
+        if l1 > 0:
+            near = f"({_shrunk(near, 'l1 * global_step')})"
+        return f"""
+            gradient_accumulator += grad
+            gradient_squared_accumulator += grad * grad
+            scale = l2 * global_step * lr + sqrt(gradient_squared_accumulator)
+            var = -lr * {near} / scale
+        """
 
 
 class ApplyAdagradDA(_AdagradDA, DenseRule):
@@ -168,7 +155,7 @@ class ApplyAdagradDA(_AdagradDA, DenseRule):
 _DUAL = ("var", "gradient_accumulator", "gradient_squared_accumulator")
 
 
-class ResourceApplyAdagradDA(_Resource, ApplyAdagradDA):
+class ResourceApplyAdagradDA(OnHandles, ApplyAdagradDA):
     """ApplyAdagradDA for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyAdagradDA.signature)
@@ -185,7 +172,7 @@ class SparseApplyAdagradDA(_AdagradDA, SparseRule):
     )
 
 
-class ResourceSparseApplyAdagradDA(_Resource, SparseApplyAdagradDA):
+class ResourceSparseApplyAdagradDA(OnHandles, SparseApplyAdagradDA):
     """SparseApplyAdagradDA for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyAdagradDA.signature)
@@ -201,38 +188,32 @@ def _check_ftrl(lr: Any, l1: Any, l2: Any, lr_power: Any) -> None:
         raise invalid_argument("lr_power is not a non-positive scalar: []")
 
 
-def ftrl_step(lr: Any, l1: Any, l2: Any, lr_power: Any, shrinkage: Any = None) -> Step:
+def _ftrl_formula(lr_power: Any, pulled: str = "grad") -> str:
     """n += grad^2; z += grad - (n^-p - n_old^-p) / lr var;
     var = -sign(z) max(|z| - l1, 0) / (n^-p / lr + 2 l2), where p is `lr_power`."""
-
-    def step(xp: ArrayModule, state: Any, grad: Any, spare: Any) -> None:
-        var, accum, linear = state
-        pulled = grad if shrinkage is None else grad + 2 * shrinkage * var
-        power = xp.sqrt if lr_power == -0.5 else lambda x: x**-lr_power
-        old = power(accum)
+    power = "sqrt(accum)" if lr_power == -0.5 else "power(accum, -lr_power)"
+    return f"""
+        old = {power}
         accum += grad * grad
-        new = power(accum)
-        linear += pulled - (new - old) / lr * var
-        var[...] = -shrunk(xp, linear, l1) / (new / lr + 2 * l2)
-
-    return step
+        new = {power}
+        linear += {pulled} - (new - old) / lr * var
+        var = -({_shrunk("linear", "l1")}) / (new / lr + 2 * l2)
+    """
 
 
 class _Ftrl(Rule):
-    def check(self, lr: Any, l1: Any, l2: Any, lr_power: Any) -> None:
+    def formula_for(self, lr: Any, l1: Any, l2: Any, lr_power: Any) -> str:
         _check_ftrl(lr, l1, l2, lr_power)
-
-    def step(self, lr: Any, l1: Any, l2: Any, lr_power: Any) -> Step:
-        return ftrl_step(lr, l1, l2, lr_power)
+        return _ftrl_formula(lr_power)
 
 
 class _FtrlV2(Rule):
-    def check(self, lr: Any, l1: Any, l2: Any, shrinkage: Any, lr_power: Any) -> None:
+    def formula_for(
+        self, lr: Any, l1: Any, l2: Any, shrinkage: Any, lr_power: Any
+    ) -> str:
         _check_ftrl(lr, l1, l2, lr_power)
         check_not_negative(shrinkage, "l2 shrinkage regularization strength")
-
-    def step(self, lr: Any, l1: Any, l2: Any, shrinkage: Any, lr_power: Any) -> Step:
-        return ftrl_step(lr, l1, l2, lr_power, shrinkage)
+        return _ftrl_formula(lr_power, "(grad + 2 * l2_shrinkage * var)")
 
 
 _LEADER = ("var", "accum", "linear")
@@ -250,7 +231,7 @@ class ApplyFtrl(_Ftrl, DenseRule):
     )
 
 
-class ResourceApplyFtrl(_Resource, ApplyFtrl):
+class ResourceApplyFtrl(OnHandles, ApplyFtrl):
     """ApplyFtrl for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyFtrl.signature)
@@ -266,7 +247,7 @@ class SparseApplyFtrl(_Ftrl, SparseRule):
     )
 
 
-class ResourceSparseApplyFtrl(_Resource, SparseApplyFtrl):
+class ResourceSparseApplyFtrl(OnHandles, SparseApplyFtrl):
     """SparseApplyFtrl for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyFtrl.signature)
@@ -282,7 +263,7 @@ class ApplyFtrlV2(_FtrlV2, DenseRule):
     )
 
 
-class ResourceApplyFtrlV2(_Resource, ApplyFtrlV2):
+class ResourceApplyFtrlV2(OnHandles, ApplyFtrlV2):
     """ApplyFtrlV2 for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyFtrlV2.signature)
@@ -298,7 +279,7 @@ class SparseApplyFtrlV2(_FtrlV2, SparseRule):
     )
 
 
-class ResourceSparseApplyFtrlV2(_Resource, SparseApplyFtrlV2):
+class ResourceSparseApplyFtrlV2(OnHandles, SparseApplyFtrlV2):
     """SparseApplyFtrlV2 for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyFtrlV2.signature)
