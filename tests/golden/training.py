@@ -303,7 +303,7 @@ OPTIMIZERS = {
 
 
 # TF's reference variables decay while their gradients are computed; and the rules of
-# signs have no row updates of resource variables.
+# signs have no sparse updates of resource variables.
 LACKS = {"adam_w": False, "momentum_w": False, "adagrad_w": False}
 LACKS.update(add_sign=True, power_sign=True)
 

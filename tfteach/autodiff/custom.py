@@ -85,8 +85,8 @@ def _refuse_variables(
     signature = inspect.getfullargspec(grad_fn)
     if "variables" in signature.args + signature.kwonlyargs or signature.varkw:
         raise NotImplementedError(
-            "custom_gradient: grad_fn's argument 'variables' is not there; pass the "
-            "variables' values as arguments."
+            "custom_gradient: grad_fn's argument 'variables' is not supported: "
+            "pass the variables' values as arguments."
         )
     seen = {tensor.op for tensor in inputs}
     waiting = [tensor.op for tensor in results]

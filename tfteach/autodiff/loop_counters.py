@@ -224,7 +224,7 @@ def _safe_shape(value: Tensor) -> Any:
     sizes = handle_shape(value)
     if not shapes.is_full(sizes):
         raise ValueError(
-            f"The shape of the variable behind {value.name} must be known for row "
+            f"The shape of the variable of {value.name} must be known for row "
             f"gradients through a loop, got {shapes.text(sizes)}"
         )
     return list(sizes or ())

@@ -271,8 +271,8 @@ class LoopGradients:
         if loop is None:
             raise ValueError(
                 "Failed to call gradients on a while loop without properly serializing "
-                f"graph via MetaGraphDef: nothing is known of the loop of '{op.name}' "
-                "but its nodes, as after import_graph_def."
+                f"graph via MetaGraphDef: the loop of '{op.name}' has no context, "
+                "as after import_graph_def."
             )
         if loop in self.states:
             return []

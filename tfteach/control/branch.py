@@ -225,7 +225,7 @@ def cond(
     with name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError(
-                "pred must not be a Python bool. The choice is made in Python then: "
+                "pred must not be a Python bool. Such a choice is made in Python: "
                 "write an if statement."
             )
         if_false, if_true = switch(pred, pred)

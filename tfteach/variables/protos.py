@@ -52,7 +52,7 @@ def tensor_of(name: str, import_scope: str | None) -> Any:
     if not name:
         return None
     if ":" not in name:
-        raise ValueError(f"'{name}' is no name of a Tensor")
+        raise ValueError(f"'{name}' is not the name of a Tensor")
     return get_default_graph().get_tensor_by_name(prepended(name, import_scope))
 
 

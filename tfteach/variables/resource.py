@@ -365,7 +365,7 @@ class ResourceVariable(BaseResourceVariable):
         kind: Any = None if handle is None else handle.op.spec
         if not isinstance(kind, ops.VarHandleOp):
             name = proto.variable_name
-            raise ValueError(f"'{name}' is no handle of a resource variable")
+            raise ValueError(f"'{name}' is not the handle of a resource variable")
         self._handle = handle
         self._dtype, self._shape = kind.dtype, as_tensor_shape(kind.shape)
         snapshot = tensor_of(proto.snapshot_name, import_scope)

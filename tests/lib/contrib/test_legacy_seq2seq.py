@@ -54,7 +54,7 @@ X = np.ones([2, 3], np.float32)
         (lambda: of_ids(output_projection=(tf.ones([2, 4]), tf.ones([4]))), ValueError,
          "incompatible"),
         (lambda: seq2seq.basic_rnn_seq2seq([X], [X], used_cell()), TypeError,
-         "it has variables already"),
+         "it already has variables"),
         (lambda: seq2seq.one2many_rnn_seq2seq([], {}, 3, {}, 1, {}, 1), TypeError,
          "enc_cell is not an RNNCell: <class 'int'>"),
         (lambda: seq2seq.one2many_rnn_seq2seq(

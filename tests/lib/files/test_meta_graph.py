@@ -149,7 +149,7 @@ DAMAGED = {
     "operation for a tensor": (
         "variables",
         bytes_of(snapshot_name="v/read"),
-        "Collection 'variables': 'v/read' is no name of a Tensor",
+        "Collection 'variables': 'v/read' is not the name of a Tensor",
     ),
     "no variable": (
         "variables",
@@ -159,7 +159,7 @@ DAMAGED = {
     "resource": (
         "variables",
         bytes_of(is_resource=True),
-        "Collection 'variables': 'v:0' is no handle of a resource variable",
+        "Collection 'variables': 'v:0' is not the handle of a resource variable",
     ),
     "no such node": (
         "mine",

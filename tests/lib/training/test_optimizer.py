@@ -264,7 +264,7 @@ def test_chosen_variables_shrink(caplog):
 def test_signs_have_no_row_updates_of_resources():
     v = variable(use_resource=True)
     rows = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
-    with pytest.raises(NotImplementedError, match="no row updates of resource"):
+    with pytest.raises(NotImplementedError, match="no sparse updates of resource"):
         tf.contrib.opt.PowerSignOptimizer(0.1).apply_gradients([(rows, v)])
 
 

@@ -76,43 +76,43 @@ def _binary(
 
 
 def _element_wise(symbol: str) -> str:
-    return f"""The check that `x {symbol} y` for all elements (with broadcasting).
+    return f"""Check that `x {symbol} y` for all elements (with broadcasting).
 
     Args:
       x: a numeric Tensor.
       y: a numeric Tensor of the same type.
-      data: what to show if the check fails; the message and the first elements if None.
-      summarize: how many elements of each tensor to show (3; -1 for all).
-      message: what the error begins with.
+      data: the values to print on failure; the message and the first elements if None.
+      summarize: the number of elements of each tensor to print (3; -1 for all).
+      message: a prefix of the error message.
       name: the name scope of the new operations.
 
     Returns:
-      An Operation that fails a run with InvalidArgumentError; use it as a control
-      dependency, or it never runs.
+      An Operation that fails a run with InvalidArgumentError; it runs only as a
+      control dependency.
 
     Raises:
-      InvalidArgumentError: at once, if both are constants and the check fails.
+      InvalidArgumentError: immediately, if both are constants and the check fails.
 
     Source: python/ops/check_ops.py.
     """
 
 
 def _about_zero(symbol: str) -> str:
-    return f"""The check that `x {symbol} 0` for all elements.
+    return f"""Check that `x {symbol} 0` for all elements.
 
     Args:
       x: a numeric Tensor.
-      data: what to show if the check fails; the message and the first elements if None.
-      summarize: how many elements of each tensor to show (3; -1 for all).
-      message: what the error begins with.
+      data: the values to print on failure; the message and the first elements if None.
+      summarize: the number of elements of each tensor to print (3; -1 for all).
+      message: a prefix of the error message.
       name: the name scope of the new operations.
 
     Returns:
-      An Operation that fails a run with InvalidArgumentError; use it as a control
-      dependency, or it never runs.
+      An Operation that fails a run with InvalidArgumentError; it runs only as a
+      control dependency.
 
     Raises:
-      InvalidArgumentError: at once, if `x` is a constant and the check fails.
+      InvalidArgumentError: immediately, if `x` is a constant and the check fails.
 
     Source: python/ops/check_ops.py.
     """

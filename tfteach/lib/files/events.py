@@ -82,7 +82,7 @@ class EventFile:
                 seconds += 1
             except OSError as error:
                 raise FailedPreconditionError(
-                    None, None, f"{path}: cannot write event files there: {error}"
+                    None, None, f"{path}: cannot write event files: {error}"
                 ) from None
         self.path, self._file = path, file
         version = event_bytes(FILE_VERSION_FIELD, FILE_VERSION, wall_time=now)

@@ -79,8 +79,8 @@ class FileWriter:
     ) -> None:
         if session is not None:
             raise NotImplementedError(
-                "FileWriter(session=...) is not implemented: leave it out, summaries "
-                "are written from this process"
+                "FileWriter(session=...) is not implemented: omit it, summaries "
+                "are written by this process"
             )
         self._logdir = str(logdir)
         os.makedirs(self._logdir, exist_ok=True)
@@ -134,8 +134,8 @@ class FileWriter:
         """
         if not isinstance(summary, bytes) and not _is_message(summary, "Summary"):
             raise TypeError(
-                "add_summary takes a serialized Summary (what session.run of a summary "
-                f"op gives) or a Summary proto, got {type(summary).__name__}"
+                "add_summary accepts a serialized Summary (the result of running a "
+                f"summary op) or a Summary proto, got {type(summary).__name__}"
             )
         from tfteach.framework.protos import Summary
 

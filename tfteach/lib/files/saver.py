@@ -268,7 +268,7 @@ register_proto_functions(
 def _refuse_files(method: str) -> NoReturn:
     raise NotImplementedError(
         f"Saver.{method}: checkpoint files are not implemented yet. Fetch the "
-        "variables with session.run and keep them with numpy.savez."
+        "variables with session.run and save them with numpy.savez."
     )
 
 

@@ -233,7 +233,7 @@ def ssim(
         if not hasattr(image, "get_shape"):
             raise AttributeError(
                 f"'{type(image).__name__}' object has no attribute 'get_shape': images "
-                f"are Tensors, got {image!r}"
+                f"must be Tensors, got {image!r}"
             )
     img1, img2 = convert(img1), convert(img2)
     with control_dependencies(_fitting(img1, img2)[2]):

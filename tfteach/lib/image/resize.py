@@ -98,7 +98,7 @@ def resize_images(
         op = _OPS.get(method) if isinstance(method, int | str) else None
         if op is None:
             raise ValueError(
-                f"Resize method is not implemented. Got {method!r}; take a member of "
+                f"Resize method is not implemented. Got {method!r}; use a member of "
                 "tf.image.ResizeMethod."
             )
         return op(align_corners)(images, size)

@@ -153,8 +153,8 @@ class Optimizer:
         """
         if callable(loss):
             raise NotImplementedError(
-                "A loss that is a function belongs to eager execution, which is not "
-                "implemented: give the Tensor that it returns."
+                "A callable loss requires eager execution, which is not "
+                "implemented: pass the Tensor that it returns."
             )
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(

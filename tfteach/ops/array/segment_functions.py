@@ -27,11 +27,11 @@ from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.binary import Maximum
 from tfteach.ops.math.unary import Sqrt
 
-_SORTED = """{what} of the rows that have one id.
+_SORTED = """{what} of rows with equal ids.
 
     Args:
       data: Tensor [n, ...].
-      segment_ids: int Tensor [n], sorted, from 0 on.
+      segment_ids: int Tensor [n], sorted, non-negative.
       name: the op's name.
 
     Returns:
@@ -43,12 +43,12 @@ _SORTED = """{what} of the rows that have one id.
     Source: {op} in core/ops/math_ops.cc.
     """
 
-_ANY_ORDER = """{what} of the rows that have one id; rows of negative ids are dropped.
+_ANY_ORDER = """{what} of rows with equal ids; rows with negative ids are dropped.
 
     Args:
       data: Tensor of shape segment_ids.shape + [...].
       segment_ids: int Tensor of any shape, ids below `num_segments` in any order.
-      num_segments: scalar int Tensor, how many segments there are.
+      num_segments: scalar int Tensor, the number of segments.
       name: the op's name.
 
     Returns:
@@ -201,7 +201,7 @@ def unsorted_segment_mean(
 @export("unsorted_segment_sqrt_n", "math.unsorted_segment_sqrt_n")
 @_documented(
     _ANY_ORDER,
-    what="The sums, over the square root of their number,",
+    what="The sums, divided by the root of the number,",
     empty="0",
     op="UnsortedSegmentSum",
 )

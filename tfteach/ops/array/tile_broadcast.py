@@ -521,7 +521,7 @@ def repeat(
         repeats = Cast(DstT=int32)(repeats)
         rank = data.shape.rank
         if rank is None or repeats.shape.rank not in (0, 1):
-            raise ValueError("repeat needs known ranks, and repeats of rank 0 or 1.")
+            raise ValueError("repeat requires known ranks, and repeats of rank 0 or 1.")
         if not rank:
             data, rank = stack([data]), 1
         whole = shape(data)

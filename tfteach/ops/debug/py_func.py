@@ -68,8 +68,8 @@ def call_function(
     function = _functions.get(token)
     if function is None:
         raise errors.invalid_argument(
-            f"ValueError: callback {token} is not found: a py_func lives only in the "
-            "process and as long as the graph that made it"
+            f"ValueError: callback {token} is not found: a py_func exists only in the "
+            "process, and during the lifetime, of the graph that created it"
         )
     try:
         with outside_transactions():

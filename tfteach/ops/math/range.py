@@ -128,8 +128,8 @@ def range(
             types = [t.dtype.base_dtype for t in (start, limit, delta)]
             if not set(types) <= set(_WIDENING):
                 raise AssertionError(  # TensorFlow's class, without a message
-                    "range takes int32, int64, float32 and float64, not "
-                    f"{', '.join(t.name for t in types)}. Give a dtype, or cast."
+                    "range accepts int32, int64, float32 and float64, not "
+                    f"{', '.join(t.name for t in types)}. Pass dtype, or cast."
                 )
             widest = _WIDENING[max(map(_WIDENING.index, types))]
             start, limit = cast(start, widest), cast(limit, widest)

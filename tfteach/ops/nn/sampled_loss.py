@@ -44,8 +44,9 @@ def sampled_logits(
     num_classes: Any, num_true: int, sampled_values: Any, remove_accidental_hits: bool,
     partition_strategy: str, name: str | None, seed: int | None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Logits of the true and the sampled classes, and their targets: matrices [batch,
-    num_true + num_sampled].
+    """Logits and targets of the true and the sampled classes.
+
+    Matrices [batch, num_true + num_sampled].
     """
     weights = tables_of(weights)
     with name_scope(name, "compute_sampled_logits", [*weights, biases, inputs, labels]):

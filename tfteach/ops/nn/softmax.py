@@ -111,8 +111,8 @@ def _along_axis(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
         return op(logits, name=name)
     if isinstance(axis, Tensor) or rank is None:
         raise NotImplementedError(
-            "softmax along an axis known only at run time is not implemented: give "
-            "`axis` as an int, and `logits` a known rank."
+            "softmax along an axis known only at run time is not implemented: pass "
+            "`axis` as an int, and `logits` of known rank."
         )
     if not -rank <= axis < rank:
         raise InvalidArgumentError(

@@ -87,8 +87,8 @@ class _SerializeOp(SparseShapeOp, abstract=True):
     def validate(self) -> None:
         if self.out_type is not string:
             raise NotImplementedError(
-                f"{self.op_type}: out_type={self.out_type.name}: there are no variant "
-                "tensors here; serialize to strings"
+                f"{self.op_type}: out_type={self.out_type.name}: variant tensors "
+                "are not supported: serialize to strings"
             )
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:

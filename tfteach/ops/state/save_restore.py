@@ -27,7 +27,7 @@ class _FileOp(StatefulOp, abstract=True):
             None,
             None,
             f"{self.op_type}: checkpoint files are not implemented yet. Fetch the "
-            "variables with session.run and keep them with numpy.savez.",
+            "variables with session.run and save them with numpy.savez.",
         )
 
 

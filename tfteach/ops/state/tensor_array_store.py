@@ -27,8 +27,8 @@ def _check_size(name: str, size: int) -> None:
         raise ResourceExhaustedError(
             None,
             None,
-            f"OOM when allocating TensorArray {name} with {size} elements: at most "
-            f"{_MOST_SLOTS} are possible here",
+            f"OOM when allocating TensorArray {name} with {size} elements: the maximum "
+            f"is {_MOST_SLOTS}",
         )
 
 

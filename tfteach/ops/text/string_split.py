@@ -123,7 +123,7 @@ def _sparse(parts: list[Tensor]) -> SparseTensor:
 def _only_sparse(result_type: Any) -> None:
     if result_type == "RaggedTensor":
         raise NotImplementedError(
-            "result_type='RaggedTensor' is not implemented: take the SparseTensor"
+            "result_type='RaggedTensor' is not implemented: use 'SparseTensor'"
         )
     if result_type != "SparseTensor":
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")

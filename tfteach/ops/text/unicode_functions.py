@@ -102,8 +102,8 @@ def _decoded(
         raise ValueError("Rank of `input` must be statically known.")
     if rank:
         raise NotImplementedError(
-            f"Strings of shape {input.shape} make a RaggedTensor, which tfteach does "
-            "not have: decode one string, of shape ()."
+            f"Strings of shape {input.shape} require a RaggedTensor, which is not "
+            "supported: decode one string, of shape ()."
         )
     flat = reshape(input, [-1])
     kind = UnicodeDecodeWithOffsets if with_offsets else UnicodeDecode

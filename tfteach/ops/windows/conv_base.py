@@ -203,7 +203,7 @@ class Convolution(Op, abstract=True):
         if channels != filters[-2]:
             raise invalid_argument(
                 f"{name}: input depth must be evenly divisible by filter depth and, as "
-                f"there are no grouped convolutions, equal it: {channels} vs "
+                f"grouped convolutions are not supported, equal to it: {channels} vs "
                 f"{filters[-2]}"
             )
         if outputs != filters[-1]:

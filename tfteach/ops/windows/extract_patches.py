@@ -188,7 +188,7 @@ class ExtractVolumePatches(_Patches):
         own, out = op.inputs[0]._shape, op.outputs[0]._shape
         if own is None or out is None or None in (*own[1:-1], *out[1:-1]):
             raise ValueError(
-                "The gradient of ExtractVolumePatches needs static sizes, got "
+                "The gradient of ExtractVolumePatches requires static sizes, got "
                 f"{shapes.text(own)}"
             )
         shape = shape_ops.shape(op.inputs[0])

@@ -128,14 +128,15 @@ class _Fractional(MultiOutputOp, abstract=True):
         if ratio[0] != 1 or ratio[3] != 1:
             raise invalid_argument(
                 "Fractional pooling is not yet supported on the batch nor channel "
-                f"dimension: pooling_ratio is {list(ratio)}, want [1, rows, columns, 1]"
+                f"dimension: pooling_ratio is {list(ratio)}, "
+                "expected [1, rows, columns, 1]"
             )
         out = tuple(map(_pooled, value.shape, ratio))
         if any(not 0 < n <= m for n, m in zip(out[1:3], value.shape[1:3], strict=True)):
             raise invalid_argument(
                 f"pooling_ratio {list(ratio)} makes {out[1]} rows and {out[2]} columns "
-                f"of {value.shape[1]} and {value.shape[2]}: want at least one of each, "
-                "and not more than there are"
+                f"of {value.shape[1]} and {value.shape[2]}: "
+                "expected at least one of each, and no more than the input has"
             )
         return out
 

@@ -97,8 +97,8 @@ class Pooling(Op, abstract=True):
         if len(shape) != self.rank:
             raise invalid_argument(
                 f"tensor_in_shape must have {self.rank - 2} spatial dimensions. "
-                f"{len(shape)} {self.formats.index(self.data_format)}: want a batch "
-                f"and channels, too, got {shapes.text(shape)}"
+                f"{len(shape)} {self.formats.index(self.data_format)}: "
+                f"expected a batch and channels too, got {shapes.text(shape)}"
             )
         for i, size in enumerate(self.ksize):
             if size <= 0:

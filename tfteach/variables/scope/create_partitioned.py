@@ -61,7 +61,7 @@ def create_partitioned_variables(
     with variable_scope(name, "PartitionedVariable", reuse=reuse) as scope:
         if scope.custom_getter is not None:
             raise ValueError(
-                "create_partitioned_variables does not ask the scope's custom getter "
+                "create_partitioned_variables does not call the scope's custom getter "
                 f"({scope.custom_getter}): use get_variable with a partitioner instead."
             )
         how = {

@@ -151,8 +151,8 @@ def batch_norm(
                 )
             if adjustment is not None:
                 raise NotImplementedError(
-                    "batch_norm: TensorFlow ignores `adjustment` beside batch_weights, "
-                    "updates_collections or zero_debias_moving_mean; leave one out"
+                    "batch_norm: TensorFlow ignores `adjustment` with batch_weights, "
+                    "updates_collections or zero_debias_moving_mean; omit one"
                 )
             outputs = plain(
                 inputs, parameters, average, epsilon, data_format, batch_weights

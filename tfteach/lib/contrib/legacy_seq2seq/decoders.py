@@ -36,8 +36,8 @@ def copy_of(cell: RNNCell) -> Any:
     """
     if getattr(cell, "built", False) or getattr(cell, "variables", None):
         raise TypeError(
-            f"{cell} cannot be copied for the encoder: it has variables already. "
-            "Make a new cell for the model, and call it only there."
+            f"{cell} cannot be copied for the encoder: it already has variables. "
+            "Create a new cell for the model, and call it only there."
         )
     return copy.deepcopy(cell)
 

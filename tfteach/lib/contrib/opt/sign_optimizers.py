@@ -86,8 +86,8 @@ class _Signs(RuleOptimizer):
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
         raise NotImplementedError(
-            f"{type(self).__name__} has no row updates of resource variables, in TF "
-            "neither: use a reference variable (use_resource=False)."
+            f"{type(self).__name__} has no sparse updates of resource variables, as "
+            "in TF: use a reference variable (use_resource=False)."
         )
 
 

@@ -213,6 +213,6 @@ class CompiledWrapper(EnclosingCell):
 
 def _refuse_compiling() -> NoReturn:
     raise NotImplementedError(
-        "tf.contrib.rnn.CompiledWrapper needs XLA, which tfteach does not have. Use "
+        "tf.contrib.rnn.CompiledWrapper requires XLA, which is not supported. Use "
         "the cell itself: sessions already run steps as generated functions."
     )

@@ -143,7 +143,7 @@ def dynamic_decode(
     if kwargs:
         raise TypeError(
             f"dynamic_decode() got an unexpected keyword argument {min(kwargs)!r}: "
-            "such are for decoders that are Keras layers, which are not here."
+            "these are for decoders that are Keras layers, which are not supported."
         )
     with variable_scope(scope, "decoder") as opened:
         read_where_used(opened)

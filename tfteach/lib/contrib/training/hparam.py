@@ -162,7 +162,7 @@ class HParams:
         self._hparam_types: dict[str, tuple[Any, bool]] = {}
         self._model_structure = model_structure
         if hparam_def:
-            raise NotImplementedError("HParams: hparam_def: there are no HParamDefs")
+            raise NotImplementedError("HParams: hparam_def is not supported")
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
