@@ -115,6 +115,26 @@ def test_ops_and_functions_are_imported_not_looked_up() -> None:
     assert public == set()
 
 
+def test_operations_are_distinguished_by_class() -> None:
+    """`isinstance(op.spec, Merge)` or a trait, where a type checker sees it."""
+    assert not [
+        f"{path}:{node.lineno}"
+        for path, tree in sources("ops", "control", "variables", "lib")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare)
+        and any(isinstance(n, ast.Attribute) and n.attr == "type" for n in _sides(node))
+        and any(isinstance(n, ast.Constant) and n.value in OPS for n in _sides(node))
+    ]
+
+
+def _sides(node: ast.Compare) -> Iterator[ast.expr]:
+    """What is compared, and the elements of tuples and sets that are."""
+    for side in (node.left, *node.comparators):
+        yield side
+        if isinstance(side, ast.Tuple | ast.Set | ast.List):
+            yield from side.elts
+
+
 def test_no_module_is_known_by_its_name() -> None:
     """Below compat, whose subject are import paths, no string names a module."""
     rooms = "ops autodiff engine control variables lib explain"

@@ -27,6 +27,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.control_flow_ops import (
     Merge,
+    NextIteration,
     RefMerge,
     RefSwitch,
     Switch,
@@ -140,7 +141,7 @@ class CondContext(ControlFlowContext):
 
 def carry_in(context: ControlFlowContext, op: Operation) -> None:
     for index, tensor in enumerate(op.inputs):
-        if op.type == "Merge" and tensor.op.type == "NextIteration":
+        if type(op.spec) is Merge and type(tensor.op.spec) is NextIteration:
             continue  # a loop's back edge is left unchanged
         inside = context.add_value(tensor)
         if inside is not tensor:

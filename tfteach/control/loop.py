@@ -38,6 +38,7 @@ from tfteach.ops.core.control_flow_ops import (
     is_slices,
 )
 from tfteach.ops.core.identity_reshape import Identity
+from tfteach.ops.core.shape_ops import Rank, Shape_, Size
 from tfteach.ops.math.compare import LogicalAnd
 
 
@@ -130,7 +131,7 @@ class WhileContext(ControlFlowContext):
         return entered
 
     def add_op(self, op: Operation) -> None:
-        if op.type in ("Shape", "Size", "Rank"):
+        if isinstance(op.spec, Shape_ | Size | Rank):
             # The size of a forward value is recorded instead of the value itself.
             state = _grad_state(self.graph)
             theirs = op.inputs[0].op.control_flow_context

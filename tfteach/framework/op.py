@@ -115,6 +115,8 @@ class Op:
     calls_python: ClassVar[bool] = False
     # Whether its output is a back edge of a loop.
     closes_loop: ClassVar[bool] = False
+    # Whether most elements of its output are taken to be 0.
+    is_mostly_zero: ClassVar[bool] = False
     # Whether `check_shapes` looks at ranks only, so that known ones will do.
     checks_only_ranks: ClassVar[bool] = False
     # Whether the kernel may be skipped in favour of its inputs' constants.

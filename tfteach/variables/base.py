@@ -27,6 +27,7 @@ from tfteach.framework.type_aliases import (
     SessionLike,
     TensorLike,
 )
+from tfteach.ops.array.slicing import StridedSlice
 from tfteach.ops.state.ref_variables import is_variable_initialized
 from tfteach.variables.updates import PartUpdates
 
@@ -394,7 +395,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
     def __getitem__(self, key: Any) -> Tensor:
         """A slice of the value; its `assign(value)` updates that part only."""
         part = self.value()[key]
-        if part.op.type == "StridedSlice":
+        if isinstance(part.op.spec, StridedSlice):
             vars(part)["assign"] = _SliceAssign(self, part)
         return part
 

@@ -138,7 +138,7 @@ def _all_variables(var_list: Any) -> list[Any]:
     return [
         op.outputs[0]
         for op in get_default_graph().get_operations()
-        if op.type in ("Variable", "VariableV2")
+        if isinstance(op.spec, ref_variables.Variable | ref_variables.VariableV2)
     ]
 
 

@@ -11,12 +11,12 @@ from tfteach.framework.build import create
 from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.ops.core.control_flow_ops import Switch
+from tfteach.ops.core.control_flow_ops import NextIteration, RefSwitch, Switch
+from tfteach.ops.state.ref_variables import IsVariableInitialized
+from tfteach.ops.state.resource_variables import ReadVariableOp, VarIsInitializedOp
 from tfteach.variables.base import Variable
 
-_GUARDED = frozenset(
-    ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If")
-)
+_GUARDED = (IsVariableInitialized, VarIsInitializedOp, ReadVariableOp)
 
 
 class _Searched:
@@ -70,7 +70,7 @@ def _uses_variables(op: Operation, searched: _Searched) -> bool:
             found = found or known[ancestor]
             continue
         seen.add(ancestor)
-        if ancestor.type == "NextIteration":
+        if isinstance(ancestor.spec, NextIteration):
             return False  # a loop: TF leaves these unchanged
         found = found or ancestor.spec.returns_handle
         stack += [tensor.op for tensor in ancestor.inputs]
@@ -89,7 +89,7 @@ def _copied(scope: str, value: Tensor, searched: _Searched) -> Tensor:
         op = stack[-1]
         if op not in copies and op not in unchanged:
             is_variable = op.spec.returns_handle
-            is_end = is_variable or op.type in _GUARDED
+            is_end = is_variable or isinstance(op.spec, _GUARDED)
             sources = [] if is_end else [tensor.op for tensor in op.inputs]
             waiting = [o for o in sources if o not in copies and o not in unchanged]
             if waiting:
@@ -110,7 +110,7 @@ def _copy(scope: str, op: Operation, copies: dict[Operation, Operation]) -> Oper
     inputs = tuple(copies.get(t.op, t.op).outputs[t.value_index] for t in op.inputs)
     if inputs == op.inputs:
         return op
-    spec = Switch() if op.type == "RefSwitch" else op.spec
+    spec = Switch() if isinstance(op.spec, RefSwitch) else op.spec
     new = create(op.graph, spec, inputs, f"{op.name}_{scope[:-1]}")
     if op.extra_attrs:
         new.extra_attrs = {**(new.extra_attrs or {}), **op.extra_attrs}

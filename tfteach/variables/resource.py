@@ -372,9 +372,9 @@ class ResourceVariable(BaseResourceVariable):
         if snapshot is None:
             read = f"{self._handle.op.name}/Read/ReadVariableOp:0"
             snapshot = self.graph.get_tensor_by_name(read)
-        elif snapshot.op.type != "ReadVariableOp":
+        elif not isinstance(snapshot.op.spec, ops.ReadVariableOp):
             self._cached_value = snapshot
-        while snapshot.op.type != "ReadVariableOp":
+        while not isinstance(snapshot.op.spec, ops.ReadVariableOp):
             if not snapshot.op.inputs:
                 raise ValueError(f"'{proto.snapshot_name}' does not read a variable")
             snapshot = snapshot.op.inputs[0]

@@ -17,7 +17,9 @@ from tfteach.lib.training import slot_creator
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.math.binary import minimum, pow
 from tfteach.ops.math.cast import cast
+from tfteach.ops.state import ref_variables
 from tfteach.ops.state.ref_variables import assign, assign_sub
+from tfteach.ops.state.resource_variables import VarHandleOp
 from tfteach.variables.base import Variable
 from tfteach.variables.collections import (
     global_variables,
@@ -28,7 +30,7 @@ from tfteach.variables.initializers import Zeros
 from tfteach.variables.scope import get_variable, get_variable_scope, variable_scope
 
 _AVERAGED = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
-_VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+_VARIABLES = (ref_variables.Variable, ref_variables.VariableV2, VarHandleOp)
 
 
 def assign_moving_average(
@@ -179,7 +181,7 @@ class ExponentialMovingAverage:
                 graph.add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, value)
                 return average
             return slot_creator.create_zeros_slot(
-                value, self._name, is_beside=value.op.type in _VARIABLES
+                value, self._name, is_beside=isinstance(value.op.spec, _VARIABLES)
             )
 
     def average(self, var: Any) -> Any:

@@ -31,7 +31,7 @@ from tfteach.ops.core import shape_ops
 from tfteach.ops.core.control_flow_ops import group, tuple_
 from tfteach.ops.math.cast import cast
 from tfteach.ops.state.ref_variables import assign_add
-from tfteach.ops.state.resource_variables import AssignAddVariableOp
+from tfteach.ops.state.resource_variables import AssignAddVariableOp, VarHandleOp
 from tfteach.variables.base import Variable
 from tfteach.variables.collections import trainable_variables
 
@@ -41,7 +41,7 @@ _VALID = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
 
 def is_resource(variable: Any) -> bool:
     """Whether the variable is a resource variable."""
-    return variable.op.type == "VarHandleOp"
+    return isinstance(variable.op.spec, VarHandleOp)
 
 
 def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:

@@ -14,6 +14,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import DTypeLike, Initializer
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.fill import zeros
+from tfteach.ops.state.resource_variables import VarHandleOp
 from tfteach.variables.base import SaveSliceInfo, Variable
 from tfteach.variables.initializers import Zeros
 from tfteach.variables.ref import RefVariable
@@ -76,7 +77,7 @@ def _slot(
     partitioner = scope.partitioner
     scope.set_partitioner(None)
     use_resource = None
-    if primary.op.type == "VarHandleOp":
+    if isinstance(primary.op.spec, VarHandleOp):
         use_resource = True
     elif isinstance(primary, RefVariable):
         use_resource = False

@@ -14,7 +14,7 @@ from tfteach.framework.control_flow_context import output_context
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
 from tfteach.ops.array.where_select import Where
-from tfteach.ops.core.constant import constant
+from tfteach.ops.core.constant import Const, constant
 from tfteach.ops.core.fill import Fill
 from tfteach.ops.core.identity_reshape import ExpandDims, Squeeze
 from tfteach.ops.core.shape_ops import ShapeN, rank, shape
@@ -34,7 +34,7 @@ def concat_gradient(inputs: Sequence[Tensor], axis: Tensor, grad: Any) -> list[A
 
     if isinstance(grad, IndexedSlices):
         return _sparse(inputs, axis, grad)
-    if axis.op.type == "Const" and (
+    if isinstance(axis.op.spec, Const) and (
         output_context(axis.op) is not output_context(grad.op)
     ):
         # A copy in the gradient's loop saves one more value that enters it.
@@ -56,7 +56,7 @@ def _sizes(inputs: Sequence[Tensor]) -> list[Tensor]:
     sizes = []
     for tensor in inputs:
         size = shape(tensor)
-        if size.op.type != "Const":
+        if not isinstance(size.op.spec, Const):
             return ShapeN()(list(inputs))
         sizes.append(size)
     return sizes

@@ -53,7 +53,7 @@ class SparseMatMul(Op):
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         a, b = op.inputs
         hints = {a: self.a_is_sparse, b: self.b_is_sparse}
-        hints[grad] = grad.op.type == "ReluGrad"
+        hints[grad] = grad.op.spec.is_mostly_zero
 
         def product(
             x: Any, y: Any, like: Any, turn_x: bool = False, turn_y: bool = False

@@ -87,6 +87,7 @@ class ReluGrad(_ActivationGrad):
 
     signature = "gradients: T, features: T -> backprops: T"
     T = REALS
+    is_mostly_zero: ClassVar[bool] = True
 
     def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
         return gradients * (features > 0)

@@ -25,6 +25,7 @@ from tfteach.ops.array import slicing
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import shape_ops
+from tfteach.ops.core.fill import ZerosLike
 from tfteach.ops.core.identity_reshape import (
     either,
     expand_dims,
@@ -95,7 +96,7 @@ class SoftmaxCrossEntropyWithLogits(MultiOutputOp):
 
 
 def _is_zero(tensor: Tensor) -> bool:
-    if tensor.op.type in ("ZerosLike", "Zeros"):
+    if isinstance(tensor.op.spec, ZerosLike):
         return True
     value = constant_value(tensor)
     return value is not None and not np.any(value)

@@ -27,13 +27,18 @@ from tfteach.framework.shape_checks import (
     require_vector,
 )
 from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.ops.array.concat_split import Concat, ConcatOffset, ConcatV2
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.transpose_reverse import invert_permutation
-from tfteach.ops.core.constant import constant
+from tfteach.ops.core.constant import Const, constant
+from tfteach.ops.core.fill import Fill
 from tfteach.ops.core.identity_reshape import identity
-from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.core.shape_ops import Rank, Shape_, Size, shape
 from tfteach.ops.core.sparse_tensor import SparseTensor
-from tfteach.ops.math.cast import cast
+from tfteach.ops.core.stack_unstack import Pack
+from tfteach.ops.math.cast import Cast, cast
+from tfteach.ops.math.compare import Equal, NotEqual
+from tfteach.ops.math.range import Range
 from tfteach.ops.math.range import range as range_of
 from tfteach.ops.sparse.coo_arrays import NUMBERS, flat, unflat
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
@@ -188,15 +193,17 @@ def sparse_reshape(
 
 
 # As in TF, computed while the graph is built; the nodes to add depend on it.
-_PLAIN = frozenset(
-    "Const Shape Size Rank Range Cast Concat ConcatV2 ConcatOffset Pack Fill Equal "
-    "NotEqual".split()
+_PLAIN = (
+    *(Const, Size, Rank, Range, Cast, Concat, ConcatV2, ConcatOffset, Pack),
+    *(Fill, Equal, NotEqual),
 )
 
 
 def _is_plain(tensor: Any) -> bool:
     op = tensor.op
-    return op.type in _PLAIN and (op.type == "Shape" or all(map(_is_plain, op.inputs)))
+    if isinstance(op.spec, Shape_):
+        return True
+    return isinstance(op.spec, _PLAIN) and all(map(_is_plain, op.inputs))
 
 
 def _known_sizes(total: Any, new: list[int]) -> Any:

@@ -24,13 +24,17 @@ from tfteach.ops.array.scatter_nd import scatter_nd
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import INDICES, expand_dims, reshape, squeeze
 from tfteach.ops.core.shape_ops import size
-from tfteach.ops.state.resource_variables import VariableShape, require_value
+from tfteach.ops.state.resource_variables import (
+    VarHandleOp,
+    VariableShape,
+    require_value,
+)
 
 
 def variable_shape(handle: Tensor) -> Tensor:
     """The shape of a handle's variable: a constant if it is known."""
     # For a handle captured by a loop or a branch, TF reads the shape from the variable.
-    known = handle_shape(handle) if handle.op.type == "VarHandleOp" else None
+    known = handle_shape(handle) if isinstance(handle.op.spec, VarHandleOp) else None
     if is_full(known):
         return constant(list(known or ()), "int32")
     return VariableShape()(handle)

@@ -41,6 +41,7 @@ from tfteach.framework.nest import yield_flat_paths as yield_flat_paths
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import graph_of, name_scope
 from tfteach.framework.type_aliases import TensorLike
+from tfteach.ops.core.constant import Placeholder
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.core.sparse_tensor import (
     convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,
@@ -95,7 +96,8 @@ def get_name_scope() -> str:
 @export("contrib.framework.get_placeholders")
 def get_placeholders(graph: Graph) -> list[Tensor]:
     """The placeholders of a graph."""
-    return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
+    operations = graph.get_operations()
+    return [op.outputs[0] for op in operations if isinstance(op.spec, Placeholder)]
 
 
 @export("contrib.framework.get_graph_from_inputs")
