@@ -231,3 +231,32 @@ def _imported_at_run_time(tree: ast.AST) -> Iterator[str]:
 
 
 _ANNOTATIONS = "TYPE_CHECKING"
+
+
+def test_no_kernel_asks_which_array_module_it_has() -> None:
+    """A kernel that differs on cards is written twice (`framework/card_kernels.py`)."""
+    found = []
+    for path, tree in sources("ops"):
+        for node in ast.walk(tree):
+            asks = isinstance(node, ast.Attribute) and node.attr == "__name__"
+            if asks and ast.unparse(node.value) in ("xp", "ctx.xp"):
+                found.append(f"{path}:{node.lineno}")
+            if not isinstance(node, ast.Compare):
+                continue
+            sides = {ast.unparse(side) for side in (node.left, *node.comparators)}
+            if sides & _MODULES and any(isinstance(o, _SAME) for o in node.ops):
+                found.append(f"{path}:{node.lineno}")
+    assert not found
+
+
+_MODULES = {"np", "numpy", "cupy", "xp", "ctx.xp", "np.ndarray"}
+_SAME = ast.Is | ast.IsNot | ast.Eq | ast.NotEq
+
+
+def test_a_kernel_for_cards_belongs_to_its_kernel() -> None:
+    """A class that redefines `compute` does not inherit another's `compute_on_card`."""
+    for cls in OPS.values():
+        if cls.compute_on_card is Op.compute_on_card:
+            continue
+        first = next(c for c in cls.__mro__ if "compute" in vars(c))
+        assert "compute_on_card" in vars(first), cls.op_type

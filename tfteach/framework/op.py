@@ -358,6 +358,10 @@ class Op:
         """
         raise LookupError(f"No gradient defined for operation of type {self.op_type}")
 
+    def compute_on_card(self, xp: ArrayModule, *inputs: Any) -> Any:
+        """The kernel for arrays on a card, where it differs from `compute`."""
+        return self.compute(xp, *inputs)
+
     def expression(self, *inputs: Any, **_: Any) -> str | None:
         """Python source that computes the output from these names, or None."""
         return None

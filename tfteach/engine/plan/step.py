@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tfteach.framework.card_kernels import is_on_host
 from tfteach.framework.errors import OpError
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Flow
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:
     """The kernel with its context or array module; a single output comes bare."""
-    function = functools.partial(spec.compute, first)
+    xp = first.xp if spec.is_stateful else first
+    compute = spec.compute if is_on_host(xp) else spec.compute_on_card
+    function = functools.partial(compute, first)
     outputs = type(spec).outputs
     if len(outputs) != 1 or not outputs[0].is_sequence:
         return function

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.constant_values import constant_value, python_constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32, int64
@@ -47,15 +48,21 @@ def position(indices: Any, bad: Any) -> str:
 _UNSIGNED = {4: np.uint32, 8: np.uint64}
 
 
+def _largest_on_card(xp: ArrayModule, numbers: Any) -> int:
+    return int(numbers.max())
+
+
+@with_card_kernel(_largest_on_card)
+def _largest(xp: ArrayModule, numbers: Any) -> int:
+    return numbers.item(numbers.argmax())  # in half the time of max
+
+
 def check_indices(xp: ArrayModule, indices: Any, limit: int) -> None:
     if not indices.size:
         return
-    # Read as unsigned, negative numbers are large; argmax takes half as long as
-    # maximum.
+    # Read as unsigned, negative numbers are large.
     wide = indices.view(_UNSIGNED[indices.dtype.itemsize])
-    if xp is np and wide.item(wide.argmax()) < limit:
-        return
-    if xp is not np and int(wide.max()) < limit:
+    if _largest(xp, wide) < limit:
         return
     bad = (indices < 0) | (indices >= limit)
     at = position(indices, bad)
@@ -63,12 +70,19 @@ def check_indices(xp: ArrayModule, indices: Any, limit: int) -> None:
     raise invalid_argument(f"indices{at} = {value} is not in [0, {limit})")
 
 
-def _take(xp: ArrayModule, params: Any, indices: Any, axis: int) -> Any:
+def _take_on_card(xp: ArrayModule, params: Any, indices: Any, axis: int) -> Any:
     check_indices(xp, indices, params.shape[axis])
-    if xp is np:
-        # The indices are already checked; unlike "raise", "clip" makes no second copy.
-        return params.take(indices, axis, None, "clip" if params.size else "raise")
     return xp.take(params, indices, axis)
+
+
+@with_card_kernel(_take_on_card)
+def _take(xp: ArrayModule, params: Any, indices: Any, axis: int) -> Any:
+    if indices.size:
+        wide = indices.view(_UNSIGNED[indices.dtype.itemsize])
+        if wide.item(wide.argmax()) >= params.shape[axis]:
+            check_indices(xp, indices, params.shape[axis])
+    # The indices are already checked; unlike "raise", "clip" makes no second copy.
+    return params.take(indices, axis, None, "clip" if params.size else "raise")
 
 
 class Gather(Op):

@@ -6,16 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.type_aliases import ArrayModule
 
 
+def _take_on_card(xp: ArrayModule, array: Any, index: Any) -> Any:
+    return array[index]
+
+
+@with_card_kernel(_take_on_card)
 def take_rows(xp: ArrayModule, array: Any, index: Any) -> Any:
     """A copy of `array[index]`, for an index that is already checked."""
     # With "clip", which changes nothing here, NumPy makes no second copy as with
     # "raise".
-    return array.take(index, axis=0, mode="clip") if xp is np else array[index]
+    return array.take(index, axis=0, mode="clip")
 
 
+def _put_on_card(xp: ArrayModule, array: Any, index: Any, rows: Any) -> None:
+    array[index] = rows
+
+
+@with_card_kernel(_put_on_card)
 def put_rows(xp: ArrayModule, array: Any, index: Any, rows: Any) -> None:
     """`array[index] = rows`; the last of equal indices wins.
 
@@ -24,7 +35,7 @@ def put_rows(xp: ArrayModule, array: Any, index: Any, rows: Any) -> None:
       index: int array [m], each in [0, n).
       rows: array [m, ...].
     """
-    if xp is not np or array.ndim < 2 or not rows.size or array.dtype.hasobject:
+    if array.ndim < 2 or not rows.size or array.dtype.hasobject:
         array[index] = rows
         return
     # NumPy copies a row at once if it is a single element: up to three times as fast

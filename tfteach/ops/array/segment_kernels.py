@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.numba_loops import FLOATS
 from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.array.jit_row_scatter import change_rows
@@ -21,6 +22,16 @@ from tfteach.ops.array.row_access import put_rows, take_rows
 _FEW_COLUMNS = 32
 
 
+def _reduce_on_card(
+    xp: ArrayModule, ufunc: str, data: Any, ids: Any, count: int, start: Any
+) -> Any:
+    out = xp.full((count, *data.shape[1:]), start, data.dtype)
+    if ids.size and data.size:
+        getattr(xp, ufunc).at(out, ids, data)
+    return out
+
+
+@with_card_kernel(_reduce_on_card)
 def reduce_rows(
     xp: ArrayModule, ufunc: str, data: Any, ids: Any, count: int, start: Any
 ) -> Any:
@@ -33,9 +44,6 @@ def reduce_rows(
     """
     out = xp.full((count, *data.shape[1:]), start, data.dtype)
     if not ids.size or not data.size:
-        return out
-    if xp is not np:
-        getattr(xp, ufunc).at(out, ids, data)
         return out
     if change_rows(ufunc, out, ids, data):
         return out
@@ -65,9 +73,14 @@ def reduce_rows(
     return out
 
 
+def _segment_sum_on_card(xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
+    return reduce_rows(xp, "add", data, ids, count, 0)
+
+
+@with_card_kernel(_segment_sum_on_card)
 def segment_sum(xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
     """The sum of the rows of each segment; ids in [0, count)."""
-    if xp is np and data.dtype in (np.float32, np.float64) and data.size:
+    if data.dtype in (np.float32, np.float64) and data.size:
         width = data.size // len(data)
         if width <= _FEW_COLUMNS and count <= 2 * len(data):
             columns = data.reshape(len(data), width)

@@ -12,6 +12,7 @@ import numpy as np
 
 from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
@@ -129,27 +130,37 @@ def _has_nan(found: Any) -> bool:
     return found.dtype.kind in "fV" and bool(np.isnan(found).any())
 
 
+def _extreme_on_card(
+    xp: ArrayModule, ufunc: str, data: Any, ids: Any, count: int
+) -> Any:
+    # Instead of sorting runs: reduce from the opposite limit, clear the empty rows.
+    start = limit(data.dtype, largest=ufunc == "minimum")
+    found = reduce_rows(xp, ufunc, data, ids, count, start)
+    found[xp.bincount(ids, minlength=count) == 0] = 0
+    return found
+
+
+@with_card_kernel(_extreme_on_card)
+def _segment_extreme(
+    xp: ArrayModule, ufunc: str, data: Any, ids: Any, count: int
+) -> Any:
+    found = reduce_rows(xp, ufunc, data, ids, count, 0)
+    if not _has_nan(found):
+        return found
+    # TensorFlow starts segments at infinity and skips NaN; segments of a single row are
+    # copied.
+    lowest = np.inf if ufunc == "minimum" else -np.inf
+    meets = np.bincount(ids)[ids] > 1
+    lost = np.isnan(data) & meets.reshape(-1, *(1,) * (data.ndim - 1))
+    data = np.where(lost, data.dtype.type(lowest), data)
+    return reduce_rows(xp, ufunc, data, ids, count, 0)
+
+
 class _SegmentExtreme(_Segment, abstract=True):
     ufunc: ClassVar[str]
 
     def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
-        if xp is np:
-            found = reduce_rows(xp, self.ufunc, data, ids, count, 0)
-            if not _has_nan(found):
-                return found
-            # TensorFlow starts segments at infinity and skips NaN; segments of a single
-            # row are copied.
-            lowest = np.inf if self.ufunc == "minimum" else -np.inf
-            meets = np.bincount(ids)[ids] > 1
-            lost = np.isnan(data) & meets.reshape(-1, *(1,) * (data.ndim - 1))
-            data = np.where(lost, data.dtype.type(lowest), data)
-            return reduce_rows(xp, self.ufunc, data, ids, count, 0)
-        # Instead of sorting runs: reduce from the opposite limit, then clear the empty
-        # rows.
-        start = limit(data.dtype, largest=self.ufunc == "minimum")
-        found = reduce_rows(xp, self.ufunc, data, ids, count, start)
-        found[xp.bincount(ids, minlength=count) == 0] = 0
-        return found
+        return _segment_extreme(xp, self.ufunc, data, ids, count)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return _extreme_gradient(op, grad)
@@ -292,21 +303,29 @@ class UnsortedSegmentSum(_Unsorted):
         return [_gather_known(grad, op.inputs[1])[0], None, None]
 
 
+@with_card_kernel(reduce_rows)
+def _unsorted_extreme(
+    xp: ArrayModule, ufunc: str, data: Any, ids: Any, count: int, start: Any
+) -> Any:
+    found = reduce_rows(xp, ufunc, data, ids, count, start)
+    if not _has_nan(found):
+        return found
+    # In TensorFlow any row replaces NaN, and a NaN row replaces any value.
+    beats = np.greater if ufunc == "maximum" else np.less
+    found = np.full_like(found, start)
+    for row, segment in zip(data, ids.tolist(), strict=True):
+        known = found[segment]
+        found[segment] = np.where(beats(known, row), known, row)
+    return found
+
+
 class _UnsortedExtreme(_Unsorted, abstract=True):
     ufunc: ClassVar[str]
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         start = limit(data.dtype, largest=self.ufunc == "minimum")
-        found = reduce_rows(xp, self.ufunc, data, ids, count, start)
-        if xp is np and _has_nan(found):
-            # In TensorFlow any row replaces NaN, and a NaN row replaces any value.
-            beats = np.greater if self.ufunc == "maximum" else np.less
-            found = np.full_like(found, start)
-            for row, segment in zip(data, ids.tolist(), strict=True):
-                known = found[segment]
-                found[segment] = np.where(beats(known, row), known, row)
-        return found
+        return _unsorted_extreme(xp, self.ufunc, data, ids, count, start)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         data, ids, count = op.inputs

@@ -59,6 +59,10 @@ def _largest_one_by_one(xp: ArrayModule, input: Any, count: int) -> Any:
     return xp.stack(places, -1).reshape(*input.shape[:-1], count)
 
 
+def _values_at(xp: ArrayModule, input: Any, indices: Any) -> tuple[Any, Any]:
+    return xp.take_along_axis(input, indices, -1), indices.astype(np.int32)
+
+
 class TopKV2(MultiOutputOp):
     """The k largest elements of every row.  Source: core/ops/nn_ops.cc, TopKV2."""
 
@@ -92,7 +96,16 @@ class TopKV2(MultiOutputOp):
         require(input, "input must be >= 1-D, got shape %s", input)
 
     def compute(self, xp: ArrayModule, input: Any, k: Any) -> Any:
-        count = int(k)
+        indices = self._largest(xp, input, int(k))
+        if indices.size:
+            indices = self._as_tensorflow(input, indices, indices.shape[-1])
+        return _values_at(xp, input, indices)
+
+    def compute_on_card(self, xp: ArrayModule, input: Any, k: Any) -> Any:
+        return _values_at(xp, input, self._largest(xp, input, int(k)))
+
+    def _largest(self, xp: ArrayModule, input: Any, count: int) -> Any:
+        """The indices of the largest elements of each row, equal ones in order."""
         if count < 0:
             raise invalid_argument(f"Need k >= 0, got {count}")
         columns = input.shape[-1]
@@ -108,10 +121,7 @@ class TopKV2(MultiOutputOp):
             # its end.
             order = xp.argsort(input[..., ::-1], axis=-1, kind="stable")
             indices = columns - 1 - order[..., ::-1][..., :count]
-        if count and type(input) is np.ndarray:
-            indices = self._as_tensorflow(input, indices, count)
-        values = xp.take_along_axis(input, indices, -1)
-        return values, indices.astype(np.int32)
+        return indices
 
     def _as_tensorflow(self, input: Any, indices: Any, count: int) -> Any:
         """The indices in the order of TensorFlow's kernel for unsorted rows or NaN."""

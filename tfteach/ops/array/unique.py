@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import DType, dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -64,11 +65,21 @@ class UniqueWithCounts(MultiOutputOp):
         return values, inverse, counts.astype(inverse.dtype)
 
 
+def _nothing_compiled(xp: ArrayModule, x: Any) -> tuple[Any, Any] | None:
+    return None
+
+
+@with_card_kernel(_nothing_compiled)
+def _compiled_distinct(xp: ArrayModule, x: Any) -> tuple[Any, Any] | None:
+    """The distinct numbers and their indices, if a compiled loop finds them."""
+    return distinct(x) if x.dtype in _NUMBERS else None
+
+
 def _unique(xp: ArrayModule, x: Any, dtype: Any) -> tuple[Any, Any]:
     """The distinct elements, and for each element the index of its distinct one."""
     if x.ndim != 1:
         raise invalid_argument("unique expects a 1D vector.")
-    found = distinct(x) if xp is np and x.dtype in _NUMBERS else None
+    found = _compiled_distinct(xp, x)
     if found is not None:
         return found[0].astype(x.dtype), found[1].astype(dtype)
     order, is_first = groups_of(xp, x)

@@ -85,7 +85,10 @@ class Const(Op, role=Role.CONSTANT):
         return self.value.shape
 
     def compute(self, xp: ArrayModule) -> Any:
-        return self.value if xp is np else xp.asarray(self.value)
+        return self.value
+
+    def compute_on_card(self, xp: ArrayModule) -> Any:
+        return xp.asarray(self.value)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return []

@@ -84,6 +84,18 @@ class Pack(Op):
 
     def compute(self, xp: ArrayModule, *values: Any) -> Any:
         first = values[0]
+        if not first.shape and not first.dtype.hasobject:
+            # Mostly sizes and indices, for which this is faster than stack.
+            self._check_values(values)
+            return np.array(values, first.dtype)
+        return self.compute_on_card(xp, *values)
+
+    def compute_on_card(self, xp: ArrayModule, *values: Any) -> Any:
+        self._check_values(values)
+        return xp.stack(values, self.axis)
+
+    def _check_values(self, values: tuple[Any, ...]) -> None:
+        first = values[0]
         for i, value in enumerate(values):
             if value.shape != first.shape:
                 raise invalid_argument(
@@ -93,10 +105,6 @@ class Pack(Op):
         rank = first.ndim + 1
         if self.axis and not -rank <= self.axis < rank:
             raise invalid_argument(f"axis = {self.axis} not in [{-rank}, {rank})")
-        if not first.shape and not first.dtype.hasobject:
-            # Mostly sizes and indices, for which this is faster than stack.
-            return np.array(values, first.dtype) if xp is np else xp.stack(values)
-        return xp.stack(values, self.axis)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return unstack(grad, len(op.inputs), self.axis)

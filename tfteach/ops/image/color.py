@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import FailedPreconditionError, invalid_argument
 from tfteach.framework.export import export
@@ -32,6 +33,15 @@ _CHANNELS = 3
 Rule = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any]]
 
 
+@with_card_kernel(lambda xp, count, run: run([0], count))
+def _run_over(xp: ArrayModule, count: int, run: Callable[..., None]) -> None:
+    """Call `run` for all pixels: on the host in blocks that fit the caches."""
+    if count <= _BLOCK:
+        run([0], count)
+    else:
+        share(range(0, count, _BLOCK), run)
+
+
 def by_planes(xp: ArrayModule, images: Any, rule: Rule) -> Any:
     """Apply `rule` to the three channels of all pixels; short floats are widened."""
     wide = images.astype("float32") if images.dtype.itemsize < 4 else images
@@ -45,12 +55,21 @@ def by_planes(xp: ArrayModule, images: Any, rule: Rule) -> Any:
             for channel, plane in enumerate(rule(xp, *planes)):
                 changed[start : start + block, channel] = plane
 
-    count = len(pixels)
-    if xp is not np or count <= _BLOCK:
-        run([0], count)
-    else:
-        share(range(0, count, _BLOCK), run)
+    _run_over(xp, len(pixels), run)
     return changed.reshape(images.shape).astype(images.dtype, copy=False)
+
+
+@with_card_kernel(lambda xp, height, row: height)
+def _row_block(xp: ArrayModule, height: int, row: int) -> int:
+    """How many rows of an image are changed at a time, on the host a few."""
+    return max(1, _BLOCK * _CHANNELS // row)
+
+
+@with_card_kernel(lambda xp, count, run: run(range(count)))
+def _share_images(
+    xp: ArrayModule, count: int, run: Callable[[Sequence[int]], None]
+) -> None:
+    share(range(count), run)
 
 
 # ---- RGB and HSV
@@ -270,12 +289,8 @@ class AdjustContrastv2(_Adjustment):
                     part *= contrast_factor
                     xp.add(part, means, out=adjusted[i, top : top + step])
 
-        step = height
-        if xp is np:
-            step = max(1, _BLOCK * _CHANNELS // (width * channels))
-            share(range(len(rows)), run)
-        else:
-            run(range(len(rows)))
+        step = _row_block(xp, height, width * channels)
+        _share_images(xp, len(rows), run)
         return adjusted.reshape(images.shape).astype(images.dtype, copy=False)
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.threads import share
 from tfteach.framework.type_aliases import ArrayModule
@@ -235,15 +236,18 @@ def resample(
                 along_rows(half, table, to)
 
     largest = max(height, out[0]) * max(width, out[1]) * channels * result.itemsize
-    share(_blocks(batch, out[0], largest) if xp is np else [(ALL, ALL)], run)
+    share(_blocks(xp, batch, out[0], largest), run)
     return result
 
 
 ALL = slice(None)
 
 
-def _blocks(batch: int, lines: int, image_bytes: int) -> list[tuple[slice, slice]]:
-    """Slices of images, or of one image's lines, of about BLOCK_BYTES."""
+@with_card_kernel(lambda xp, batch, lines, image_bytes: [(ALL, ALL)])
+def _blocks(
+    xp: ArrayModule, batch: int, lines: int, image_bytes: int
+) -> list[tuple[slice, slice]]:
+    """Slices of images, or of one image's lines, of about BLOCK_BYTES on the host."""
     count = BLOCK_BYTES // max(1, image_bytes)
     if count:
         return [(slice(i, i + count), ALL) for i in range(0, batch, count)]
@@ -302,9 +306,12 @@ def _blend(
             xp.add(total, part, out=total if k + 1 < len(index) else out)
 
 
+def _take_on_card(xp: ArrayModule, array: Any, index: Any, out: Any = None) -> Any:
+    return array.take(index, 1)
+
+
+@with_card_kernel(_take_on_card)
 def _take(xp: ArrayModule, array: Any, index: Any, out: Any = None) -> Any:
     """A copy of `array[:, index]`, in the memory of `out` if possible."""
-    if xp is not np:
-        return array.take(index, 1)
     # "wrap", which changes nothing here, has the cheapest check.
     return array.take(index, 1, mode="wrap", out=out)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import bfloat16, dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
@@ -46,8 +47,8 @@ def product(xp: ArrayModule, a: Any, b: Any) -> Any:
     if dtype.itemsize == 2 and dtype.kind in "fV":
         wide = xp.matmul(a.astype(np.float32), b.astype(np.float32))
         return wide.astype(dtype)
-    if cores() > 1 and xp is np and _is_worth_sharing(a, b):
-        return _shared_product(a, b)
+    if cores() > 1 and _is_worth_sharing(a, b):
+        return _shared_product(xp, a, b)
     return xp.matmul(a, b)
 
 
@@ -62,7 +63,8 @@ def _is_worth_sharing(a: Any, b: Any) -> bool:
     return bool(a.size * b.shape[1] >= MIN_SHARED_PRODUCT)
 
 
-def _shared_product(a: Any, b: Any) -> Any:
+@with_card_kernel(lambda xp, a, b: xp.matmul(a, b))
+def _shared_product(xp: ArrayModule, a: Any, b: Any) -> Any:
     """A product computed by several threads, divided by rows (or columns, if more)."""
     result = np.empty((a.shape[0], b.shape[1]), a.dtype)
     by_rows = a.shape[0] >= b.shape[1]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, dtypes_of, float32, float64
 from tfteach.framework.errors import invalid_argument
@@ -36,12 +37,13 @@ from tfteach.ops.math.unary import negative
 REMAINDERS = dtypes_of("int32 int64 bfloat16 half float double")
 
 
+@with_card_kernel(lambda xp, x, divisor: None)
 def refuse_zero(xp: ArrayModule, x: Any, divisor: Any) -> None:
     """Raise TF's error for integer division by 0; floats yield inf or nan instead.
 
     Kernels on a GPU cannot raise; there, as in TF, the quotient is undefined.
     """
-    if xp is np and x.size and not np.all(divisor):
+    if x.size and not np.all(divisor):
         raise invalid_argument("Integer division by zero")
 
 

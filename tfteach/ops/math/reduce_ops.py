@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.dtypes import DType, dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
@@ -84,11 +85,21 @@ class Reduction(Op, abstract=True):
         listed = reduction_indices.tolist()
         try:
             axes = tuple(listed) if type(listed) is list else (listed,)
-            if _is_large(xp, input) and not _takes_first(input, axes):
+            if input.size >= LARGE and not _takes_first(input, axes):
                 return by_rows(lambda rows: self.reduce(np, rows, axes), input, _BLOCK)
             return self.reduce(xp, input, axes)
         except (ValueError, TypeError):  # a repeated or invalid axis, or a matrix
             return self.reduce(xp, input, self._checked(listed, input.ndim))
+
+    def compute_on_card(
+        self, xp: ArrayModule, input: Any, reduction_indices: Any
+    ) -> Any:
+        axes = self._checked(reduction_indices.tolist(), input.ndim)
+        return self.reduce_on_card(xp, input, axes)
+
+    def reduce_on_card(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
+        """`reduce` for an array on a card, where it differs."""
+        return self.reduce(xp, input, axes)
 
     def _checked(self, listed: Any, rank: int) -> tuple[int, ...]:
         axes = set()
@@ -111,12 +122,19 @@ def summed(xp: ArrayModule, input: Any, axes: tuple[int, ...], keep: bool) -> An
     if input.dtype.itemsize == 2 and input.dtype.kind in "fV":
         wide = input.astype(np.float32).sum(axis=axes, keepdims=keep)
         return wide.astype(input.dtype)
-    if _is_large(xp, input) and _takes_first(input, axes):
-        return _sum_of_parts(input, axes, keep)
+    if input.size >= LARGE and _takes_first(input, axes):
+        return _sum_of_parts(xp, input, axes, keep)
     return input.sum(axis=axes, dtype=input.dtype, keepdims=keep)
 
 
-def _sum_of_parts(input: Any, axes: tuple[int, ...], keep: bool) -> Any:
+def _sum_on_card(xp: ArrayModule, input: Any, axes: tuple[int, ...], keep: bool) -> Any:
+    return input.sum(axis=axes, dtype=input.dtype, keepdims=keep)
+
+
+@with_card_kernel(_sum_on_card)
+def _sum_of_parts(
+    xp: ArrayModule, input: Any, axes: tuple[int, ...], keep: bool
+) -> Any:
     """The sum along the first axis (and others), computed by threads in parts."""
     parts = np.array_split(input, cores())
     sums: dict[int, Any] = {}
@@ -127,10 +145,6 @@ def _sum_of_parts(input: Any, axes: tuple[int, ...], keep: bool) -> Any:
 
     share(range(len(parts)), run)
     return functools.reduce(np.add, (sums[i] for i in range(len(parts))))
-
-
-def _is_large(xp: ArrayModule, input: Any) -> bool:
-    return xp is np and input.size >= LARGE
 
 
 def _takes_first(input: Any, axes: tuple[int, ...]) -> bool:
@@ -221,13 +235,16 @@ class Max(_Extreme):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
+        # Like TF on CPUs, fmax ignores NaN.
+        keep: Any = self.keep_dims
         lowest = _limit(input.dtype, -1)
-        if xp is np:  # like TF on CPUs, fmax ignores NaN
-            keep: Any = self.keep_dims
-            return np.fmax.reduce(input, axis=axes, keepdims=keep, initial=lowest)
-        if not input.size:
-            return input.max(axis=axes, keepdims=self.keep_dims, initial=lowest)
-        return xp.max(input, axis=axes, keepdims=self.keep_dims)
+        return np.fmax.reduce(input, axis=axes, keepdims=keep, initial=lowest)
+
+    def reduce_on_card(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
+        if input.size:
+            return xp.max(input, axis=axes, keepdims=self.keep_dims)
+        lowest = _limit(input.dtype, -1)
+        return input.max(axis=axes, keepdims=self.keep_dims, initial=lowest)
 
 
 class Min(_Extreme):
@@ -236,13 +253,15 @@ class Min(_Extreme):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
+        keep: Any = self.keep_dims
         highest = _limit(input.dtype, 1)
-        if xp is np:
-            keep: Any = self.keep_dims
-            return np.fmin.reduce(input, axis=axes, keepdims=keep, initial=highest)
-        if not input.size:
-            return input.min(axis=axes, keepdims=self.keep_dims, initial=highest)
-        return xp.min(input, axis=axes, keepdims=self.keep_dims)
+        return np.fmin.reduce(input, axis=axes, keepdims=keep, initial=highest)
+
+    def reduce_on_card(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
+        if input.size:
+            return xp.min(input, axis=axes, keepdims=self.keep_dims)
+        highest = _limit(input.dtype, 1)
+        return input.min(axis=axes, keepdims=self.keep_dims, initial=highest)
 
 
 class _Truth(Reduction, abstract=True):
@@ -311,6 +330,24 @@ class _Position(Op, abstract=True):
         require_scalar(dimension, message)
 
     def compute(self, xp: ArrayModule, input: Any, dimension: Any) -> Any:
+        axis = self._checked_axis(input, dimension)
+        largest = isinstance(self, ArgMax)
+        find = np.argmax if largest else np.argmin
+        found = find(input, axis=axis)
+        if input.dtype.kind not in "iub":
+            # NumPy returns the first NaN, TF on CPUs ignores NaN.
+            at = np.expand_dims(found, axis)
+            if np.isnan(np.take_along_axis(input, at, axis)).any():
+                last = _limit(input.dtype, -1 if largest else 1)
+                found = find(np.where(np.isnan(input), last, input), axis=axis)
+        return found.astype(self.output_type.numpy_dtype)
+
+    def compute_on_card(self, xp: ArrayModule, input: Any, dimension: Any) -> Any:
+        axis = self._checked_axis(input, dimension)
+        find = xp.argmax if isinstance(self, ArgMax) else xp.argmin
+        return find(input, axis=axis).astype(self.output_type.numpy_dtype)
+
+    def _checked_axis(self, input: Any, dimension: Any) -> int:
         rank, axis = input.ndim, int(dimension)
         if not -rank <= axis < rank:
             raise invalid_argument(
@@ -320,16 +357,7 @@ class _Position(Op, abstract=True):
             raise invalid_argument(
                 f"Reduction axis {axis} is empty in shape {shapes.text(input.shape)}"
             )
-        largest = isinstance(self, ArgMax)
-        find = xp.argmax if largest else xp.argmin
-        found = find(input, axis=axis)
-        if xp is np and input.dtype.kind not in "iub":
-            # NumPy returns the first NaN, TF ignores NaN.
-            at = np.expand_dims(found, axis)
-            if np.isnan(np.take_along_axis(input, at, axis)).any():
-                last = _limit(input.dtype, -1 if largest else 1)
-                found = find(np.where(np.isnan(input), last, input), axis=axis)
-        return found.astype(self.output_type.numpy_dtype)
+        return axis
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]

@@ -124,18 +124,19 @@ class SparseSoftmaxCrossEntropyWithLogits(MultiOutputOp):
 
     def compute(self, xp: ArrayModule, features: Any, labels: Any) -> tuple[Any, Any]:
         _check_rows(features, labels)
-        rows, classes = features.shape
-        if xp is np and rows:
-            _check_labels(labels, classes)
-        shifted, exp, total = shifted_exp(xp, features)
-        at = xp.arange(rows), labels
-        loss = xp.log(total[:, 0]) - shifted[at]
-        backprop = exp / total
-        backprop[at] -= 1
-        if xp is not np:  # a GPU reports no invalid label: as in TF, its row is NaN
-            bad = (labels < 0) | (labels >= classes)
-            loss[bad] = xp.nan
-            backprop[bad] = xp.nan
+        if labels.size:
+            _check_labels(labels, features.shape[1])
+        return _sparse_cross_entropy(xp, features, labels)
+
+    def compute_on_card(
+        self, xp: ArrayModule, features: Any, labels: Any
+    ) -> tuple[Any, Any]:
+        # A GPU reports no invalid label: as in TF, its row is NaN.
+        _check_rows(features, labels)
+        loss, backprop = _sparse_cross_entropy(xp, features, labels)
+        bad = (labels < 0) | (labels >= features.shape[1])
+        loss[bad] = xp.nan
+        backprop[bad] = xp.nan
         return loss, backprop
 
     def gradient(self, op: Operation, grad: Tensor, grad_grad: Tensor) -> list[Any]:
@@ -147,6 +148,17 @@ class SparseSoftmaxCrossEntropyWithLogits(MultiOutputOp):
             "implementation's interaction with tf.gradients()",
         )
         return [_scale_rows(grad, backprop), None]
+
+
+def _sparse_cross_entropy(
+    xp: ArrayModule, features: Any, labels: Any
+) -> tuple[Any, Any]:
+    shifted, exp, total = shifted_exp(xp, features)
+    at = xp.arange(len(labels)), labels
+    loss = xp.log(total[:, 0]) - shifted[at]
+    backprop = exp / total
+    backprop[at] -= 1
+    return loss, backprop
 
 
 def _check_rows(features: Any, labels: Any) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of
@@ -59,10 +57,15 @@ def _log_softmax(xp: ArrayModule, logits: Any) -> Any:
     return xp.subtract(shifted, xp.log(total), out=shifted)
 
 
-def _by_rows(xp: ArrayModule, logits: Any, function: Callable[[Any], Any]) -> Any:
-    if xp is not np or logits.ndim == 1:
+def _by_rows(logits: Any, function: Callable[[Any], Any]) -> Any:
+    if logits.ndim == 1:
         return function(logits)
     return by_rows(function, logits, _BLOCK)
+
+
+def _check_rank(logits: Any) -> None:
+    if logits.ndim == 0:
+        raise invalid_argument("logits must have >= 1 dimension, got []")
 
 
 class _Softmax(Op, abstract=True):
@@ -77,9 +80,12 @@ class Softmax(_Softmax):
     T = FLOATS
 
     def compute(self, xp: ArrayModule, logits: Any) -> Any:
-        if logits.ndim == 0:
-            raise invalid_argument("logits must have >= 1 dimension, got []")
-        return _by_rows(xp, logits, lambda rows: _softmax(xp, rows))
+        _check_rank(logits)
+        return _by_rows(logits, lambda rows: _softmax(xp, rows))
+
+    def compute_on_card(self, xp: ArrayModule, logits: Any) -> Any:
+        _check_rank(logits)
+        return _softmax(xp, logits)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         softmax = op.outputs[0]
@@ -94,9 +100,12 @@ class LogSoftmax(_Softmax):
     T = FLOATS
 
     def compute(self, xp: ArrayModule, logits: Any) -> Any:
-        if logits.ndim == 0:
-            raise invalid_argument("logits must have >= 1 dimension, got []")
-        return _by_rows(xp, logits, lambda rows: _log_softmax(xp, rows))
+        _check_rank(logits)
+        return _by_rows(logits, lambda rows: _log_softmax(xp, rows))
+
+    def compute_on_card(self, xp: ArrayModule, logits: Any) -> Any:
+        _check_rank(logits)
+        return _log_softmax(xp, logits)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         softmax = exp(op.outputs[0])

@@ -9,6 +9,7 @@ import functools
 import math
 from typing import Any
 
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
@@ -21,13 +22,18 @@ from tfteach.ops.math.exponential import exp
 from tfteach.ops.math.unary import REAL, Unary, conj, square
 
 
+def _special_on_card(xp: ArrayModule) -> Any:
+    from cupyx.scipy import special
+
+    return special
+
+
 @functools.cache
+@with_card_kernel(_special_on_card)
 def special_of(xp: ArrayModule) -> Any:
     """The module of special functions for arrays of `xp`; importing it takes 0.1 s."""
-    if xp.__name__ == "numpy":
-        from scipy import special
-    else:
-        from cupyx.scipy import special
+    from scipy import special
+
     return special
 
 

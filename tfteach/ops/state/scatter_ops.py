@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import UnimplementedError, invalid_argument
 from tfteach.framework.op import NoOutputOp, StatefulOp
@@ -38,7 +39,24 @@ def _change_distinct(
     put_rows(xp, target, ids, changed)
 
 
-def _change_rows(how: str, target: Any, ids: Any, rows: Any) -> None:
+def _change_on_card(
+    xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any
+) -> None:
+    """Reduce rows of equal ids to one, in any order, as on TensorFlow's GPUs."""
+    if ids.size > 1 and not are_distinct(xp, ids):
+        order, is_first = groups_of(xp, ids)
+        ordered, firsts = ids[order], xp.flatnonzero(is_first)
+        whole = rows[order][firsts]
+        later = xp.flatnonzero(~is_first)
+        groups = xp.cumsum(is_first)[later] - 1
+        reduce = "add" if how == "subtract" else how
+        getattr(xp, reduce).at(whole, groups, rows[order][later])
+        ids, rows = ordered[firsts], whole
+    _change_distinct(xp, how, target, ids, rows)
+
+
+@with_card_kernel(_change_on_card)
+def _change_rows(xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any) -> None:
     """Update row by row: for equal ids the result is bitwise TensorFlow's."""
     if change_rows(how, target, ids, rows):
         return
@@ -59,20 +77,6 @@ def _change_rows(how: str, target: Any, ids: Any, rows: Any) -> None:
     change_at(target.reshape(-1), elements.reshape(-1), rows[later].reshape(-1))
 
 
-def _change_on_gpu(xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any) -> None:
-    """Reduce rows of equal ids to one, in any order, as on TensorFlow's GPUs."""
-    if ids.size > 1 and not are_distinct(xp, ids):
-        order, is_first = groups_of(xp, ids)
-        ordered, firsts = ids[order], xp.flatnonzero(is_first)
-        whole = rows[order][firsts]
-        later = xp.flatnonzero(~is_first)
-        groups = xp.cumsum(is_first)[later] - 1
-        reduce = "add" if how == "subtract" else how
-        getattr(xp, reduce).at(whole, groups, rows[order][later])
-        ids, rows = ordered[firsts], whole
-    _change_distinct(xp, how, target, ids, rows)
-
-
 def _divide(xp: ArrayModule, target: Any, ids: Any, rows: Any) -> None:
     is_whole = target.dtype.kind in "iu"
     for i, row in zip(ids.tolist(), rows, strict=True):
@@ -81,6 +85,12 @@ def _divide(xp: ArrayModule, target: Any, ids: Any, rows: Any) -> None:
             target[i] = xp.where((target[i] < 0) != (row < 0), -quotient, quotient)
         else:
             target[i] = target[i] / row
+
+
+@with_card_kernel(_divide)
+def _divide_rows(xp: ArrayModule, target: Any, ids: Any, rows: Any) -> None:
+    if not change_rows("divide", target, ids, rows):
+        _divide(xp, target, ids, rows)
 
 
 def update_rows(xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any) -> None:
@@ -95,12 +105,9 @@ def update_rows(xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any) -> 
     if how == "set":
         put_rows(xp, target, ids, rows)  # the last of equal ids wins
     elif how == "divide":
-        if xp is not np or not change_rows(how, target, ids, rows):
-            _divide(xp, target, ids, rows)
-    elif xp is np:
-        _change_rows(how, target, ids, rows)
+        _divide_rows(xp, target, ids, rows)
     else:
-        _change_on_gpu(xp, how, target, ids, rows)
+        _change_rows(xp, how, target, ids, rows)
 
 
 def scatter(

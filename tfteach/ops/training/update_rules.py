@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.numba_loops import Loop
@@ -206,14 +207,36 @@ def _update(
         return
 
     def run(state: list[Any]) -> None:
-        if grad.size <= _BLOCK or xp is not np:
-            spare = [xp.empty_like(grad) for _ in range(formula.temporaries)]
-            functions.update(*state, grad, *numbers, *spare)
-            return
-        flat = [array.reshape(-1) for array in state]
-        _by_blocks(flat, grad.reshape(-1), formula, numbers)
+        _update_all(xp, state, grad, formula, numbers)
 
     update_in_place(cells, run, ctx.may_defer)
+
+
+def _update_at_once(
+    xp: ArrayModule,
+    state: list[Any],
+    grad: Any,
+    formula: UpdateFormula,
+    numbers: Sequence[Any],
+) -> None:
+    spare = [xp.empty_like(grad) for _ in range(formula.temporaries)]
+    formula.functions(xp).update(*state, grad, *numbers, *spare)
+
+
+@with_card_kernel(_update_at_once)
+def _update_all(
+    xp: ArrayModule,
+    state: list[Any],
+    grad: Any,
+    formula: UpdateFormula,
+    numbers: Sequence[Any],
+) -> None:
+    """Apply the formula in place, block by block if the arrays exceed the caches."""
+    if grad.size <= _BLOCK:
+        _update_at_once(xp, state, grad, formula, numbers)
+        return
+    flat = [array.reshape(-1) for array in state]
+    _by_blocks(flat, grad.reshape(-1), formula, numbers)
 
 
 def _check_slots(ctx: KernelContext, cells: Sequence[Cell]) -> None:
@@ -286,14 +309,9 @@ def _update_rows(
     numbers = functions.numbers(*scalars)
 
     def run(state: list[Any]) -> None:
-        if grad.size >= _ROW_ELEMENTS and xp is np:
-            compiled = formula.loop(grad.dtype, numbers, by_rows=True)
-            if compiled and all(array.dtype == grad.dtype for array in state):
-                loop, typed = compiled
-                places = np.ascontiguousarray(indices, np.int64)
-                *tables, rows = (a.reshape(len(a), -1) for a in (*state, grad))
-                loop(*tables, places, np.ascontiguousarray(rows), *typed)
-                return
+        is_large = grad.size >= _ROW_ELEMENTS
+        if is_large and _update_compiled(xp, state, grad, indices, formula, numbers):
+            return
         for positions in _distinct(xp, indices):
             index, part = indices[positions], grad[positions]
             parts = [take_rows(xp, array, index) for array in state]
@@ -303,6 +321,37 @@ def _update_rows(
                 put_rows(xp, array, index, changed)
 
     update_in_place(cells, run, ctx.may_defer, (indices, grad.shape[1:]))
+
+
+def _not_compiled(
+    xp: ArrayModule,
+    state: list[Any],
+    grad: Any,
+    indices: Any,
+    formula: UpdateFormula,
+    numbers: Sequence[Any],
+) -> bool:
+    return False
+
+
+@with_card_kernel(_not_compiled)
+def _update_compiled(
+    xp: ArrayModule,
+    state: list[Any],
+    grad: Any,
+    indices: Any,
+    formula: UpdateFormula,
+    numbers: Sequence[Any],
+) -> bool:
+    """Update many rows by a compiled loop; returns False if there is none."""
+    compiled = formula.loop(grad.dtype, numbers, by_rows=True)
+    if compiled is None or any(array.dtype != grad.dtype for array in state):
+        return False
+    loop, typed = compiled
+    places = np.ascontiguousarray(indices, np.int64)
+    *tables, rows = (a.reshape(len(a), -1) for a in (*state, grad))
+    loop(*tables, places, np.ascontiguousarray(rows), *typed)
+    return True
 
 
 def _check_rows(shape: tuple[int, ...], grad: Any, indices: Any) -> None:

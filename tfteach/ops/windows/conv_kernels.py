@@ -20,6 +20,7 @@ from itertools import product
 from math import gcd, prod
 from typing import Any
 
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.threads import cores, share
 from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.windows.conv_geometry import Pairs, Windows
@@ -134,7 +135,7 @@ def _scatter(
         last = (out - 1) * stride + (width - 1) * dilation
         spans.append(max(before + size, last + 1))
         crop.append(slice(before, before + size))
-    limit = BLOCK if xp.__name__ == "numpy" else CARD_BLOCK
+    limit = _block_elements(xp)
     step = max(1, limit // (prod(windows.out) * matrix.shape[0]))
     for i in range(0, len(grad), step):
         part = _wide(grad[i : i + step])
@@ -190,6 +191,13 @@ def _convolve_part(xp: ArrayModule, flipped: Any, grad: Any, parts: list[Any]) -
     return convolve(xp, grad, kernel, windows)
 
 
+@with_card_kernel(lambda xp: CARD_BLOCK)
+def _block_elements(xp: ArrayModule) -> int:
+    """How many elements of windows are laid out at a time."""
+    return BLOCK
+
+
+@with_card_kernel(lambda xp, count, work, run: run(range(count)))
 def _by_images(
     xp: ArrayModule, count: int, work: int, run: Callable[[Sequence[int]], None]
 ) -> None:
@@ -199,7 +207,7 @@ def _by_images(
       work: multiply-adds per image.
     """
     batch = range(count)
-    if xp.__name__ == "numpy" and count >= cores() and count * work > MIN_SHARED_WORK:
+    if count >= cores() and count * work > MIN_SHARED_WORK:
         share(batch, run)
     else:
         run(batch)
@@ -219,7 +227,7 @@ def patches(
     """
     window, out = windows.window, windows.out
     batch, channels = x.shape[0], x.shape[-1]
-    limit = BLOCK if xp.__name__ == "numpy" else CARD_BLOCK
+    limit = _block_elements(xp)
     per_image = prod(out) * prod(window) * channels
     images = min(batch, max(1, limit // per_image))
     rows = out[0] if per_image <= limit else max(1, limit * out[0] // per_image)
