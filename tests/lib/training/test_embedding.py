@@ -125,7 +125,7 @@ def test_weights_of_a_fixed_distribution(tmp_path):
     bad = tf.errors.InvalidArgumentError
     for error, words, options in (
         (bad, r"vocab_file or unigrams\.", {}),
-        (bad, "not both", {"vocab_file": str(file), "unigrams": [1.0]}),
+        (bad, "Must only provide one of", {"vocab_file": str(file), "unigrams": [1.0]}),
         (bad, "Wrong vocabulary format at line: a,b", {"vocab_file": str(file)}),
         (
             bad,

@@ -224,3 +224,22 @@ def test_gradient_of_gamma_numbers_by_their_shape():
         assert slope.shape == [3]
         expected = [8.536048, 7.713997, 7.3152585]  # TensorFlow's
         np.testing.assert_allclose(sess.run(slope), expected, rtol=1e-6)
+
+
+def test_random_shapes_are_refused_before_numbers_are_drawn() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        shape = tf.placeholder(tf.int32, [None])
+        for build in (
+            tf.random_uniform,
+            tf.random_normal,
+            lambda size: tf.random_poisson([2.0], size),
+            lambda size: tf.random.stateless_uniform(size, [1, 2]),
+        ):
+            numbers = build(shape)
+            with pytest.raises(tf.errors.InvalidArgumentError, match="must be >= 0"):
+                session.run(numbers, {shape: [-1]})
+            for huge in ([2**31 - 1] * 3, [2**31 - 1] * 2):
+                with pytest.raises(
+                    (tf.errors.InvalidArgumentError, tf.errors.ResourceExhaustedError)
+                ):
+                    session.run(numbers, {shape: huge})
