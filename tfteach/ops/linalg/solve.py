@@ -58,14 +58,19 @@ def widened(array: Any) -> Any:
     return array.astype(np.float32) if array.dtype.itemsize == 2 else array
 
 
-def attempt(message: str, function: Any, *arrays: Any) -> Any:
+def attempt(message: str, function: Any, matrix: Any) -> Any:
     """The result of `function`, unless LAPACK fails.
+
+    Eigen looks for a pivot that is not above zero, and sees NaN only in the first one:
+    TensorFlow refuses NaN there, and returns NaN where it is elsewhere.
 
     Raises:
       InvalidArgumentError: with `message`.
     """
+    if matrix.dtype.kind in "fc" and np.isnan(matrix[..., :1, :1]).any():
+        raise invalid_argument(message)
     try:
-        return function(*arrays)
+        return function(matrix)
     except np.linalg.LinAlgError:
         raise invalid_argument(message) from None
 
