@@ -2,11 +2,12 @@
 
 `tests/ops/refusals/<package>/<module>.json` lists calls that reach every `raise` of
 `tfteach/ops/<package>/<module>.py`.  Each call has TensorFlow's answer, "Class:
-message", which tfteach gives too; or, where the two differ, the list of TensorFlow's
-answer and of tfteach's.
+message", which is tfteach's too; or, where the two differ, the list of TensorFlow's
+answer and tfteach's.
 
-    python -m tests.ops.refusal                  the lines that no call reaches
-    python -m tests.ops.refusal --ask            ask TensorFlow about calls with `null`
+    python -m tests.ops.refusal           lists the lines that no call reaches
+    python -m tests.ops.refusal --ask     asks TensorFlow about calls with `null`
+    python -m tests.ops.refusal --move    moves calls after their `raise` moved
 """
 
 from __future__ import annotations
@@ -167,8 +168,41 @@ def ask(module: str, worker: Any) -> None:
         answers[call] = theirs if says(ours, theirs) else [theirs, ours]
         if not says(ours, theirs):
             print(f"{module}: {call}\n  theirs {theirs}\n  ours   {ours}")
+    write(module, answers)
+
+
+def write(module: str, answers: dict[str, Answer]) -> None:
+    """Writes a module's table; removes one without calls."""
+    path = table_path(module)
+    if not answers:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(answers, indent=1, ensure_ascii=False)
-    table_path(module).write_text(text + "\n", encoding="utf-8")
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def move() -> None:
+    """Moves calls whose `raise` now stands in another module to its table."""
+    places = {
+        (str(source_path(module)), line): module
+        for module in modules()
+        if source_path(module).exists()
+        for first, (last, _) in raises(module).items()
+        for line in range(first, last + 1)
+    }
+    tables: dict[str, dict[str, Answer]] = {}
+    for module in modules():
+        home = tables.setdefault(module, {})
+        for call, answer in table(module).items():
+            reached = {places[at] for at in outcome(call)[1] if at in places}
+            if reached and module not in reached:
+                print(f"{module} -> {min(reached)}: {call}")
+                tables.setdefault(min(reached), {})[call] = answer
+            else:
+                home[call] = answer
+    for module, answers in tables.items():
+        write(module, answers)
 
 
 def main() -> None:
@@ -177,11 +211,14 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ask", action="store_true")
+    parser.add_argument("--move", action="store_true")
     parser.add_argument("modules", nargs="*")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     tf.logging.set_verbosity(tf.logging.FATAL)
     import_families()
+    if options.move:
+        move()
     chosen = options.modules or modules()
     if options.ask:
         python = find_oracle()
