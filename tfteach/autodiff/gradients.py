@@ -118,4 +118,5 @@ def _handle_or_self(x: Any) -> Any:
 
 
 def _op_of(value: Any) -> Operation:
-    return value.op
+    result: Operation = value.op
+    return result

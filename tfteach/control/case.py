@@ -67,7 +67,8 @@ def Assert(
         def check() -> Operation:
             return op(condition, data, name="Assert")
 
-        return cond(condition, no_op, check, name="AssertGuard").op
+        result: Operation = cond(condition, no_op, check, name="AssertGuard").op
+        return result
 
 
 # ---- case

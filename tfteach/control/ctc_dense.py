@@ -125,7 +125,8 @@ def ctc_loss_v2(
 
             return loss, gradient
 
-        return loss_of(*args)
+        result: Tensor = loss_of(*args)
+        return result
 
 
 def _of_sparse(
@@ -327,5 +328,5 @@ def ctc_unique_labels(
             missing = _size(which, 0) - _size(found, 0)
             return [cast(pad(found, [[0, missing]]), int64), which]
 
-        result: Any = map_fn(distinct, labels, dtype=[int64, int32])
+        result: tuple[Tensor, Tensor] = map_fn(distinct, labels, dtype=[int64, int32])
         return result

@@ -77,7 +77,9 @@ def _pade(matrix: Tensor, order: int) -> tuple[Tensor, Tensor]:
     return u, even + b[0] * unit
 
 
-def _pade13(matrix: Tensor, b: Any, unit: Any, a2: Any, a4: Any, a6: Any) -> Any:
+def _pade13(
+    matrix: Tensor, b: Any, unit: Any, a2: Any, a4: Any, a6: Any
+) -> tuple[Tensor, Tensor]:
     inner = a6 + b[11] * a4 + b[9] * a2
     odd = matmul(a6, inner) + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * unit
     u = matmul(matrix, odd)
@@ -164,4 +166,5 @@ def _squared(result: Tensor, squarings: Tensor, dtype: DTypeLike) -> Tensor:
         return following, where(less(i, squarings), matmul(r, r), r)
 
     start = constant(0.0, dtype)
-    return while_loop(lambda i, _: less(i, most), step, [start, result])[1]
+    found: Tensor = while_loop(lambda i, _: less(i, most), step, [start, result])[1]
+    return found

@@ -144,4 +144,5 @@ def matrix_solve_ls(
         if shapes.is_full(known):
             return tall() if known[0] >= known[1] else wide()
         sizes = shape(matrix)[-2:]
-        return cond(sizes[-2] >= sizes[-1], tall, wide)
+        result: Tensor = cond(sizes[-2] >= sizes[-1], tall, wide)
+        return result

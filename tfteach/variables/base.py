@@ -347,11 +347,12 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         from tfteach.control.branch import cond
 
         with open_init_scope(self.graph):
-            return cond(
+            result: Tensor = cond(
                 is_variable_initialized(self),
                 self.read_value,
                 lambda: self.initial_value,
             )
+            return result
 
     def load(self, value: TensorLike, session: SessionLike | None = None) -> None:
         """Set the variable to `value` in `session`, or in the default session."""

@@ -126,7 +126,8 @@ def initialize_local_variables() -> Operation:
 @export("is_variable_initialized")
 def is_variable_initialized(variable: Any) -> Tensor:
     """A bool Tensor: whether the variable has a value in the session that is run."""
-    return ref_variables.is_variable_initialized(variable)
+    result: Tensor = ref_variables.is_variable_initialized(variable)
+    return result
 
 
 def _all_variables(var_list: Any) -> list[Any]:

@@ -41,7 +41,8 @@ def _searched(graph: Graph) -> _Searched:
     found = graph.get_collection_ref(("__guarded_initial_values",))
     if not found:
         found.append(_Searched())
-    return found[0]
+    result: _Searched = found[0]
+    return result
 
 
 def guarded(scope: str, value: Tensor) -> Tensor:

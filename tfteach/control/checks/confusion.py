@@ -83,7 +83,8 @@ def confusion_matrix(
         pairs = stack([labels, predictions], axis=1)
         counted = ones_like(predictions, dtype) if weights is None else weights
         found = SparseTensor(pairs, counted, cast(sizes, int64))
-        return sparse_add(zeros(cast(sizes, int32), dtype), found)
+        result: Tensor = sparse_add(zeros(cast(sizes, int32), dtype), found)
+        return result
 
 
 def _checked(check: Any, classes: Tensor, words: str, *bounds: Any) -> Tensor:

@@ -14,6 +14,7 @@ from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.fill import ones_like
@@ -128,7 +129,7 @@ def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
         return equal(0, size(invalid, name="num_invalid_dims"), name=scope)
 
 
-def broadcast_weights(weights: Any, values: Any) -> Tensor:
+def broadcast_weights(weights: TensorLike, values: TensorLike) -> Tensor:
     """`weights` broadcast to `values`; see `assert_broadcastable` for valid shapes.
 
     Args:

@@ -27,14 +27,16 @@ def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | 
     value: Any = user_ns.get(name)
     if hasattr(value, "_as_graph_element"):  # a variable
         value = value._as_graph_element()
-    is_of_graph = isinstance(value, Operation | Tensor) and value.graph is graph
+    found = value if isinstance(value, Operation | Tensor) else None
+    if found is not None and found.graph is not graph:
+        found = None
     known = [op.name for op in graph.get_operations()]
     if name.partition(":")[0] in known:
-        if is_of_graph and value.name == f"{name}:0":
-            return value
+        if found is not None and found.name == f"{name}:0":
+            return found
         return graph.as_graph_element(name)
-    if is_of_graph:
-        return value
+    if found is not None:
+        return found
     if not known:
         raise UsageError(f"{name!r} is not an op or tensor: the graph is empty.")
     near = did_you_mean(name, known, 0.5)
@@ -58,9 +60,9 @@ def graph_of(user_ns: dict[str, Any], names: Sequence[str]) -> Graph:
       UsageError: several graphs have such an op, and nothing decides between them.
     """
     for name in names:
-        value = user_ns.get(name)
-        if isinstance(getattr(value, "graph", None), Graph):
-            return value.graph  # type: ignore[union-attr]
+        graph = getattr(user_ns.get(name), "graph", None)
+        if isinstance(graph, Graph):
+            return graph
     default, op = get_default_graph(), names[0].partition(":")[0] if names else ""
     known = [graph for graph in graphs_at_hand(user_ns) if has_op(graph, op)]
     if default in known or not known:
@@ -84,7 +86,8 @@ def _graph_behind(value: Any) -> Graph | None:
         return value
     is_of_graph = isinstance(value, BaseSession | Operation | Tensor)
     if is_of_graph or hasattr(type(value), "_as_graph_element"):  # a variable
-        return value.graph
+        graph: Graph = value.graph
+        return graph
     return None
 
 
@@ -136,7 +139,7 @@ def session_of(
         if value._closed and not may_be_closed:
             raise UsageError(f"{expression} is closed: make another, tf.Session()")
         return value
-    default = get_default_session()
+    default: BaseSession | None = get_default_session()
     if default is not None:
         return default
     found = open_sessions()

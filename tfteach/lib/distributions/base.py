@@ -20,7 +20,7 @@ from tfteach.framework.export import export, export_value
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_tensor_shape
-from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.framework.type_aliases import DTypeLike, T, TensorLike
 from tfteach.lib.distributions import divergence
 from tfteach.lib.distributions.sizes import as_vector, is_scalar
 from tfteach.ops.array.concat_split import concat
@@ -184,10 +184,10 @@ class Distribution:
 
     # ---- shapes
 
-    def _batch_shape_tensor(self) -> Any:
+    def _batch_shape_tensor(self) -> Tensor:
         raise self._missing("batch_shape_tensor")
 
-    def _event_shape_tensor(self) -> Any:
+    def _event_shape_tensor(self) -> Tensor:
         raise self._missing("event_shape_tensor")
 
     def _batch_shape(self) -> Any:
@@ -295,7 +295,8 @@ class Distribution:
         """The value of `direct`, or the one derived from another function."""
         with self._name_scope(name, values=[value]):
             value = convert(value, None, "value", self.dtype)
-            return _first(lambda: direct(value), lambda: derived(value))
+            result: Tensor = _first(lambda: direct(value), lambda: derived(value))
+            return result
 
     def log_prob(self, value: TensorLike, name: str = "log_prob") -> Tensor:
         """The log probability (or log density) at `value`.
@@ -344,22 +345,22 @@ class Distribution:
 
     # ---- moments
 
-    def _entropy(self) -> Any:
+    def _entropy(self) -> Tensor:
         raise self._missing("entropy")
 
-    def _mean(self) -> Any:
+    def _mean(self) -> Tensor:
         raise self._missing("mean")
 
-    def _variance(self) -> Any:
+    def _variance(self) -> Tensor:
         raise self._missing("variance")
 
-    def _stddev(self) -> Any:
+    def _stddev(self) -> Tensor:
         raise self._missing("stddev")
 
-    def _covariance(self) -> Any:
+    def _covariance(self) -> Tensor:
         raise self._missing("covariance")
 
-    def _mode(self) -> Any:
+    def _mode(self) -> Tensor:
         raise self._missing("mode")
 
     def entropy(self, name: str = "entropy") -> Tensor:
@@ -461,7 +462,7 @@ class Scalar(Distribution):
         return TensorShape([])
 
 
-def _first(direct: Callable[[], Any], derived: Callable[[], Any]) -> Any:
+def _first(direct: Callable[[], T], derived: Callable[[], T]) -> T:
     """`direct()`, or `derived()` if the subclass does not define `direct`."""
     try:
         return direct()

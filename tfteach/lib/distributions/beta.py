@@ -92,17 +92,20 @@ class Beta(Normalized):
     @property
     def concentration1(self) -> Tensor:
         """The weight of 1."""
-        return self._concentration1
+        result: Tensor = self._concentration1
+        return result
 
     @property
     def concentration0(self) -> Tensor:
         """The weight of 0."""
-        return self._concentration0
+        result: Tensor = self._concentration0
+        return result
 
     @property
     def total_concentration(self) -> Tensor:
         """The sum of both concentrations."""
-        return self._total_concentration
+        result: Tensor = self._total_concentration
+        return result
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         total, dtype = self.total_concentration, self.dtype

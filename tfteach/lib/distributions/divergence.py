@@ -121,4 +121,5 @@ def cross_entropy(
 ) -> Tensor:
     """-E_ref[ln other(X)] = entropy of `ref` + KL(ref || other)."""
     with name_scope(name, "cross_entropy"):
-        return ref.entropy() + kl_divergence(ref, other, allow_nan_stats)
+        result: Tensor = ref.entropy() + kl_divergence(ref, other, allow_nan_stats)
+        return result

@@ -59,7 +59,8 @@ class Exponential(Gamma):
         return {"rate": convert(sample_shape, int32)}
 
     def _log_survival_function(self, value: Any) -> Tensor:
-        return self._log_prob(value) - log(self._rate)
+        result: Tensor = self._log_prob(value) - log(self._rate)
+        return result
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         sizes = concat([[n], shape(self._rate)], 0)

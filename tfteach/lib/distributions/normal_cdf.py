@@ -111,7 +111,8 @@ def _log_series(x: Tensor) -> Tensor:
         sums[n % 2] += np.array(odd_factorial, kind) / power
         power *= squared
     even, odd = sums
-    return scale + log(1.0 + even - odd)
+    result: Tensor = scale + log(1.0 + even - odd)
+    return result
 
 
 def ndtri(p: Any, name: str = "ndtri") -> Tensor:
@@ -146,7 +147,8 @@ def ndtri(p: Any, name: str = "ndtri") -> Tensor:
 def _over(z: Tensor, parts: Any) -> Tensor:
     """numerator(1 / z) / denominator(1 / z) / z."""
     above = _polynomial(1.0 / z, parts[0])
-    return above / _polynomial(1.0 / z, parts[1]) / z
+    result: Tensor = above / _polynomial(1.0 / z, parts[1]) / z
+    return result
 
 
 def _polynomial(x: Tensor, coefficients: Any) -> Any:

@@ -172,7 +172,8 @@ def check_counts(x: Any) -> Tensor:
         if not x.dtype.is_integer:
             words = f"'{x}' cannot contain fractional components."
             checks.append(_assert_whole(x, message=words))
-        return with_dependencies(checks, x)
+        result: Tensor = with_dependencies(checks, x)
+        return result
 
 
 def check_castable(x: Any, target_dtype: Any) -> Tensor:
@@ -186,7 +187,8 @@ def check_castable(x: Any, target_dtype: Any) -> Tensor:
         elif _largest_integer(x.dtype) > (most := _largest_integer(target_dtype)):
             words = f"Elements cannot exceed {most}."
             checks.append(assert_less_equal(x, most, message=words))
-        return with_dependencies(checks, x)
+        result: Tensor = with_dependencies(checks, x)
+        return result
 
 
 def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Tensor:

@@ -44,7 +44,8 @@ def _meta_graph(graph: Graph, data: bytes) -> bytes:
         op_types = op_types_of(graph)
     rest = message("MetaGraphDef")(meta_info_def=meta_info(op_types))
     add_collections(rest, get_default_graph())
-    return rest.SerializeToString() + chunk(b"\x12", data)
+    result: bytes = rest.SerializeToString() + chunk(b"\x12", data)
+    return result
 
 
 @export("summary.FileWriter")

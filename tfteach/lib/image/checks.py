@@ -44,7 +44,8 @@ def at_least_3d(image: Tensor) -> list[Operation]:
 
 def checked(image: Tensor) -> Tensor:
     """`image`, after the checks of `at_least_3d`."""
-    return after(at_least_3d(image), image)
+    result: Tensor = after(at_least_3d(image), image)
+    return result
 
 
 def after(checks: list[Operation], image: Any) -> Any:

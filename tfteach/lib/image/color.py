@@ -100,7 +100,8 @@ def convert_image_dtype(
 def _between_integers(image: Tensor, dtype: DType, to: Any, scope: str) -> Tensor:
     ours, theirs = int(image.dtype.max) + 1, int(dtype.max) + 1
     if ours > theirs:
-        return to(div(image, ours // theirs), dtype, name=scope)
+        result: Tensor = to(div(image, ours // theirs), dtype, name=scope)
+        return result
     return multiply(to(image, dtype), theirs // ours, name=scope)
 
 

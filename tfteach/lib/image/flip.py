@@ -112,7 +112,8 @@ def _random_flip(image: Any, axis: int, seed: int | None, scope_name: str) -> Te
         flips = rounding.round(reshape(chance, [batch, 1, 1, 1]))
         flips = cast(flips, image.dtype)
         flipped = transpose_reverse.reverse(image, [axis + 1])
-        return flips * flipped + (1 - flips) * image
+        result: Tensor = flips * flipped + (1 - flips) * image
+        return result
 
 
 @export("image.random_flip_left_right")

@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import float32, float64, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.image import checks
 from tfteach.lib.image.crop import pad_to_bounding_box
 from tfteach.ops.core.identity_reshape import expand_dims, squeeze
@@ -129,7 +130,7 @@ def resize_images(
         return found if is_batch else squeeze(found, axis=[0])
 
 
-def _checked(size: Any) -> Tensor:
+def _checked(size: TensorLike) -> Tensor:
     try:
         size = convert(size, int32, "size")
     except (TypeError, ValueError):

@@ -140,7 +140,8 @@ def padding(value: Any) -> str:
             'The `padding` argument must be a list/tuple or one of "valid", "same" '
             f'(or "causal", only for `Conv1D). Received: {value.lower()}'
         )
-    return value.lower()
+    result: str = value.lower()
+    return result
 
 
 def window_count(

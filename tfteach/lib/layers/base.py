@@ -133,7 +133,8 @@ class Layer:
 
     @property
     def name(self) -> str:
-        return self._name
+        result: str = self._name
+        return result
 
     @property
     def dtype(self) -> Any:
@@ -297,7 +298,8 @@ class Layer:
 
     def add_variable(self, *args: Any, **kwargs: Any) -> Tensor:
         """The older name of `add_weight`."""
-        return self.add_weight(*args, **kwargs)
+        result: Tensor = self.add_weight(*args, **kwargs)
+        return result
 
     def _regularize(
         self, name: str, parts: list[Any], regularizer: Regularizer | None

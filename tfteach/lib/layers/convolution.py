@@ -158,7 +158,8 @@ def conv1d(
       A Tensor [batch, positions, filters].
     """
     options = given(locals())
-    return Conv1D(**options, _scope=name, _reuse=reuse).apply(inputs)
+    result: Tensor = Conv1D(**options, _scope=name, _reuse=reuse).apply(inputs)
+    return result
 
 
 @export("layers.Conv2D")
@@ -251,7 +252,8 @@ def conv2d(
       >>> y = tf.layers.conv2d(tf.ones([2, 28, 28, 1]), 32, 5, padding="same")
     """
     options = given(locals())
-    return Conv2D(**options, _scope=name, _reuse=reuse).apply(inputs)
+    result: Tensor = Conv2D(**options, _scope=name, _reuse=reuse).apply(inputs)
+    return result
 
 
 @export("layers.Conv3D")
@@ -312,4 +314,5 @@ def conv3d(
       A Tensor [batch, depth, height, width, filters].
     """
     options = given(locals())
-    return Conv3D(**options, _scope=name, _reuse=reuse).apply(inputs)
+    result: Tensor = Conv3D(**options, _scope=name, _reuse=reuse).apply(inputs)
+    return result

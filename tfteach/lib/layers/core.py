@@ -148,7 +148,8 @@ class Dense(Layer):
                 f"The innermost dimension of input_shape must be defined, but saw: "
                 f"{sizes}"
             )
-        return sizes[:-1].concatenate(self.units)
+        result: TensorShape = sizes[:-1].concatenate(self.units)
+        return result
 
 
 @export("layers.dense")
@@ -196,7 +197,8 @@ def dense(
       >>> hidden = tf.layers.dense(tf.ones([4, 3]), 8, activation=tf.nn.relu)
     """
     options = {k: v for k, v in locals().items() if k not in ("inputs", "reuse")}
-    return Dense(**options, _scope=name, _reuse=reuse).apply(inputs)
+    result: Tensor = Dense(**options, _scope=name, _reuse=reuse).apply(inputs)
+    return result
 
 
 @export("layers.Dropout")
@@ -267,7 +269,8 @@ def dropout(
     Paper: Srivastava et al., "Dropout" (2014).
     """
     layer = Dropout(rate, noise_shape=noise_shape, seed=seed, name=name)
-    return layer.apply(inputs, training=training)
+    result: Tensor = layer.apply(inputs, training=training)
+    return result
 
 
 @export("layers.Flatten")
@@ -310,4 +313,5 @@ def flatten(
     Example:
       >>> tf.layers.flatten(tf.ones([2, 3, 4])).shape  # (2, 12)
     """
-    return Flatten(name=name, data_format=data_format).apply(inputs)
+    result: Tensor = Flatten(name=name, data_format=data_format).apply(inputs)
+    return result

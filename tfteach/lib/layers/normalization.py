@@ -224,7 +224,7 @@ class BatchNormalization(Layer):
     def _average(
         self, name: str, shape: Any, initializer: Initializer | None
     ) -> Tensor:
-        return self.add_weight(
+        result: Tensor = self.add_weight(
             name,
             shape,
             self._param_dtype,
@@ -233,6 +233,7 @@ class BatchNormalization(Layer):
             trainable=False,
             aggregation=VariableAggregation.MEAN,
         )
+        return result
 
     # ---- ops
 
@@ -509,4 +510,5 @@ def batch_normalization(
     options = given(locals())
     training = options.pop("training")
     layer = BatchNormalization(**options, _scope=name, _reuse=reuse)
-    return layer.apply(inputs, training=training)
+    result: Tensor = layer.apply(inputs, training=training)
+    return result

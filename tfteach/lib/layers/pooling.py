@@ -147,7 +147,8 @@ def max_pooling1d(
 ) -> Tensor:
     """The largest element of each window of one axis; see `tf.layers.max_pooling2d`."""
     layer = MaxPooling1D(pool_size, strides, padding, data_format, name)
-    return layer.apply(inputs)
+    result: Tensor = layer.apply(inputs)
+    return result
 
 
 @export("layers.max_pooling2d")
@@ -180,7 +181,8 @@ def max_pooling2d(
       >>> tf.layers.max_pooling2d(tf.ones([2, 28, 28, 8]), 2, 2).shape  # (2, 14, 14, 8)
     """
     layer = MaxPooling2D(pool_size, strides, padding, data_format, name)
-    return layer.apply(inputs)
+    result: Tensor = layer.apply(inputs)
+    return result
 
 
 @export("layers.max_pooling3d")
@@ -194,7 +196,8 @@ def max_pooling3d(
 ) -> Tensor:
     """The largest element of each window of 3 axes; see `tf.layers.max_pooling2d`."""
     layer = MaxPooling3D(pool_size, strides, padding, data_format, name)
-    return layer.apply(inputs)
+    result: Tensor = layer.apply(inputs)
+    return result
 
 
 @export("layers.average_pooling1d")
@@ -208,7 +211,8 @@ def average_pooling1d(
 ) -> Tensor:
     """The mean element of each window of one axis; see `tf.layers.max_pooling2d`."""
     layer = AveragePooling1D(pool_size, strides, padding, data_format, name)
-    return layer.apply(inputs)
+    result: Tensor = layer.apply(inputs)
+    return result
 
 
 @export("layers.average_pooling2d")
@@ -222,7 +226,8 @@ def average_pooling2d(
 ) -> Tensor:
     """The mean element of each window of an image; see `tf.layers.max_pooling2d`."""
     layer = AveragePooling2D(pool_size, strides, padding, data_format, name)
-    return layer.apply(inputs)
+    result: Tensor = layer.apply(inputs)
+    return result
 
 
 @export("layers.average_pooling3d")
@@ -236,4 +241,5 @@ def average_pooling3d(
 ) -> Tensor:
     """The mean element of each window of 3 axes; see `tf.layers.max_pooling2d`."""
     layer = AveragePooling3D(pool_size, strides, padding, data_format, name)
-    return layer.apply(inputs)
+    result: Tensor = layer.apply(inputs)
+    return result

@@ -168,7 +168,8 @@ def separable_conv1d(
       A Tensor [batch, positions, filters].
     """
     options = given(locals())
-    return SeparableConv1D(**options, _scope=name, _reuse=reuse).apply(inputs)
+    result: Tensor = SeparableConv1D(**options, _scope=name, _reuse=reuse).apply(inputs)
+    return result
 
 
 @export("layers.SeparableConv2D")
@@ -255,4 +256,5 @@ def separable_conv2d(
     Paper: Chollet, "Xception" (2017).
     """
     options = given(locals())
-    return SeparableConv2D(**options, _scope=name, _reuse=reuse).apply(inputs)
+    result: Tensor = SeparableConv2D(**options, _scope=name, _reuse=reuse).apply(inputs)
+    return result

@@ -148,7 +148,8 @@ def conv2d_transpose(
     Paper: Zeiler et al., "Deconvolutional networks" (2010).
     """
     options = given(locals())
-    return Conv2DTranspose(**options, _scope=name, _reuse=reuse).apply(inputs)
+    result: Tensor = Conv2DTranspose(**options, _scope=name, _reuse=reuse).apply(inputs)
+    return result
 
 
 @export("layers.Conv3DTranspose")
@@ -217,4 +218,5 @@ def conv3d_transpose(
       A Tensor [batch, depth, height, width, filters].
     """
     options = given(locals())
-    return Conv3DTranspose(**options, _scope=name, _reuse=reuse).apply(inputs)
+    result: Tensor = Conv3DTranspose(**options, _scope=name, _reuse=reuse).apply(inputs)
+    return result

@@ -105,7 +105,7 @@ class Windowed(Layer):
     def channels(self, input_shape: ShapeLike) -> int:
         """The number of input channels; the layer requires it from now on."""
         axis = 1 if self.is_first else -1
-        size = TensorShape(input_shape)[axis].value
+        size: int | None = TensorShape(input_shape)[axis].value
         if size is None:
             raise ValueError(
                 "The channel dimension of the inputs should be defined. Found `None`."
@@ -114,13 +114,14 @@ class Windowed(Layer):
         return size
 
     def add_kernel(self, shape: tuple[int, ...]) -> Tensor:
-        return self.add_weight(
+        result: Tensor = self.add_weight(
             "kernel",
             shape,
             initializer=self.kernel_initializer,
             regularizer=self.kernel_regularizer,
             constraint=self.kernel_constraint,
         )
+        return result
 
     def add_bias(self) -> Any:
         """The bias, or None."""

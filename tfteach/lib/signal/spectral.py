@@ -114,7 +114,8 @@ def inverse_stft_window_fn(
             total = reduce_sum(total, 0, keepdims=True)
             total = tile(total, [overlaps, 1])
             total = reshape(total, [overlaps * frame_step])
-            return window / total[:frame_length]
+            result: Tensor = window / total[:frame_length]
+            return result
 
     return window_fn
 

@@ -106,7 +106,8 @@ def get_or_create_global_step(graph: Graph | None = None) -> Tensor:
     """
     graph = graph or get_default_graph()
     step = get_global_step(graph)
-    return create_global_step(graph) if step is None else step
+    result: Tensor = create_global_step(graph) if step is None else step
+    return result
 
 
 @export("train.assert_global_step")

@@ -133,7 +133,10 @@ def inverse_time_decay(
         if staircase:
             progress = floor(progress)
         one = cast(constant(1), dtype)
-        return divide(initial, add(one, multiply(factor, progress)), name=scope)
+        result: Tensor = divide(
+            initial, add(one, multiply(factor, progress)), name=scope
+        )
+        return result
 
 
 @export("train.polynomial_decay")
@@ -235,4 +238,5 @@ def piecewise_constant(
         for low, high, level in zip(bounds, bounds[1:], levels[1:-1], strict=False):
             inside = (step > low) & (step <= high)
             choices.append((inside, lambda level=level: level))  # type: ignore[misc]
-        return case(choices, lambda: levels[0], exclusive=True)
+        result: Tensor = case(choices, lambda: levels[0], exclusive=True)
+        return result

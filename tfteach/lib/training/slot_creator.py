@@ -25,7 +25,8 @@ def create_slot(primary: Any, val: Any, name: str, is_beside: bool = True) -> Te
     """A slot of `primary` initialized to the Tensor `val`."""
     validate = val.shape.is_fully_defined()
     with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary, is_beside):
-        return _slot(primary, val, None, None, validate)
+        result: Tensor = _slot(primary, val, None, None, validate)
+        return result
 
 
 def create_slot_with_initializer(
@@ -48,7 +49,8 @@ def create_slot_with_initializer(
     """
     validate = shape.is_fully_defined()
     with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary, is_beside):
-        return _slot(primary, initializer, shape, dtype, validate)
+        result: Tensor = _slot(primary, initializer, shape, dtype, validate)
+        return result
 
 
 def create_zeros_slot(

@@ -409,7 +409,8 @@ def gather(
     if known is not None and not isinstance(known, Tensor) and known == 0:
         read = getattr(params, "sparse_read", None)
         if read is not None:
-            return read(indices, name=name)
+            result: Tensor = read(indices, name=name)
+            return result
         batch_dims = 0
     return GatherV2(batch_dims)(params, indices, axis, name=name)
 

@@ -64,7 +64,8 @@ def gather_nd(
     if isinstance(batch_dims, int | np.integer) and batch_dims == 0:
         read = getattr(params, "gather_nd", None)
         if read is not None:
-            return read(indices, name=name)
+            result: Tensor = read(indices, name=name)
+            return result
         return GatherNd()(params, indices, name=name)
     if not isinstance(batch_dims, int):
         raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")

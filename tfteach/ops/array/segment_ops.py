@@ -198,7 +198,8 @@ def limit(dtype: np.dtype[Any], largest: bool) -> Any:
     if dtype.kind in "iu":
         bounds: Any = np.iinfo(dtype)
     else:
-        bounds = ml_dtypes.finfo(dtype)  # supports bfloat16 too
+        finfo: Any = ml_dtypes.finfo
+        bounds = finfo(dtype)  # supports bfloat16 too
     return bounds.max if largest else bounds.min
 
 

@@ -103,7 +103,8 @@ def _falling(values: Tensor, axis: int, which: int) -> Tensor:
     size = shape(values)[axis]
     axes, known = rank(values), values.shape.rank
     if axis == -1 or axis + 1 == known:
-        return top_k(values, size)[which]
+        result: Tensor = top_k(values, size)[which]
+        return result
     place: Any = axis if axis >= 0 else axis + (known or axes)
     if known is not None:
         order = [*range(known)]

@@ -75,7 +75,10 @@ class SpaceToDepth(_DepthOp):
                 raise ValueError(
                     f"Dimension size must be evenly divisible by {size} but is {length}"
                 )
-        return self.native((n, h and h // size, w and w // size, c and c * size * size))
+        result: Shape = self.native(
+            (n, h and h // size, w and w // size, c and c * size * size)
+        )
+        return result
 
     def check_shapes(self, input: tuple[int, ...]) -> None:
         require(len(input) == 4, f"Input rank should be 4 instead of {len(input)}")
@@ -116,9 +119,10 @@ class DepthToSpace(_DepthOp):
             raise ValueError(
                 f"Dimension size must be evenly divisible by {size * size} but is {c}"
             )
-        return self.native(
+        result: Shape = self.native(
             (n, h and h * size, w and w * size, c and c // (size * size))
         )
+        return result
 
     def check_shapes(self, input: tuple[int, ...]) -> None:
         require(len(input) == 4, f"Input rank should be: 4 instead of: {len(input)}")

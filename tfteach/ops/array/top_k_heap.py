@@ -54,7 +54,8 @@ def _by_insertion(row: Any) -> list[int]:
     """All indices, sorted by insertion; by another method for long rows with NaN."""
     if len(row) > _INSERTION:
         order = np.argsort(row[::-1], kind="stable")
-        return (len(row) - 1 - order[::-1]).tolist()
+        result: list[int] = (len(row) - 1 - order[::-1]).tolist()
+        return result
     values, places = row.tolist(), [0]
     for place in range(1, len(values)):
         at = len(places)

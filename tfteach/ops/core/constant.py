@@ -82,7 +82,8 @@ class Const(Op, role=Role.CONSTANT):
         return [self.dtype]
 
     def infer_shape(self) -> Shape:
-        return self.value.shape
+        result: Shape = self.value.shape
+        return result
 
     def compute(self, xp: ArrayModule) -> Any:
         return self.value

@@ -23,7 +23,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_checks import require_scalar, require_vector
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import INDICES, reshape
 from tfteach.ops.core.shape_ops import shape_internal
@@ -41,7 +41,7 @@ class Fill(Op):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
-    def infer_shape(self, dims: Any, value: Shape) -> Shape:
+    def infer_shape(self, dims: Shape | Array, value: Shape) -> Shape:
         shapes.with_rank(value, 0)
         if isinstance(dims, np.ndarray):
             if (dims < 0).any():

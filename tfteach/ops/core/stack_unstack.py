@@ -229,7 +229,8 @@ def _is_tensor(value: Any) -> bool:
 def _first_dtype(values: Any) -> DType | None:
     for value in values:
         if _is_tensor(value):
-            return value.dtype.base_dtype
+            result: DType | None = value.dtype.base_dtype
+            return result
         if isinstance(value, list | tuple):
             found = _first_dtype(value)
             if found is not None:

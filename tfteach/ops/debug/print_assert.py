@@ -492,4 +492,5 @@ def verify_tensor_all_finite(
         value = convert(value, name="t")
         with get_default_graph().colocate_with(value):
             check = check_numerics(value, text)
-            return with_dependencies([check], value)
+            result: Tensor = with_dependencies([check], value)
+            return result

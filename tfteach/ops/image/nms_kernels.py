@@ -53,7 +53,8 @@ def overlap_of(boxes: Array) -> Similarity:
             shared = shared * np.maximum(side, 0)
         both = areas[a] + areas[b] - shared
         is_real = (areas[a] > 0) & (areas[b] > 0)
-        return np.divide(shared, both, out=np.zeros_like(both), where=is_real)
+        result: Array = np.divide(shared, both, out=np.zeros_like(both), where=is_real)
+        return result
 
     return overlap
 
@@ -230,7 +231,8 @@ def per_class(boxes: Array, scores: Array, limits: Limits) -> Array:
     overlap = overlap_of(boxes)
 
     def covers(alike: Array) -> Array:
-        return alike > limits.similarity
+        result: Array = alike > limits.similarity
+        return result
 
     order = candidates[np.argsort(-kept)]
     found, seen = _traverse(overlap, order, limits.size, covers)

@@ -87,7 +87,8 @@ class LinearOperatorLowerTriangular:
     @property
     def batch_shape(self) -> TensorShape:
         """The static shape without its last two dimensions."""
-        return self.shape[:-2]
+        result: TensorShape = self.shape[:-2]
+        return result
 
     @property
     def domain_dimension(self) -> Any:

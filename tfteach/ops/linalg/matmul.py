@@ -54,7 +54,10 @@ def product(xp: ArrayModule, a: Any, b: Any) -> Any:
 
 def _is_outer(a: Any, b: Any) -> bool:
     """Whether each element is a single product: 6 us, not 19, for 128 x 128 of them."""
-    return a.ndim == b.ndim == 2 and b.shape[0] == 1 and b.shape[1] >= MIN_OUTER_WIDTH
+    result: bool = (
+        a.ndim == b.ndim == 2 and b.shape[0] == 1 and b.shape[1] >= MIN_OUTER_WIDTH
+    )
+    return result
 
 
 def _is_worth_sharing(a: Any, b: Any) -> bool:

@@ -132,7 +132,8 @@ class MatrixDeterminant(Op):
     T = _DETERMINANT_TYPES
 
     def infer_shape(self, input: Shape) -> Shape:
-        return square(input and (*input[:-2], *input[:-3:-1]))[0]
+        result: Shape = square(input and (*input[:-2], *input[:-3:-1]))[0]
+        return result
 
     def compute(self, xp: ArrayModule, input: Any) -> Any:
         check_square(input)

@@ -83,7 +83,8 @@ def _part(cls: Any, input: Any, name: str | None) -> Tensor:
     with name_scope(name, cls.op_type, [input]) as scope:
         input = convert(input, name="input")
         if input.dtype.is_complex:
-            return cls(input.dtype.real_dtype.base_dtype)(input, name=scope)
+            result: Tensor = cls(input.dtype.real_dtype.base_dtype)(input, name=scope)
+            return result
         return input if cls is Real else zeros_like(input)
 
 

@@ -95,7 +95,8 @@ def without_nan(op: Any, default: str, x: Any, y: Any, name: str | None) -> Tens
     with name_scope(name, default, [x, y]) as scope:
         x = convert(x, name="x")
         y = convert(y, x.dtype.base_dtype, name="y")
-        return op(x, y, name=scope)
+        result: Tensor = op(x, y, name=scope)
+        return result
 
 
 @export("math.multiply_no_nan")

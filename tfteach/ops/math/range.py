@@ -80,7 +80,8 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
     size = abs((limit - start) / delta)
     if not math.isfinite(size):
         raise ValueError(f"Requires a finite size: {start}, {limit}, {delta}")
-    return math.ceil(size)
+    result: int = math.ceil(size)
+    return result
 
 
 _WIDENING = dtypes_of("int32 int64 float32 float64")

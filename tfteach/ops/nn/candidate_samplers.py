@@ -278,7 +278,7 @@ class ComputeAccidentalHits(MultiOutputOp):
 # ---- the public functions
 
 
-def _named(op: Op, *inputs: Any, name: str | None) -> Any:
+def _named(op: Op, *inputs: Any, name: str | None) -> tuple[Tensor, Tensor, Tensor]:
     """The op's outputs as a named tuple, with the names of the signature."""
     kind = type(op)
     outputs = [arg.name for arg in kind.outputs]

@@ -63,7 +63,7 @@ class Words:
         """
         width = bits // 32
         kind: Any = np.uint64 if width == 2 else np.uint32
-        found = np.empty(0, kind)
+        found: Array = np.empty(0, kind)
         if limit & (limit - 1) == 0:
             found = self._wide(count, width) & kind(limit - 1)
             self.skip(count * width)
@@ -74,13 +74,15 @@ class Words:
             drawn = self._wide(missing, width)
             self.skip(missing * width)
             found = np.concatenate((found, drawn[drawn >= least]))
-        return found % kind(limit)
+        result: Array = found % kind(limit)
+        return result
 
     def _wide(self, count: int, width: int) -> Array:
         words = self.peek(count * width)
         if width == 1:
             return words
-        return words[0::2] | words[1::2].astype(np.uint64) << np.uint64(32)
+        result: Array = words[0::2] | words[1::2].astype(np.uint64) << np.uint64(32)
+        return result
 
 
 class Drawn(NamedTuple):
@@ -188,11 +190,15 @@ class LogUniform(Sampler):
         return self._classes(words.doubles(count))
 
     def _classes(self, numbers: Array) -> Array:
-        return (np.exp(numbers * self._log_size).astype(np.int64) - 1) % self.size
+        result: Array = (
+            np.exp(numbers * self._log_size).astype(np.int64) - 1
+        ) % self.size
+        return result
 
     def probability(self, classes: Array) -> Array:
         ratio = (classes + 2.0) / (classes + 1.0)
-        return (np.log(ratio) / self._log_size).astype(np.float32)
+        result: Array = (np.log(ratio) / self._log_size).astype(np.float32)
+        return result
 
     def expected(self, classes: Array, count: int, tries: int) -> Array:
         size, places = self.size, classes.view(np.uint64)  # negative ones become large

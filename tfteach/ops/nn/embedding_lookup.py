@@ -182,7 +182,8 @@ def _clip(rows: Tensor, ids: Tensor, max_norm: float | None) -> Tensor:
         axes: Any = list(range(ids_rank, rank))
     else:
         axes = range_of(first, last)
-    return clip_by_norm(rows, max_norm, axes=axes)
+    result: Tensor = clip_by_norm(rows, max_norm, axes=axes)
+    return result
 
 
 @export("nn.embedding_lookup_sparse")

@@ -170,7 +170,8 @@ def _uniform_float16(words: Array) -> Array:
 def _uniform_bfloat16(words: Array) -> Array:
     bits = (words & np.uint32(0x7F)).astype(np.uint16) | np.uint16(127 << 7)
     one = bits.view(ml_dtypes.bfloat16).astype(np.float32)
-    return (one - 1).astype(ml_dtypes.bfloat16)
+    result: Array = (one - 1).astype(ml_dtypes.bfloat16)
+    return result
 
 
 _UNIFORM: dict[Any, tuple[int, Callable[[Array], Array]]] = {
@@ -212,7 +213,8 @@ def uniform_int(
         return (found + np.uint32(low & _MASK32)).view(np.int32)
     wide = blocks[:, 0::2] | blocks[:, 1::2].astype(np.uint64) << _HIGH
     found = wide.reshape(-1)[:count] % np.uint64(span)
-    return (found + np.uint64(low & _MASK64)).view(np.int64)
+    result: Array = (found + np.uint64(low & _MASK64)).view(np.int64)
+    return result
 
 
 # ---- normal numbers

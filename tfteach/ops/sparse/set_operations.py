@@ -5,6 +5,7 @@ Source: core/ops/set_ops.cc, core/kernels/set_kernels.cc, python/ops/sets_impl.p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -31,7 +32,7 @@ MEMBERS = dtypes_of("int8 int16 int32 int64 uint8 uint16 string")
 # Sets by their coordinates; coordinates without a set are missing.
 _Sets = dict[tuple[int, ...], set[Any]]
 
-_OPERATIONS = {
+_OPERATIONS: dict[str, Callable[[set[Any], set[Any]], set[Any]]] = {
     "a-b": lambda a, b: a - b,
     "b-a": lambda a, b: b - a,
     "intersection": lambda a, b: a & b,

@@ -254,7 +254,10 @@ def sparse_reduce_sum(
 
     Source: SparseReduceSum in core/ops/sparse_ops.cc.
     """
-    return _reduce(SparseReduceSum, sp_input, axis, keepdims, reduction_axes, keep_dims)
+    result: Tensor = _reduce(
+        SparseReduceSum, sp_input, axis, keepdims, reduction_axes, keep_dims
+    )
+    return result
 
 
 @export("sparse_reduce_sum_sparse", "sparse.reduce_sum_sparse")
@@ -269,9 +272,10 @@ def sparse_reduce_sum_sparse(
 
     Source: SparseReduceSumSparse in core/ops/sparse_ops.cc.
     """
-    return _reduce(
+    result: SparseTensor = _reduce(
         SparseReduceSumSparse, sp_input, axis, keepdims, reduction_axes, keep_dims
     )
+    return result
 
 
 @export("sparse_reduce_max", "sparse.reduce_max")
@@ -288,7 +292,10 @@ def sparse_reduce_max(
 
     Source: SparseReduceMax in core/ops/sparse_ops.cc.
     """
-    return _reduce(SparseReduceMax, sp_input, axis, keepdims, reduction_axes, keep_dims)
+    result: Tensor = _reduce(
+        SparseReduceMax, sp_input, axis, keepdims, reduction_axes, keep_dims
+    )
+    return result
 
 
 @export("sparse_reduce_max_sparse", "sparse.reduce_max_sparse")
@@ -303,9 +310,10 @@ def sparse_reduce_max_sparse(
 
     Source: SparseReduceMaxSparse in core/ops/sparse_ops.cc.
     """
-    return _reduce(
+    result: SparseTensor = _reduce(
         SparseReduceMaxSparse, sp_input, axis, keepdims, reduction_axes, keep_dims
     )
+    return result
 
 
 # ---- softmax

@@ -174,7 +174,8 @@ def conv_transpose(
             raise ValueError(
                 f"output_shape must be of length 3, 4 or 5 but was {length}."
             )
-        return ways[length](  # type: ignore[operator]
+        result: Tensor = ways[length](  # type: ignore[operator]
             input, filters, output_shape, strides, padding=padding,
             data_format=data_format, dilations=dilations, name=scope,
         )  # fmt: skip
+        return result

@@ -79,9 +79,10 @@ def with_space_to_batch(
     def build(tensor: Any, count: int, word: Any, _: Any) -> Any:
         return op(tensor, count, word)
 
-    return spread(
+    result: Tensor = spread(
         input, dilation_rate, padding, build, filter_shape, spatial_dims, data_format
     )
+    return result
 
 
 def spread(
@@ -282,7 +283,7 @@ def _plain(
 def _dilated(
     input: Any, filter: Any, padding: Any, strides: list[int], rates: list[int],
     name: str, data_format: str | None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     count = len(rates)
     own, kernel = shapes.as_shape(input.shape), shapes.as_shape(filter.shape)
     for shape, what in ((own, "input"), (kernel, "filter")):
@@ -306,7 +307,10 @@ def _dilated(
         window = shape_ops.shape(filter)
     start = 2 if is_first else 1
     dims = range(start, start + count)
-    return spread(input, apart, padding, build, window, dims, data_format, filter)
+    result: Tensor = spread(
+        input, apart, padding, build, window, dims, data_format, filter
+    )
+    return result
 
 
 def strides_and_rates(count: int, strides: Any, rates: Any) -> tuple[Any, Any]:

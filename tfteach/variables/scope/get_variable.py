@@ -80,7 +80,8 @@ def _open_of(graph: Graph) -> _Open:
         with graph.lock:
             if not found:
                 found.append(_Open())
-    return found[0]
+    result: _Open = found[0]
+    return result
 
 
 def store_of(graph: Graph) -> VariableStore:
@@ -89,7 +90,8 @@ def store_of(graph: Graph) -> VariableStore:
         with graph.lock:
             if not found:
                 found.append(VariableStore())
-    return found[0]
+    result: VariableStore = found[0]
+    return result
 
 
 @export("get_variable_scope")

@@ -196,7 +196,8 @@ class VariableStore:
         if name in self._partitioned_vars:
             found = self._partitioned_vars[name]
             _check_parts(found, name, shape, dtype, partitions, reuse)
-            return self._record(name, found, False)
+            result: PartitionedVariable = self._record(name, found, False)
+            return result
         if reuse is True:
             raise ValueError(
                 f"PartitionedVariable {name} does not exist, or was not created with "

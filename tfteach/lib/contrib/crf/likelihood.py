@@ -93,7 +93,8 @@ def crf_sequence_score(
         binary = crf_binary_score(tag_indices, sequence_lengths, transition_params)
         return unary + binary
 
-    return if_single(inputs, single, several)
+    result: Tensor = if_single(inputs, single, several)
+    return result
 
 
 @export("contrib.crf.crf_multitag_sequence_score")
@@ -120,11 +121,12 @@ def crf_multitag_sequence_score(
     def allowed() -> Tensor:
         return where(tag_bitmap, inputs, fill(shape(inputs), float("-inf")))
 
-    return if_single(
+    result: Tensor = if_single(
         inputs,
         lambda: reduce_logsumexp(allowed(), axis=[1, 2], keepdims=False),
         lambda: crf_log_norm(allowed(), sequence_lengths, transition_params),
     )
+    return result
 
 
 @export("contrib.crf.crf_log_norm")
@@ -160,7 +162,8 @@ def crf_log_norm(
         )
         return _for_used(sequence_lengths, reduce_logsumexp(alphas, [1]))
 
-    return if_single(inputs, single, several)
+    result: Tensor = if_single(inputs, single, several)
+    return result
 
 
 @export("contrib.crf.crf_log_likelihood")

@@ -304,7 +304,8 @@ def get_unique_variable(var_op_name: str) -> Any:
 def get_variable_full_name(var: Any) -> str:
     """A variable's full name; for a partition, that of the whole."""
     info = getattr(var, "_save_slice_info", None)
-    return info.full_name if info else var.op.name
+    result: str = info.full_name if info else var.op.name
+    return result
 
 
 @_both("filter_variables")

@@ -304,7 +304,7 @@ def _transposed(
     outputs_collections: CollectionNames | None,
     trainable: bool,
     scope: Any,
-) -> Any:
+) -> Tensor:
     with variable_scope(
         scope,
         default,

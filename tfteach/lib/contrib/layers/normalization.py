@@ -170,7 +170,7 @@ def _fused_in_scope(
     scope: Any,
     outputs_collections: CollectionNames | None,
     activation_fn: Callable[[Any], Tensor] | None,
-) -> Any:
+) -> Tensor:
     check_format(data_format, "NCHW", "NHWC")
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as opened:
         outputs = normalize_fused(inputs, parameters, average, epsilon, data_format)

@@ -145,7 +145,8 @@ def optimize_loss(
             global_step=global_step if increment_global_step else None,
             name="train",
         )
-        return with_dependencies([update], loss)
+        result: Tensor = with_dependencies([update], loss)
+        return result
 
 
 def _learning_rate(given: Any) -> Any:
@@ -191,7 +192,8 @@ def _optimizer(given: Any, rate: Any, has_rate: bool) -> Optimizer:
                 f"you provided {given}."
             )
         kind: Any = given if is_class else OPTIMIZER_CLS_NAMES[given]
-        return kind(learning_rate=rate)
+        result: Optimizer = kind(learning_rate=rate)
+        return result
     if isinstance(given, Optimizer):
         return given
     if not callable(given):

@@ -39,13 +39,14 @@ def _pooled(
     data_format: str,
     outputs_collections: CollectionNames | None,
     scope: Any,
-) -> Any:
+) -> Tensor:
     check_format(data_format, *formats)
     with name_scope(scope, default, [inputs]) as opened:
         inputs = convert(inputs)
         layer = kind(kernel_size, stride, padding, layout(data_format), _scope=opened)
         outputs = layer.apply(inputs)
-        return collect_named_outputs(outputs_collections, opened, outputs)
+        result: Tensor = collect_named_outputs(outputs_collections, opened, outputs)
+        return result
 
 
 @public("avg_pool2d")

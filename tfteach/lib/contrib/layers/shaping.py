@@ -73,7 +73,10 @@ def dropout(
             _scope=opened,
         )
         outputs = layer.apply(inputs, training=is_training)
-        return collect_named_outputs(outputs_collections, opened.name, outputs)
+        result: Tensor = collect_named_outputs(
+            outputs_collections, opened.name, outputs
+        )
+        return result
 
 
 @public("flatten")

@@ -54,13 +54,14 @@ def finished(
     activation_fn: Callable[[Any], Tensor] | None,
     normalizer_fn: Any = None,
     normalizer_params: Any = None,
-) -> Any:
+) -> Tensor:
     """The outputs normalized, activated, and added to collections."""
     if normalizer_fn is not None:
         outputs = normalizer_fn(outputs, **(normalizer_params or {}))
     if activation_fn is not None:
         outputs = activation_fn(outputs)
-    return collect_named_outputs(outputs_collections, scope_name, outputs)
+    result: Tensor = collect_named_outputs(outputs_collections, scope_name, outputs)
+    return result
 
 
 def layout(data_format: str | None) -> str:

@@ -53,8 +53,8 @@ def public(name: str) -> Callable[[T], T]:
 
 @export("contrib.slim.utils.collect_named_outputs")
 def collect_named_outputs(
-    collections: CollectionNames | None, alias: str, outputs: Any
-) -> Any:
+    collections: CollectionNames | None, alias: str, outputs: T
+) -> T:
     """Add a Tensor to collections, and record an alias for it.
 
     Returns:
@@ -67,7 +67,7 @@ def collect_named_outputs(
 
 
 @export("contrib.slim.utils.append_tensor_alias")
-def append_tensor_alias(tensor: TensorLike, alias: str) -> Any:
+def append_tensor_alias(tensor: Any, alias: str) -> Any:
     """Record an alias of a Tensor; returns the Tensor."""
     _aliases.setdefault(tensor, []).append(alias.removesuffix("/"))
     return tensor

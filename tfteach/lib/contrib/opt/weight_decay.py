@@ -66,7 +66,8 @@ class DecoupledWeightDecayExtension:
           decay_var_list: the variables to decay; all updated ones if None.
         """
         self._decay_var_list = list(decay_var_list or ())
-        return super().apply_gradients(*args, **kwargs)  # type: ignore[misc]
+        result: Operation = super().apply_gradients(*args, **kwargs)  # type: ignore[misc]
+        return result
 
     def _prepare(self) -> None:
         decay = self._weight_decay

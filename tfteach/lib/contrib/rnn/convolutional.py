@@ -46,7 +46,10 @@ def _convolved(
     if not use_bias:
         return found
     zeros = Constant(0.0, dtype=dtype)
-    return found + get_variable("biases", [channels], dtype=dtype, initializer=zeros)
+    result: Tensor = found + get_variable(
+        "biases", [channels], dtype=dtype, initializer=zeros
+    )
+    return result
 
 
 @export("contrib.rnn.ConvLSTMCell")

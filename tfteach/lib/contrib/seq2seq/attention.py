@@ -102,8 +102,10 @@ class MemoryAttention(AttentionMechanism):
             )
         if score_mask_value is None:
             score_mask_value = as_dtype(self.dtype).as_numpy_dtype(-np.inf)
-        self._probability_fn = lambda score, state: probability_fn(
-            _masked_score(score, memory_sequence_length, score_mask_value), state
+        self._probability_fn: Callable[..., Tensor] = lambda score, state: (
+            probability_fn(
+                _masked_score(score, memory_sequence_length, score_mask_value), state
+            )
         )
         with name_scope(name, "BaseAttentionMechanismInit", nest.flatten(memory)):
             self._values = _prepared_memory(

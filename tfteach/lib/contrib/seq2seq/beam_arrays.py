@@ -151,7 +151,7 @@ def _may_have_beams(known: TensorShape, batch: Any, width: int) -> bool:
     sizes = known.as_list()
     if batch is None or sizes[0] is None:
         return True
-    fits = sizes[0] == batch * width
+    fits: bool = sizes[0] == batch * width
     if len(sizes) >= 2 and sizes[1] is not None:
         # As in TensorFlow: known sizes match only if batch and beams are separate axes.
         fits = fits and sizes[0] == batch and sizes[1] == width

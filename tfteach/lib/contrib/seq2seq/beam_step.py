@@ -208,7 +208,7 @@ def _scores(
 ) -> Tensor:
     """The scores of sequences; see BeamSearchDecoder."""
     length_penalty = _length_penalty(lengths, length_penalty_weight)
-    scores = log_probs / cast(length_penalty, dtype=log_probs.dtype)
+    scores: Tensor = log_probs / cast(length_penalty, dtype=log_probs.dtype)
     weight = convert(coverage_penalty_weight, name="coverage_penalty_weight")
     if weight.shape.ndims != 0:
         raise ValueError(
@@ -221,7 +221,8 @@ def _scores(
     attended = where(equal(attended, 0.0), ones_like(attended), attended)
     penalty = reduce_sum(log(minimum(attended, 1.0)), 2)
     penalty = penalty * cast(finished, float32)
-    return scores + expand_dims(penalty * weight, 2)
+    result: Tensor = scores + expand_dims(penalty * weight, 2)
+    return result
 
 
 def _length_penalty(lengths: Tensor, factor: Any) -> Any:

@@ -150,7 +150,8 @@ class Monotonic(MemoryAttention):
         bias = get_variable(
             "attention_score_bias", dtype=query.dtype, initializer=self._score_bias_init
         )
-        return score + bias
+        result: Tensor = score + bias
+        return result
 
 
 @export("contrib.seq2seq.LuongMonotonicAttention")

@@ -146,7 +146,7 @@ def _train_op(
     with name_scope("train_op"):
         if check_numerics:
             total_loss = check(total_loss, "LossTensor is inf or nan")
-        step = with_dependencies([update], total_loss)
+        step: Tensor = with_dependencies([update], total_loss)
     collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
     if not any(member is step for member in collection):
         collection.append(step)
