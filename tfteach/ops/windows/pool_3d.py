@@ -65,7 +65,7 @@ def _zeros_as(tensor: Any) -> Tensor:
 
 
 class MaxPool3DGrad(_Pool3D):
-    """The gradient, added to the first maximum of each window.
+    """The gradient, added to all maxima of each window.
 
     Source: core/ops/nn_ops.cc, MaxPool3DGrad.
     """
@@ -88,7 +88,9 @@ class MaxPool3DGrad(_Pool3D):
         right = (x.shape[0], *windows.out, x.shape[-1])
         check_alike("orig_output", y.shape, right)
         check_alike("grad", grad.shape, right)
-        return self.native(xp, kernels.max_gradient(xp, x, y, grad, windows))
+        # TensorFlow's kernel for volumes does not stop at the first maximum.
+        found = kernels.max_gradient(xp, x, y, grad, windows, to_all=True)
+        return self.native(xp, found)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         x, y, _ = op.inputs

@@ -158,7 +158,14 @@ def taps(
             yield tap, tuple(f[0] for f in found if f), tuple(f[1] for f in found if f)
 
 
-def max_gradient(xp: ArrayModule, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
+def max_gradient(
+    xp: ArrayModule,
+    x: Any,
+    y: Any,
+    grad: Any,
+    windows: Windows,
+    to_all: bool = False,
+) -> Any:
     """Add each window's gradient to its maximum, the first one in case of ties.
 
     Args:
@@ -167,6 +174,7 @@ def max_gradient(xp: ArrayModule, x: Any, y: Any, grad: Any, windows: Windows) -
       y: the maxima [batch, *windows.out, channels].
       grad: their gradient.
       windows: their geometry.
+      to_all: in case of ties, add it to all of them.
 
     Returns:
       An array like `x`.
@@ -182,9 +190,10 @@ def max_gradient(xp: ArrayModule, x: Any, y: Any, grad: Any, windows: Windows) -
             left = xp.ones(y[images].shape, bool)
             for _, outputs, inputs in taps(windows, sizes):
                 hit = x[images, *inputs] == y[images, *outputs]
-                open_here = left[:, *outputs]
-                hit &= open_here
-                open_here ^= hit
+                if not to_all:
+                    open_here = left[:, *outputs]
+                    hit &= open_here
+                    open_here ^= hit
                 target = result[images, *inputs]
                 if apart:
                     xp.multiply(grad[images, *outputs], hit, out=target)

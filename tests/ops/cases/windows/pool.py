@@ -60,6 +60,14 @@ class Plain:
             found[at] += g[to]
         return found
 
+    def to_every_max(self, x: Any, g: Any) -> Any:
+        """The gradient where all ties share it, as TensorFlow's volumes do."""
+        found, most = np.zeros(x.shape), self.over(x, np.max)
+        for to, inputs in self.at.items():
+            for at in inputs:
+                found[:, *at] += g[:, *to] * (x[:, *at] == most[:, *to])
+        return found
+
     def of_max(self, x: Any, g: Any) -> Any:
         found = np.zeros((x.shape[0], *self.out, x.shape[-1]))
         for to, at in self.first_max(x):

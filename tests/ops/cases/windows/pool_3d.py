@@ -45,7 +45,7 @@ def pool_cases(
         Case(MaxPool3D(*given), (gg,), lambda x: native(plain.over(last(x), np.max)),
              name, gradient=False),
         Case(MaxPool3DGrad(*given), (ties, y, g),
-             lambda x, _, g: native(plain.to_max(last(x), last(g))), name,
+             lambda x, _, g: native(plain.to_every_max(last(x), last(g))), name,
              gradient=False),
         Case(MaxPool3DGradGrad(*given), (ties, y, gg),
              lambda x, _, g: native(plain.of_max(last(x), last(g))), name,
