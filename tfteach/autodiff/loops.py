@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.autodiff.control_flow_grad import switch_colocated
 from tfteach.autodiff.loop_counters import (
     add_accumulator,
     add_backward_counter,
@@ -33,7 +34,6 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core.constant import constant
-from tfteach.ops.core.control_flow_grad import switch_colocated
 from tfteach.ops.core.control_flow_ops import (
     ControlTrigger,
     NextIteration,

@@ -26,12 +26,6 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import ArrayModule, TensorLike
-from tfteach.ops.core.control_flow_grad import (
-    enter_gradient,
-    exit_gradient,
-    merge_gradient,
-    switch_gradient,
-)
 from tfteach.ops.core.identity_reshape import Identity
 
 
@@ -126,9 +120,6 @@ class Switch(_Flow, MultiOutputOp):
     def compute(self, xp: ArrayModule, data: Any, pred: Any) -> tuple[Any, Any]:
         return (None, data) if pred else (data, None)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
-        return switch_gradient(op, grads)
-
 
 class RefSwitch(Switch):
     """Switch on a reference edge.  Source: control_flow_ops.cc, RefSwitch."""
@@ -154,9 +145,6 @@ class Merge(_Flow, MultiOutputOp):
         index = next(i for i, value in enumerate(inputs) if value is not None)
         return inputs[index], xp.int32(index)
 
-    def gradient(self, op: Operation, grad: Tensor, index_grad: Any) -> list[Any]:
-        return merge_gradient(op, grad)
-
 
 class RefMerge(Merge):
     """Merge on reference edges.  Source: control_flow_ops.cc, RefMerge."""
@@ -180,9 +168,6 @@ class Enter(_Forward):
         # The shape of a value that may change from iteration to iteration.
         return data if self.is_constant else None
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
-        return [enter_gradient(op, grad)]
-
 
 class RefEnter(Enter):
     """Enter on a reference edge.  Source: control_flow_ops.cc, RefEnter."""
@@ -197,9 +182,6 @@ class Exit(_Forward):
     flow: ClassVar[Flow | None] = Flow.EXIT
     strings_on_gpu: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
-
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
-        return [exit_gradient(op, grad)]
 
 
 class RefExit(Exit):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.autodiff.gradient_registry import gradient_of
 from tfteach.framework import dtypes
 from tfteach.framework.control_flow_context import output_context
 from tfteach.framework.convert import convert
@@ -16,13 +17,15 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
+from tfteach.ops.core.control_flow_ops import Enter, Exit, Merge, NextIteration, Switch
 from tfteach.ops.core.shape_ops import Shape_
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
 from tfteach.ops.math.range import range as range_of
 
 
-def merge_gradient(op: Operation, grad: Tensor) -> list[Any]:
+@gradient_of(Merge)
+def _merge_gradient(op: Operation, grad: Tensor, _: Any) -> list[Any]:
     """The gradient of a Merge: alive only at the input that was alive."""
     context: Any = output_context(op.inputs[0].op)
     if context is not None and context.is_while:
@@ -44,7 +47,8 @@ def _loop() -> Any:
     return None if context is None else context.while_context
 
 
-def switch_gradient(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
+@gradient_of(Switch)
+def _switch_gradient(op: Operation, *grads: Any) -> list[Any]:
     """The gradient of a Switch: the gradient of the live output.
 
     A loop's Switch is visited twice.  The first visit, with the gradient of the loop's
@@ -65,7 +69,7 @@ def switch_gradient(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
     if context is None or not context.is_cond:
         false = _pair(grads[0], op.inputs[1])[0]
         true = _pair(grads[1], op.inputs[1])[1]
-        return [_merged([false, true], "Merge"), None]
+        return [_merged([false, true], name="Merge"), None]
     if grads[1 - context.branch] is None:
         return [None, None]
     return [_merged(list(grads), "cond_grad"), None]
@@ -73,8 +77,6 @@ def switch_gradient(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
 
 def _close(merged: Any, grad: Any) -> None:
     """Connect the gradient of an iteration's input to the preceding iteration."""
-    from tfteach.ops.core.control_flow_ops import NextIteration
-
     after = NextIteration()
     if not isinstance(merged, IndexedSlices):
         merged.op._update_input(1, after(convert(grad)))
@@ -86,13 +88,12 @@ def _close(merged: Any, grad: Any) -> None:
             start.op._update_input(1, after(getattr(slices, part)))
 
 
-def exit_gradient(op: Operation, grad: Tensor) -> Any:
+@gradient_of(Exit)
+def _exit_gradient(op: Operation, grad: Tensor) -> list[Any]:
     """The gradient of an Exit: an Enter into the gradient's loop."""
-    from tfteach.ops.core.control_flow_ops import Enter
-
     loop = _loop()
     if not loop.back_prop:
-        return None
+        return [None]
     if op.control_flow_context.grad_state is not None:
         raise TypeError("Second-order gradient for while loops not supported.")
     parts: list[Any] = [grad]
@@ -114,21 +115,20 @@ def exit_gradient(op: Operation, grad: Tensor) -> Any:
         else:
             result = carry(grad, "b_exit")
     loop.loop_enters.append(result)
-    return result
+    return [result]
 
 
-def enter_gradient(op: Operation, grad: Tensor) -> Any:
+@gradient_of(Enter)
+def _enter_gradient(op: Operation, grad: Tensor) -> list[Any]:
     """The gradient of an Enter: an Exit from the gradient's loop.
 
     For a loop invariant it is the sum over all iterations.
     """
-    from tfteach.ops.core.control_flow_ops import Exit
-
     loop = _loop()
     if loop is None or not loop.back_prop or loop.grad_state is None:
-        return grad
+        return [grad]
     if op.get_attr("is_constant"):
-        return loop.grad_state.sum_over_iterations(op, grad)
+        return [loop.grad_state.sum_over_iterations(op, grad)]
     leave = Exit()
     if isinstance(grad, IndexedSlices):
         shape = None if grad.dense_shape is None else leave(grad.dense_shape)
@@ -137,7 +137,7 @@ def enter_gradient(op: Operation, grad: Tensor) -> Any:
         result = leave(grad)
     loop.loop_exits.append(result)
     loop.exit_result([result])
-    return result
+    return [result]
 
 
 def switch_colocated(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
@@ -148,8 +148,6 @@ def switch_colocated(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any
 
 def _pair(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
     """`data` if `pred` is false, and `data` if `pred` is true."""
-    from tfteach.ops.core.control_flow_ops import Switch
-
     switch = Switch()
     if not isinstance(data, IndexedSlices):
         false, true = switch(data, pred, name=name)
@@ -163,8 +161,6 @@ def _pair(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
 
 def _merged(grads: list[Any], name: str) -> Any:
     """The live one of two gradients."""
-    from tfteach.ops.core.control_flow_ops import Merge
-
     merge = Merge()
     if not any(isinstance(g, IndexedSlices) for g in grads):
         return merge(grads, name=name)[0]
