@@ -22,6 +22,7 @@ const options = {
   format: "esm",
   target: ["es2022", "chrome105", "firefox110", "safari16"], // container queries; nested styles are made flat
   minify: true,
+  charset: "utf8",
   legalComments: "eof",
   outdir,
 };

@@ -1,21 +1,25 @@
 // What has to be undone when a view ends.
 
-/** Listeners, observers and timers that outlive a view unless they are undone; `end` undoes all of them. */
+/** Listeners, observers and timers that outlive a view unless they are undone; `end` undoes all of them, the last first. */
 export class Cleanup {
-  private undo: (() => void)[] = [];
+  #undo: (() => void)[] = [];
 
   add(...undo: (() => void)[]): void {
-    this.undo.push(...undo);
+    this.#undo.push(...undo);
   }
 
-  /** Listens to a target that is not part of the view, such as the page or the view's root. */
+  /** Listens to a target that may outlive the view, such as the page. */
   on<K extends keyof HTMLElementEventMap>(
     target: EventTarget,
     type: K,
     act: (event: HTMLElementEventMap[K]) => void,
-    options: AddEventListenerOptions = {},
-  ): void {
-    this.add(listen(target, type, act, options));
+    options?: AddEventListenerOptions,
+  ): void;
+  on(target: EventTarget, type: string, act: (event: Event) => void, options?: AddEventListenerOptions): void;
+  on(target: EventTarget, type: string, act: (event: never) => void, options: AddEventListenerOptions = {}): void {
+    const hear = act as EventListener;
+    target.addEventListener(type, hear, options);
+    this.add(() => target.removeEventListener(type, hear, options));
   }
 
   /** Calls `act` when an element changes its size. */
@@ -26,20 +30,8 @@ export class Cleanup {
   }
 
   end(): void {
-    const undo = this.undo;
-    this.undo = [];
+    const undo = this.#undo;
+    this.#undo = [];
     for (const act of undo.reverse()) act();
   }
-}
-
-/** Listens until the returned function is called. */
-export function listen<K extends keyof HTMLElementEventMap>(
-  target: EventTarget,
-  type: K,
-  act: (event: HTMLElementEventMap[K]) => void,
-  options: AddEventListenerOptions = {},
-): () => void {
-  const hear = act as EventListener;
-  target.addEventListener(type, hear, options);
-  return () => target.removeEventListener(type, hear, options);
 }

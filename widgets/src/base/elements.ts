@@ -1,25 +1,39 @@
 // Elements without HTML strings: names in a graph are data, and only ever become text.
 
-type Child = Node | string | null;
+export type Child = Node | string | null;
+
+/** An attribute's value; null leaves it out, and a function under "onclick" (or another event) listens. */
+export type Attributes = Record<string, string | number | boolean | null | ((event: never) => void)>;
 
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  attrs: Record<string, string> = {},
+  attributes: Attributes = {},
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
-  const el = document.createElement(tag);
-  for (const [key, value] of Object.entries(attrs)) el.setAttribute(key, value);
-  el.append(...children.filter((c) => c !== null));
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** Sets attributes, adds listeners and children. */
+export function fill<E extends Element>(el: E, attributes: Attributes, children: Child[]): E {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === "function") el.addEventListener(key.slice(2), value as EventListener);
+    else if (value !== null) el.setAttribute(key, `${value}`);
+  }
+  el.append(...children.filter((child) => child !== null));
   return el;
 }
 
+/** A button whose accessible name is `title`, with the text that it shows: that is what someone says to a screen reader. */
 export function button(text: string, title: string, press: () => void, className = "tft-button"): HTMLButtonElement {
-  // Who speaks to the page says the word that stands there: the name must hold it. Signs are no words.
   const words = text.replace(/[^\p{L}\p{N}\p{P} ]/gu, "").trim();
   const name = title.toLowerCase().includes(words.toLowerCase()) ? title : `${words}: ${title}`;
-  const el = h("button", { type: "button", class: className, title, "aria-label": name }, text);
-  el.addEventListener("click", press);
-  return el;
+  return h("button", { type: "button", class: className, title, "aria-label": name, onclick: press }, text);
+}
+
+/** Keeps a key or a click from the page: a notebook would act on it as well. */
+export function consume(event: Event): void {
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 /** The element that has the focus where `el` is: inside a shadow root the page knows its host only. */

@@ -1,46 +1,37 @@
 // The view on the whole screen, or over the whole page where a page may not have the screen.
 
+import type { Cleanup } from "./cleanup";
 import { button } from "./elements";
 import { svg } from "./svg";
 
 export class FullScreen {
+  readonly #root: HTMLElement;
+  readonly #changes: () => void;
   readonly button = button("", "Full screen", () => this.toggle(), "tft-button tft-screen");
-  private readonly abort = new AbortController();
 
-  constructor(
-    private readonly root: HTMLElement,
-    private readonly changes: () => void,
-  ) {
+  constructor(root: HTMLElement, cleanup: Cleanup, changes: () => void) {
+    this.#root = root;
+    this.#changes = changes;
+
     // Drawn: not every font has a sign for it.
     svg("path", svg("svg", this.button, { viewBox: "0 0 13 13", "aria-hidden": "true" }), {
       d: "M1,4.5V1H4.5M8.5,1H12V4.5M12,8.5V12H8.5M4.5,12H1V8.5",
     });
     // A page that only covers itself has no Escape of the browser's; the picture and the search have their own.
-    root.addEventListener(
-      "keydown",
-      (event) => {
-        if (event.key !== "Escape" || (event.target as Element).closest(".tft-canvas, .tft-search-box") !== null)
-          return;
-        if (this.leave()) event.stopPropagation();
-      },
-      { signal: this.abort.signal },
-    );
-    document.addEventListener(
-      "fullscreenchange",
-      () => {
-        if (document.fullscreenElement !== this.root && this.on) this.set(false);
-      },
-      { signal: this.abort.signal },
-    );
+    cleanup.on(root, "keydown", (event) => {
+      if (event.key !== "Escape" || (event.target as Element).closest(".tft-canvas, .tft-search-box") !== null) return;
+      if (this.leave()) event.stopPropagation();
+    });
+    cleanup.on(document, "fullscreenchange", () => {
+      if (document.fullscreenElement !== this.#root && this.on) this.#set(false);
+    });
+    cleanup.add(() => {
+      if (document.fullscreenElement === this.#root) void document.exitFullscreen();
+    });
   }
 
   get on(): boolean {
-    return this.root.classList.contains("tft-full");
-  }
-
-  destroy(): void {
-    this.abort.abort();
-    if (document.fullscreenElement === this.root) void document.exitFullscreen();
+    return this.#root.classList.contains("tft-full");
   }
 
   /** True if it was on. */
@@ -52,18 +43,18 @@ export class FullScreen {
 
   toggle(): void {
     if (this.on) {
-      if (document.fullscreenElement === this.root) void document.exitFullscreen();
-      this.set(false);
+      if (document.fullscreenElement === this.#root) void document.exitFullscreen();
+      this.#set(false);
       return;
     }
-    this.set(true);
+    this.#set(true);
     // Frames may be refused the screen; the class alone then covers the page.
-    Promise.resolve(this.root.requestFullscreen?.()).catch(() => undefined);
+    Promise.resolve(this.#root.requestFullscreen?.()).catch(() => undefined);
   }
 
-  private set(on: boolean): void {
-    this.changes(); // before it takes its new size
-    this.root.classList.toggle("tft-full", on);
+  #set(on: boolean): void {
+    this.#changes(); // before it takes its new size
+    this.#root.classList.toggle("tft-full", on);
     this.button.setAttribute("aria-pressed", `${on}`);
   }
 }

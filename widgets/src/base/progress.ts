@@ -6,28 +6,28 @@ import { inSlices } from "./time_slices";
 const PATIENCE_MS = 250;
 
 export class Working {
-  private readonly words = h("span", {});
-  private readonly sign: HTMLElement;
-  private stopSteps: (() => void) | null = null;
-  private timer = 0;
+  readonly #stopped: () => void;
+  readonly #words = h("span", {});
+  readonly #sign: HTMLElement;
+  #stopSteps: (() => void) | null = null;
+  #timer = 0;
 
   /** `stopped` is called when somebody stops it. */
-  constructor(
-    stage: HTMLElement,
-    private readonly stopped: () => void,
-  ) {
-    this.sign = h(
+  constructor(stage: HTMLElement, stopped: () => void) {
+    this.#stopped = stopped;
+
+    this.#sign = h(
       "div",
       { class: "tft-working", role: "status" },
-      this.words,
+      this.#words,
       button("Stop", "Stop (Escape)", () => this.stop()),
     );
-    this.sign.hidden = true;
-    stage.append(this.sign);
+    this.#sign.hidden = true;
+    stage.append(this.#sign);
   }
 
   get busy(): boolean {
-    return this.stopSteps !== null;
+    return this.#stopSteps !== null;
   }
 
   /** Begins; `words` say what is done, `done` gets the result. */
@@ -38,24 +38,24 @@ export class Working {
       done(result); // which may begin the next
     });
     if (stop === null) return;
-    this.stopSteps = stop;
-    this.words.textContent = words;
-    this.timer = window.setTimeout(() => (this.sign.hidden = false), PATIENCE_MS);
+    this.#stopSteps = stop;
+    this.#words.textContent = words;
+    this.#timer = window.setTimeout(() => (this.#sign.hidden = false), PATIENCE_MS);
   }
 
   /** Ends it without a word. */
   drop(): void {
-    this.stopSteps?.();
-    this.stopSteps = null;
-    clearTimeout(this.timer);
-    this.sign.hidden = true;
+    this.#stopSteps?.();
+    this.#stopSteps = null;
+    clearTimeout(this.#timer);
+    this.#sign.hidden = true;
   }
 
   /** True if there was something to stop. */
   stop(): boolean {
     if (!this.busy) return false;
     this.drop();
-    this.stopped();
+    this.#stopped();
     return true;
   }
 }

@@ -1,44 +1,38 @@
-// SVG elements without strings of markup.
-type Child = Node | string | null;
+// SVG elements, and when to draw them.
+import type { Cleanup } from "./cleanup";
+import type { Attributes, Child } from "./elements";
+import { fill } from "./elements";
 
-const SVG = "http://www.w3.org/2000/svg";
-
-export function s(tag: string, attrs: Record<string, string | number> = {}, ...children: Child[]): SVGElement {
-  const el = document.createElementNS(SVG, tag);
-  for (const [key, value] of Object.entries(attrs)) el.setAttribute(key, `${value}`);
-  el.append(...children.filter((c) => c !== null));
-  return el;
+export function s<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
 /** An element at the end of its parent. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   parent: Element | null,
-  attrs: Record<string, string> = {},
+  attributes: Attributes = {},
 ): SVGElementTagNameMap[K] {
-  const el = document.createElementNS(SVG, tag);
-  for (const [key, value] of Object.entries(attrs)) el.setAttribute(key, value);
-  parent?.appendChild(el);
+  const el = s(tag, attributes);
+  parent?.append(el);
   return el;
 }
 
-/** Calls `draw` at most once a frame, and when the element's size changes; returns the call and its undoing. */
-export function drawer(el: HTMLElement, draw: () => void): { later: () => void; stop: () => void } {
+/** Returns the call that draws, at most once a frame; also drawn when the element changes its size. */
+export function drawer(el: HTMLElement, draw: () => void, cleanup: Cleanup): () => void {
   let frame = 0;
   const later = (): void => {
-    if (frame === 0)
-      frame = requestAnimationFrame(() => {
-        frame = 0;
-        if (el.clientWidth > 0) draw(); // hidden for a moment: the last picture is right when it comes back
-      });
+    if (frame !== 0) return;
+    frame = requestAnimationFrame(() => {
+      frame = 0;
+      if (el.clientWidth > 0) draw(); // hidden for a moment: the last picture is right when it comes back
+    });
   };
-  const sizes = new ResizeObserver(later);
-  sizes.observe(el);
-  return {
-    later,
-    stop: () => {
-      sizes.disconnect();
-      cancelAnimationFrame(frame);
-    },
-  };
+  cleanup.onResize(el, later);
+  cleanup.add(() => cancelAnimationFrame(frame));
+  return later;
 }

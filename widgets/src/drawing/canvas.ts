@@ -38,6 +38,14 @@ interface Rect {
   h: number;
 }
 
+/** Of one depth of nesting; deeper ones are drawn over it. */
+interface Layer {
+  areas: SVGGElement;
+  edges: SVGGElement;
+  nodes: SVGGElement;
+  labels: SVGGElement;
+}
+
 interface DrawnNode {
   el: SVGGElement;
   shape: SVGPathElement;
@@ -81,67 +89,68 @@ function within(start: number, size: number, room: number): number {
 }
 
 export class Canvas {
+  readonly #measure: Measure;
+  readonly #calm: () => boolean;
   readonly el: SVGSVGElement;
   readonly nodes = new Map<string, DrawnNode>();
-  private readonly edges = new Map<string, DrawnEdge>();
-  private readonly world: SVGGElement;
-  private readonly overlay: SVGGElement;
-  private readonly layers: { areas: SVGGElement; edges: SVGGElement; nodes: SVGGElement; labels: SVGGElement }[] = [];
-  private scene: Scene | null = null;
-  private room: { width: number; height: number } | null = null;
-  private frame = 0;
+  readonly #edges = new Map<string, DrawnEdge>();
+  readonly #world: SVGGElement;
+  readonly #overlay: SVGGElement;
+  readonly #layers: Layer[] = [];
+  #scene: Scene | null = null;
+  #room: { width: number; height: number } | null = null;
+  #frame = 0;
   view = { x: 0, y: 0, k: 1 };
   /** The smallest scale at which `rest` shows all of the picture. */
   least = READABLE * 0.7;
   onView: () => void = () => undefined;
 
-  constructor(
-    parent: Element,
-    private readonly measure: Measure,
-    private readonly calm: () => boolean,
-  ) {
+  constructor(parent: Element, measure: Measure, calm: () => boolean) {
+    this.#measure = measure;
+    this.#calm = calm;
+
     this.el = svg("svg", parent, {
       class: "tft-canvas",
       role: "application",
       "aria-roledescription": "graph",
       tabindex: "0",
     });
-    this.world = svg("g", this.el);
-    this.overlay = svg("g", this.el, { class: "tft-overlay" });
+    this.#world = svg("g", this.el);
+    this.#overlay = svg("g", this.el, { class: "tft-overlay" });
     this.el.addEventListener("pointerover", (event) => {
       const id = (event.target as Element).closest<SVGGElement>(".tft-node")?.dataset.id;
       const drawn = id === undefined ? undefined : this.nodes.get(id);
-      if (drawn !== undefined) this.touch(drawn);
+      if (drawn !== undefined) this.#touch(drawn);
     });
   }
 
   /** Its width and height in pixels. They are remembered: asking makes the page lay out all that was just drawn. */
   size(): { width: number; height: number } {
-    if (this.room === null) {
+    if (this.#room === null) {
       const { width, height } = this.el.getBoundingClientRect();
       if (width === 0 || height === 0) return { width, height };
-      this.room = { width, height };
+      this.#room = { width, height };
     }
-    return this.room;
+    return this.#room;
   }
 
   /** Something beside it came or went. */
   resized(): void {
-    this.room = null;
+    this.#room = null;
   }
 
   /** Shows a scene; `place` says where to look, before anything is drawn that would have to be laid out again. */
   draw(scene: Scene, marks: Marks, animate: boolean, place: () => void = () => undefined): void {
-    const before = this.scene;
-    this.scene = scene;
+    const before = this.#scene;
+    this.#scene = scene;
     place();
-    const move = animate && !this.calm() && scene.nodes.length <= ANIMATE_UP_TO;
-    this.drawAreas(scene);
-    this.drawNodes(scene, before, move);
-    this.drawEdges(scene, move);
+    const move = animate && !this.#calm() && scene.nodes.length <= ANIMATE_UP_TO;
+    this.#drawAreas(scene);
+    this.#drawNodes(scene, before, move);
+    this.#drawEdges(scene, move);
     this.mark(marks);
-    if (move) this.start();
-    else this.step(1);
+    if (move) this.#start();
+    else this.#step(1);
   }
 
   /** Sets classes, badges and labels anew, without any layout. */
@@ -161,19 +170,19 @@ export class Canvas {
       drawn.el.setAttribute("class", [...base, ...classes].join(" "));
       drawn.el.setAttribute("aria-label", label);
       drawn.title.classList.toggle("tft-future", classes.includes("tft-future")); // an open box's name stands elsewhere
-      this.drawExtras(drawn, badges);
-      if (classes.includes("tft-selected")) this.touch(drawn);
+      this.#drawExtras(drawn, badges);
+      if (classes.includes("tft-selected")) this.#touch(drawn);
     }
-    for (const drawn of this.edges.values()) {
+    for (const drawn of this.#edges.values()) {
       drawn.el.setAttribute("class", ["tft-edge", `tft-${drawn.item.kind}`, ...marks.edge(drawn.item)].join(" "));
-      if (marks.edgeNote !== undefined) this.note(drawn, marks.edgeNote(drawn.item));
+      if (marks.edgeNote !== undefined) this.#note(drawn, marks.edgeNote(drawn.item));
     }
   }
 
-  private note(drawn: DrawnEdge, note: string | undefined): void {
+  #note(drawn: DrawnEdge, note: string | undefined): void {
     const { item } = drawn;
     if (note === undefined && drawn.label === null) return;
-    const label = this.label(drawn);
+    const label = this.#label(drawn);
     label.textContent = note ?? item.label;
     label.classList.toggle("tft-noted", note !== undefined);
     if (note === undefined || item.labelAt !== null) return;
@@ -185,8 +194,8 @@ export class Canvas {
 
   /** Lines over the picture, for edges that the picture leaves out. */
   drawOverlay(lines: { from: SceneNode; to: SceneNode; kind: string }[]): void {
-    this.overlay.replaceChildren();
-    const g = svg("g", this.overlay, { transform: this.world.getAttribute("transform") ?? "" });
+    this.#overlay.replaceChildren();
+    const g = svg("g", this.#overlay, { transform: this.#world.getAttribute("transform") ?? "" });
     for (const { from, to, kind } of lines) {
       const right = to.x >= from.x;
       const a: Point = [from.x + (from.w / 2) * (right ? 1 : -1), from.y];
@@ -203,8 +212,8 @@ export class Canvas {
   setView(x: number, y: number, k: number): void {
     this.view = { x, y, k };
     const transform = `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${k.toFixed(4)})`;
-    if (transform !== this.world.getAttribute("transform")) this.world.setAttribute("transform", transform);
-    this.overlay.firstElementChild?.setAttribute("transform", transform);
+    if (transform !== this.#world.getAttribute("transform")) this.#world.setAttribute("transform", transform);
+    this.#overlay.firstElementChild?.setAttribute("transform", transform);
     this.el.classList.toggle("tft-far", k < 0.45);
     this.onView();
   }
@@ -219,9 +228,9 @@ export class Canvas {
   /** Shows as much of the picture as can be read: all of it, or its beginning, or where it grows. */
   rest(newest: string | null): void {
     this.fit();
-    if (this.scene === null || this.view.k >= this.least) return;
+    if (this.#scene === null || this.view.k >= this.least) return;
     const { width, height } = this.size();
-    const { w, h } = this.scene;
+    const { w, h } = this.#scene;
     const k = Math.max(this.view.k, Math.min(READABLE, Math.max((width - 44) / w, (height - 44) / h)));
     this.setView(Math.max(22, (width - w * k) / 2), h * k < height ? (height - h * k) / 2 : 22, k);
     if (newest !== null) this.reveal(newest);
@@ -231,7 +240,7 @@ export class Canvas {
   showsAll(): boolean {
     const { width, height } = this.size();
     const { x, y, k } = this.view;
-    const { w, h } = this.scene ?? { w: 0, h: 0 };
+    const { w, h } = this.#scene ?? { w: 0, h: 0 };
     return x >= 0 && y >= 0 && x + w * k <= width && y + h * k <= height;
   }
 
@@ -239,7 +248,7 @@ export class Canvas {
   glide(place: () => void): void {
     const from = { ...this.view };
     place();
-    if (this.calm()) return;
+    if (this.#calm()) return;
     const to = { ...this.view };
     const began = performance.now();
     let mine = this.view;
@@ -257,17 +266,17 @@ export class Canvas {
 
   /** Shows the whole picture, never larger than life. */
   fit(): void {
-    if (this.scene === null) return;
+    if (this.#scene === null) return;
     const { width, height } = this.size();
     if (width === 0 || height === 0) return;
-    const { w, h } = this.scene;
+    const { w, h } = this.#scene;
     const k = Math.min(1.15, (width - 2 * MARGIN) / Math.max(1, w), (height - 2 * MARGIN) / Math.max(1, h));
     this.setView((width - w * k) / 2, (height - h * k) / 2, Math.max(0.04, k));
   }
 
   /** Moves the picture so that a box can be seen. */
   reveal(id: string, centre = false): void {
-    const n = this.scene?.byId.get(id);
+    const n = this.#scene?.byId.get(id);
     if (n === undefined) return;
     const { width, height } = this.size();
     const { x, y, k } = this.view;
@@ -277,7 +286,7 @@ export class Canvas {
     if (!outside && !centre) return;
     const scale = centre ? Math.max(k, 0.7) : k;
     const top = n.open ? Math.min(n.y, n.y - n.h / 2 + height / 2 / scale - 12) : n.y;
-    const { w, h } = this.scene!;
+    const { w, h } = this.#scene!;
     this.setView(
       within(width / 2 - n.x * scale, w * scale, width),
       within(height / 2 - top * scale, h * scale, height),
@@ -285,22 +294,22 @@ export class Canvas {
     );
   }
 
-  private layer(depth: number): (typeof this.layers)[number] {
-    while (this.layers.length <= depth) {
-      const g = svg("g", this.world);
+  #layer(depth: number): Layer {
+    while (this.#layers.length <= depth) {
+      const g = svg("g", this.#world);
       const [areas, edges, nodes, labels] = [svg("g", g), svg("g", g), svg("g", g), svg("g", g)];
-      this.layers.push({ areas, edges, nodes, labels });
+      this.#layers.push({ areas, edges, nodes, labels });
     }
-    return this.layers[depth]!;
+    return this.#layers[depth]!;
   }
 
-  private drawAreas(scene: Scene): void {
-    for (const layer of this.layers) layer.areas.replaceChildren();
-    for (const area of scene.areas) this.drawArea(area);
+  #drawAreas(scene: Scene): void {
+    for (const layer of this.#layers) layer.areas.replaceChildren();
+    for (const area of scene.areas) this.#drawArea(area);
   }
 
-  private drawArea(area: SceneArea): void {
-    const g = svg("g", this.layer(area.depth).areas, { class: `tft-area tft-area-${area.lane}` });
+  #drawArea(area: SceneArea): void {
+    const g = svg("g", this.#layer(area.depth).areas, { class: `tft-area tft-area-${area.lane}` });
     svg("rect", g, { x: `${area.x}`, y: `${area.y}`, width: `${area.w}`, height: `${area.h}`, rx: "12" });
     svg("text", g, { x: `${area.x + 12}`, y: `${area.y + 17}` }).textContent =
       area.lane === "training" ? "TRAINING" : "SET ASIDE";
@@ -310,7 +319,7 @@ export class Canvas {
         : "Joined to nearly everything, so drawn apart; select a box to see its edges.";
   }
 
-  private drawNodes(scene: Scene, before: Scene | null, move: boolean): void {
+  #drawNodes(scene: Scene, before: Scene | null, move: boolean): void {
     const fresh: SceneNode[] = [];
     for (const [id, drawn] of this.nodes) {
       if (!scene.byId.has(id)) {
@@ -325,16 +334,16 @@ export class Canvas {
       else {
         drawn.from = { ...drawn.now };
         drawn.item = item;
-        const layer = this.layer(item.depth).nodes;
+        const layer = this.#layer(item.depth).nodes;
         if (drawn.el.parentNode !== layer) layer.appendChild(drawn.el);
-        this.fill(drawn);
+        this.#fill(drawn);
       }
     }
-    for (const item of fresh) this.nodes.set(item.id, this.create(item, scene, before, move));
+    for (const item of fresh) this.nodes.set(item.id, this.#create(item, scene, before, move));
   }
 
-  private create(item: SceneNode, scene: Scene, before: Scene | null, move: boolean): DrawnNode {
-    const el = svg("g", this.layer(item.depth).nodes, { role: "button", tabindex: "-1" });
+  #create(item: SceneNode, scene: Scene, before: Scene | null, move: boolean): DrawnNode {
+    const el = svg("g", this.#layer(item.depth).nodes, { role: "button", tabindex: "-1" });
     el.dataset.id = item.id;
     const drawn: DrawnNode = {
       el,
@@ -361,16 +370,16 @@ export class Canvas {
         setTimeout(() => el.classList.remove("tft-born"), 1000);
       }
     }
-    this.fill(drawn);
+    this.#fill(drawn);
     return drawn;
   }
 
-  private fill(drawn: DrawnNode): void {
+  #fill(drawn: DrawnNode): void {
     const { look } = drawn.item;
     drawn.title.textContent = look.title;
     // An open box's name stands above the lines that cross the box.
     const { open, depth } = drawn.item;
-    const home = open ? this.layer(depth + 1).labels : drawn.el;
+    const home = open ? this.#layer(depth + 1).labels : drawn.el;
     if (drawn.title.parentNode !== home) home.insertBefore(drawn.title, open ? null : drawn.subtitle);
     drawn.title.setAttribute("class", open ? "tft-title tft-open-title" : "tft-title");
     if (!open) drawn.title.removeAttribute("transform");
@@ -379,37 +388,37 @@ export class Canvas {
     if (drawn.item.node.kind === "op") drawn.el.removeAttribute("aria-expanded");
   }
 
-  private drawExtras(drawn: DrawnNode, badges: Badge[]): void {
+  #drawExtras(drawn: DrawnNode, badges: Badge[]): void {
     const { item, extra } = drawn;
     const key = `${badges.map(({ text }) => text).join()}|${item.open}|${item.w}|${item.h}|${item.look.glyph}`;
     if (drawn.extraKey === key) return;
     drawn.extraKey = key;
     extra.replaceChildren();
     if (item.node.kind !== "op") drawToggle(extra, item);
-    drawBadges(extra, item, badges, this.measure);
+    drawBadges(extra, item, badges, this.#measure);
     if (drawn.touched) drawFetcher(extra, item);
   }
 
   /** Only one box at a time shows the sign for fetching: each gets it when it is first asked for. */
-  private touch(drawn: DrawnNode): void {
+  #touch(drawn: DrawnNode): void {
     if (drawn.touched) return;
     drawn.touched = true;
     drawFetcher(drawn.extra, drawn.item);
   }
 
-  private drawEdges(scene: Scene, move: boolean): void {
+  #drawEdges(scene: Scene, move: boolean): void {
     const ids = new Set(scene.edges.map((e) => e.id));
-    for (const [id, drawn] of this.edges) {
+    for (const [id, drawn] of this.#edges) {
       if (!ids.has(id)) {
         drawn.el.remove();
         drawn.label?.remove();
-        this.edges.delete(id);
+        this.#edges.delete(id);
       }
     }
     for (const item of scene.edges) {
-      let drawn = this.edges.get(item.id);
+      let drawn = this.#edges.get(item.id);
       if (drawn === undefined) {
-        const layer = this.layer(item.depth);
+        const layer = this.#layer(item.depth);
         const el = svg("g", layer.edges);
         drawn = {
           el,
@@ -424,7 +433,7 @@ export class Canvas {
         if (move) {
           el.animate([{ opacity: 0 }, { opacity: 0, offset: 0.5 }, { opacity: 1 }], { duration: MOVE_MS * 1.3 });
         }
-        this.edges.set(item.id, drawn);
+        this.#edges.set(item.id, drawn);
       } else {
         drawn.from = resample(drawn.now, item.points.length);
         drawn.item = item;
@@ -435,7 +444,7 @@ export class Canvas {
         continue;
       }
       const isNew = drawn.label === null;
-      const label = this.label(drawn);
+      const label = this.#label(drawn);
       if (move && isNew) label.animate([{ opacity: 0 }, { opacity: 1 }], { duration: MOVE_MS * 1.5 });
       label.textContent = item.label;
       if (item.labelAt !== null) {
@@ -447,24 +456,24 @@ export class Canvas {
     }
   }
 
-  private label(drawn: DrawnEdge): SVGTextElement {
-    drawn.label ??= svg("text", this.layer(drawn.item.depth).labels, { class: "tft-label" });
+  #label(drawn: DrawnEdge): SVGTextElement {
+    drawn.label ??= svg("text", this.#layer(drawn.item.depth).labels, { class: "tft-label" });
     return drawn.label;
   }
 
-  private start(): void {
-    cancelAnimationFrame(this.frame);
+  #start(): void {
+    cancelAnimationFrame(this.#frame);
     const began = performance.now();
     const tick = (now: number): void => {
       const t = Math.min(1, (now - began) / MOVE_MS);
-      this.step(t < 0.5 ? 4 * t ** 3 : 1 - (-2 * t + 2) ** 3 / 2);
-      if (t < 1) this.frame = requestAnimationFrame(tick);
+      this.#step(t < 0.5 ? 4 * t ** 3 : 1 - (-2 * t + 2) ** 3 / 2);
+      if (t < 1) this.#frame = requestAnimationFrame(tick);
     };
-    this.step(0);
-    this.frame = requestAnimationFrame(tick);
+    this.#step(0);
+    this.#frame = requestAnimationFrame(tick);
   }
 
-  private step(t: number): void {
+  #step(t: number): void {
     const mix = (a: number, b: number): number => a + (b - a) * t;
     for (const drawn of this.nodes.values()) {
       const { from, item } = drawn;
@@ -473,24 +482,24 @@ export class Canvas {
       const transform = `translate(${now.x.toFixed(1)},${now.y.toFixed(1)})`;
       drawn.el.setAttribute("transform", transform);
       if (item.open) drawn.title.setAttribute("transform", transform);
-      this.shape(drawn, now);
+      this.#shape(drawn, now);
     }
-    for (const drawn of this.edges.values()) {
+    for (const drawn of this.#edges.values()) {
       const { from, item } = drawn;
       const points =
         t >= 1 ? item.points : item.points.map(([x, y], i): Point => [mix(from[i]![0], x), mix(from[i]![1], y)]);
       drawn.now = points;
-      this.shapeEdge(drawn, points);
+      this.#shapeEdge(drawn, points);
     }
   }
 
-  private shape(drawn: DrawnNode, { w, h }: Rect): void {
+  #shape(drawn: DrawnNode, { w, h }: Rect): void {
     const { item } = drawn;
     const key = `${w.toFixed(1)},${h.toFixed(1)},${item.open},${item.look.glyph},${item.look.title},${item.look.subtitle}`;
     if (drawn.shapeKey === key) return;
     drawn.shapeKey = key;
     const { glyph, subtitle } = item.look;
-    const paths = glyphPaths(glyph, w, h, item.open, this.measure(subtitle, SUBTITLE_PX, false));
+    const paths = glyphPaths(glyph, w, h, item.open, this.#measure(subtitle, SUBTITLE_PX, false));
     drawn.shape.setAttribute("d", paths.shape);
     if (paths.mark !== "" && drawn.mark === null) {
       drawn.mark = svg("path", null, { class: "tft-mark" });
@@ -512,7 +521,7 @@ export class Canvas {
     }
   }
 
-  private shapeEdge(drawn: DrawnEdge, points: Point[]): void {
+  #shapeEdge(drawn: DrawnEdge, points: Point[]): void {
     const { item } = drawn;
     const tip = points.at(-1)!;
     const first = points[0]!;

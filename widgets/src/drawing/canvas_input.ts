@@ -1,5 +1,6 @@
 // Pointer and keyboard on the canvas, told to the view in its own words.
-import { focusNear } from "../base/elements";
+import type { Cleanup } from "../base/cleanup";
+import { consume, focusNear } from "../base/elements";
 import type { SceneNode } from "../layout/scene";
 import type { Canvas } from "./canvas";
 
@@ -21,14 +22,13 @@ export interface InputActions {
 
 const CLICK_PX = 4;
 
-export function listen(canvas: Canvas, actions: InputActions): () => void {
+export function listenToCanvas(canvas: Canvas, actions: InputActions, cleanup: Cleanup): void {
   const { el } = canvas;
-  const abort = new AbortController();
-  const on = <K extends keyof SVGElementEventMap>(
+  const on = <K extends keyof HTMLElementEventMap>(
     type: K,
-    act: (event: SVGElementEventMap[K]) => void,
-    passive = true,
-  ): void => el.addEventListener(type, act, { signal: abort.signal, passive });
+    act: (event: HTMLElementEventMap[K]) => void,
+    options: AddEventListenerOptions = { passive: true },
+  ): void => cleanup.on(el, type, act, options);
   let drag: { x: number; y: number; vx: number; vy: number; far: boolean } | null = null;
 
   on("pointerdown", (event) => {
@@ -87,10 +87,9 @@ export function listen(canvas: Canvas, actions: InputActions): () => void {
       );
       actions.moved();
     },
-    false,
+    { passive: false },
   );
-  on("keydown", (event) => onKey(event, canvas, actions), false);
-  return () => abort.abort();
+  on("keydown", (event) => onKey(event, canvas, actions), { passive: false });
 }
 
 function idAt(target: EventTarget | null): string | null {
@@ -124,8 +123,7 @@ function onKey(event: KeyboardEvent, canvas: Canvas, actions: InputActions): voi
   };
   const act = keys[event.key] ?? (actions.key(event.key) ? () => undefined : undefined);
   if (act === undefined) return;
-  event.preventDefault();
-  event.stopPropagation();
+  consume(event);
   act();
 }
 

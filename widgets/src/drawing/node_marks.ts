@@ -19,10 +19,10 @@ export function makeMarks(
   light: Highlight,
   focus: Set<number> | null,
   selected: string,
-  matches: Set<number>,
+  matches: ReadonlySet<number>,
   colours: Map<string, number>,
 ): Marks {
-  const some = (node: SceneNode, set: Set<number>): number => {
+  const some = (node: SceneNode, set: ReadonlySet<number>): number => {
     if (set.size === 0) return 0;
     return node.node.members.reduce((n, i) => n + (set.has(i) ? 1 : 0), 0);
   };

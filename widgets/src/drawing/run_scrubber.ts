@@ -1,9 +1,10 @@
 // The scrubber of a recorded run: memory over the steps, turns of loops, breakpoints, and where numbers went wrong.
 
+import type { Cleanup } from "../base/cleanup";
 import { h } from "../base/elements";
 import { bytesText } from "../base/format";
 import { drawer, s } from "../base/svg";
-import type { Recorded } from "../model/recorded_run";
+import type { RecordedRun } from "../model/recorded_run";
 import { isWrong } from "../model/recorded_run";
 
 const PAD = 14;
@@ -13,7 +14,8 @@ const MARKS = 15;
 const LEAST_TURN_PX = 3;
 const MOST_LINES = 1000; // steps; of more the line would be a block
 
-export class RunStrip {
+export class RunScrubber {
+  readonly #run: RecordedRun;
   readonly el = h("div", {
     class: "tft-strip",
     role: "slider",
@@ -21,29 +23,25 @@ export class RunStrip {
     "aria-label": "Step of the run",
     "aria-orientation": "horizontal",
   });
-  readonly stop: () => void;
-  readonly later: () => void;
-  private readonly head = s("g", { class: "tft-strip-head" }, s("path"), s("circle", { r: 5 }));
-  private readonly depth: number;
-  private stops: readonly number[] = [];
-  private at: number;
+  readonly #drawLater: () => void;
+  readonly #head = s("g", { class: "tft-strip-head" }, s("path"), s("circle", { r: 5 }));
+  readonly #depth: number;
+  #stops: readonly number[] = [];
+  #at: number;
 
-  constructor(
-    private readonly run: Recorded,
-    seek: (step: number) => void,
-  ) {
-    this.at = run.first;
-    this.depth = Math.max(0, ...run.steps.map((step) => step.loops.length));
+  constructor(run: RecordedRun, seek: (step: number) => void, cleanup: Cleanup) {
+    this.#run = run;
+    this.#at = run.first;
+    this.#depth = Math.max(0, ...run.steps.map((step) => step.loops.length));
     this.el.setAttribute("aria-valuemin", `${run.first}`);
     this.el.setAttribute("aria-valuemax", `${run.last}`);
-    const drawing = drawer(this.el, () => this.draw());
-    [this.later, this.stop] = [drawing.later, drawing.stop];
+    this.#drawLater = drawer(this.el, () => this.#draw(), cleanup);
     const point = (event: PointerEvent): void => {
       if ((event.buttons & 1) === 0) return;
       const box = this.el.getBoundingClientRect();
       seek(
         run.within(
-          Math.round(run.first - 0.5 + ((event.clientX - box.left - PAD) / (box.width - 2 * PAD)) * this.count),
+          Math.round(run.first - 0.5 + ((event.clientX - box.left - PAD) / (box.width - 2 * PAD)) * this.#count),
         ),
       );
     };
@@ -55,70 +53,71 @@ export class RunStrip {
   }
 
   setStops(stops: readonly number[]): void {
-    this.stops = stops;
-    this.later();
+    if (stops === this.#stops) return;
+    this.#stops = stops;
+    this.#drawLater();
   }
 
   show(at: number, words: string): void {
-    this.at = at;
+    this.#at = at;
     this.el.setAttribute("aria-valuenow", `${at}`);
     this.el.setAttribute("aria-valuetext", words);
-    this.moveHead();
+    this.#moveHead();
   }
 
-  private get count(): number {
-    return Math.max(1, this.run.steps.length);
+  get #count(): number {
+    return Math.max(1, this.#run.steps.length);
   }
 
   /** The left edge of a step. */
-  private x(step: number): number {
-    return PAD + ((step - this.run.first) / this.count) * (this.el.clientWidth - 2 * PAD);
+  #x(step: number): number {
+    return PAD + ((step - this.#run.first) / this.#count) * (this.el.clientWidth - 2 * PAD);
   }
 
-  private get top(): number {
-    return this.depth * BAND + 5;
+  get #top(): number {
+    return this.#depth * BAND + 5;
   }
 
-  private moveHead(): void {
-    const x = this.x(this.at + 0.5).toFixed(1);
-    const [line, knob] = this.head.children;
-    line!.setAttribute("d", `M${x},0V${this.top + CURVE + MARKS}`);
+  #moveHead(): void {
+    const x = this.#x(this.#at + 0.5).toFixed(1);
+    const [line, knob] = this.#head.children;
+    line!.setAttribute("d", `M${x},0V${this.#top + CURVE + MARKS}`);
     knob!.setAttribute("cx", x);
-    knob!.setAttribute("cy", `${this.top + CURVE}`);
+    knob!.setAttribute("cy", `${this.#top + CURVE}`);
   }
 
-  private draw(): void {
-    const height = this.top + CURVE + MARKS;
-    const base = this.top + CURVE;
+  #draw(): void {
+    const height = this.#top + CURVE + MARKS;
+    const base = this.#top + CURVE;
     const width = this.el.clientWidth;
     const picture = s(
       "svg",
       { width, height, "aria-hidden": "true" },
-      ...this.bands(),
-      ...this.curve(base),
+      ...this.#bands(),
+      ...this.#curve(base),
       s("path", { class: "tft-strip-base", d: `M${PAD},${base}H${width - PAD}` }),
-      ...this.wrong(base),
-      ...this.diamonds(base),
-      this.head,
+      ...this.#wrong(base),
+      ...this.#diamonds(base),
+      this.#head,
     );
     this.el.replaceChildren(picture);
-    this.moveHead();
+    this.#moveHead();
   }
 
-  private bands(): SVGElement[] {
+  #bands(): SVGElement[] {
     const found: SVGElement[] = [];
-    for (const { name, starts, last, times } of this.run.loops) {
-      const first = this.run.at(starts[0]!);
+    for (const { name, starts, last, times } of this.#run.loops) {
+      const first = this.#run.at(starts[0]!);
       if (first === undefined) continue;
-      const depth = first.loops.findIndex(({ loop }) => this.run.loops[loop]!.starts === starts);
+      const depth = first.loops.findIndex(({ loop }) => this.#run.loops[loop]!.starts === starts);
       const title = s("title", {}, `${name}: ${times} turn${times === 1 ? "" : "s"}`);
       const group = s("g", { class: "tft-strip-loop" }, title);
-      const ends = [...starts.slice(1), last + 1].map((end) => Math.min(end, this.run.last + 1)); // of a long run a part is here
-      const here = starts.filter((start) => start <= this.run.last);
-      const narrow = (this.x(ends[here.length - 1]!) - this.x(starts[0]!)) / here.length < LEAST_TURN_PX;
+      const ends = [...starts.slice(1), last + 1].map((end) => Math.min(end, this.#run.last + 1)); // of a long run a part is here
+      const here = starts.filter((start) => start <= this.#run.last);
+      const narrow = (this.#x(ends[here.length - 1]!) - this.#x(starts[0]!)) / here.length < LEAST_TURN_PX;
       const turns = narrow ? [[starts[0]!, ends[here.length - 1]!]] : here.map((start, i) => [start, ends[i]!]);
       for (const [from, to] of turns) {
-        const [a, b] = [this.x(from!), this.x(to!)];
+        const [a, b] = [this.#x(from!), this.#x(to!)];
         group.append(
           s("rect", {
             x: a.toFixed(1),
@@ -134,31 +133,31 @@ export class RunStrip {
     return found;
   }
 
-  private curve(base: number): SVGElement[] {
-    const most = Math.max(...this.run.steps.map(({ live }) => live), 0);
+  #curve(base: number): SVGElement[] {
+    const most = Math.max(...this.#run.steps.map(({ live }) => live), 0);
     if (most === 0) return [];
     const y = (bytes: number): string => (base - (bytes / most) * (CURVE - 3)).toFixed(1);
     let way = "";
-    for (const { number, live } of this.run.steps)
-      way += `${way === "" ? "M" : "H"}${this.x(number).toFixed(1)}${way === "" ? `,${y(live)}` : `V${y(live)}`}`;
-    const right = this.x(this.run.last + 1).toFixed(1);
+    for (const { number, live } of this.#run.steps)
+      way += `${way === "" ? "M" : "H"}${this.#x(number).toFixed(1)}${way === "" ? `,${y(live)}` : `V${y(live)}`}`;
+    const right = this.#x(this.#run.last + 1).toFixed(1);
     return [
       s("path", { class: "tft-strip-memory", d: `${way}H${right}V${base}H${PAD}Z` }),
-      ...(this.count < MOST_LINES ? [s("path", { class: "tft-strip-line", d: `${way}H${right}` })] : []),
-      this.caption(most),
+      ...(this.#count < MOST_LINES ? [s("path", { class: "tft-strip-line", d: `${way}H${right}` })] : []),
+      this.#caption(most),
     ];
   }
 
   /** Where the curve is lower, at the right or at the left. */
-  private caption(most: number): SVGElement {
-    const part = Math.ceil(this.run.steps.length / 5);
+  #caption(most: number): SVGElement {
+    const part = Math.ceil(this.#run.steps.length / 5);
     const highest = (steps: readonly { live: number }[]): number => Math.max(...steps.map(({ live }) => live));
-    const atLeft = highest(this.run.steps.slice(0, part)) < highest(this.run.steps.slice(-part));
+    const atLeft = highest(this.#run.steps.slice(0, part)) < highest(this.#run.steps.slice(-part));
     return s(
       "text",
       {
-        x: (atLeft ? PAD + 9 : this.x(this.run.last + 1)).toFixed(1),
-        y: this.top + 7,
+        x: (atLeft ? PAD + 9 : this.#x(this.#run.last + 1)).toFixed(1),
+        y: this.#top + 7,
         class: atLeft ? "tft-at-left" : "",
       },
       `alive: at most ${bytesText(most)}`,
@@ -166,8 +165,8 @@ export class RunStrip {
   }
 
   /** Steps that make what is no number, as one mark as long as they follow each other. */
-  private wrong(base: number): SVGElement[] {
-    const { run } = this;
+  #wrong(base: number): SVGElement[] {
+    const run = this.#run;
     const bad = run.steps.filter((step) => step.failed || step.outputs.some((value) => isWrong(run.values[value])));
     const spans: [number, number][] = [];
     for (const { number } of bad) {
@@ -179,9 +178,9 @@ export class RunStrip {
         "rect",
         {
           class: "tft-strip-wrong",
-          x: this.x(from).toFixed(1),
+          x: this.#x(from).toFixed(1),
           y: base - 2,
-          width: Math.max(3, this.x(to) - this.x(from)).toFixed(1),
+          width: Math.max(3, this.#x(to) - this.#x(from)).toFixed(1),
           height: 4,
         },
         s("title", {}, "NaN or infinity"),
@@ -189,13 +188,13 @@ export class RunStrip {
     );
   }
 
-  private diamonds(base: number): SVGElement[] {
-    return this.stops
+  #diamonds(base: number): SVGElement[] {
+    return this.#stops
       .slice(0, 2000)
       .map((step) =>
         s(
           "path",
-          { class: "tft-strip-stop", d: diamond(this.x(step + 0.5), base + 9) },
+          { class: "tft-strip-stop", d: diamond(this.#x(step + 0.5), base + 9) },
           s("title", {}, `breakpoint at step ${step}`),
         ),
       );

@@ -1,5 +1,7 @@
 // Two graphs side by side: what is gone, new or other is marked; they move, open and select together.
 
+import { computed, effect, untracked } from "@preact/signals-core";
+import { Cleanup } from "../base/cleanup";
 import { button, h } from "../base/elements";
 import type { Badge } from "../drawing/badges";
 import type { NodeMarks } from "../drawing/canvas";
@@ -42,128 +44,132 @@ export function legend(): HTMLElement[] {
 }
 
 export class Pair {
-  private readonly views: Partial<Record<Side, GraphView>> = {};
-  private readonly compared: Partial<Record<Side, Comparison>> = {};
-  private readonly root = h("div", { class: "tft-diff-pair" });
-  readonly next = button("Next difference", "Go to the next op that differs (n)", () => this.step(1));
-  /** The halves that have been drawn. */
-  private readonly seen = new Set<Side>();
-  private at = -1;
-  private following = false;
-  private aligning = 0;
+  readonly #models: Record<Side, Traits<GraphTraits>>;
+  readonly #told: Told;
+  readonly #views: Record<Side, GraphView>;
+  /** What differs, once both graphs are there: large ones are read bit by bit. */
+  readonly #compared = computed((): Record<Side, Comparison> | null => {
+    const { before, after } = this.#views;
+    for (const { state } of [before, after]) {
+      if (!state.ready.value) return null;
+      state.version.value;
+    }
+    const changed = new Set(Object.keys(this.#told.changes));
+    return {
+      before: new Comparison(before.model, after.model, changed),
+      after: new Comparison(after.model, before.model, changed),
+    };
+  });
+  readonly #cleanup = new Cleanup();
+  readonly #root = h("div", { class: "tft-diff-pair" });
+  readonly next = button("Next difference", "Go to the next op that differs (n)", () => this.#step(1));
+  #at = -1;
+  #following = false;
+  #aligning = 0;
 
-  constructor(
-    private readonly models: Record<Side, Traits<GraphTraits>>,
-    private readonly told: Told,
-    parent: HTMLElement,
-    extensions: Extensions = {},
-  ) {
-    parent.append(this.root);
-    for (const side of ["before", "after"] as const) {
-      const half = h(
-        "section",
-        { class: `tft-diff-half tft-diff-${side}`, "aria-label": side === "before" ? "Before" : "After" },
-        h("h3", {}, side === "before" ? "Before" : "After"),
-      );
-      this.root.append(half);
-      this.views[side] = new GraphView(models[side], half, {
+  constructor(models: Record<Side, Traits<GraphTraits>>, told: Told, parent: HTMLElement, extensions: Extensions = {}) {
+    this.#models = models;
+    this.#told = told;
+
+    parent.append(this.#root);
+    const make = (side: Side): GraphView => {
+      const title = side === "before" ? "Before" : "After";
+      const half = h("section", { class: `tft-diff-half tft-diff-${side}`, "aria-label": title }, h("h3", {}, title));
+      this.#root.append(half);
+      return new GraphView(models[side], half, {
         ...extensions,
-        decorate: (node, said) => this.decorate(side, node, said),
-        details: (panel, node) => this.details(side, panel, node),
-        drawn: () => this.drawn(side),
+        decorate: (node, marks) => this.#decorate(side, node, marks),
+        details: (panel, node) => this.#details(side, panel, node),
+        drawn: () => this.#level(),
         key: (key) => {
-          if (key === "n") this.step(1);
+          if (key === "n") this.#step(1);
           return key === "n";
         },
       });
-    }
-    const { before, after } = this.views as Record<Side, GraphView>;
-    before.canvas.onView = () => this.follow(before, after);
-    after.canvas.onView = () => this.follow(after, before);
+    };
+    this.#views = { before: make("before"), after: make("after") };
+    const { before, after } = this.#views;
+    before.canvas.onView = () => this.#follow(before, after);
+    after.canvas.onView = () => this.#follow(after, before);
     this.next.hidden = true;
-    this.compare();
+    before.start();
+    after.start();
+    this.#cleanup.add(
+      () => this.#root.remove(),
+      () => before.destroy(),
+      () => after.destroy(),
+      () => cancelAnimationFrame(this.#aligning),
+      effect(() => {
+        if (this.#compared.value !== null) untracked(() => this.#showCompared());
+      }),
+    );
   }
 
-  private drawn(side: Side): void {
-    this.seen.add(side);
-    if (this.compared.after === undefined) this.compare();
-    else this.level();
-  }
-
-  /** Marks what differs, once both graphs are there: large ones are read bit by bit. */
-  private compare(): void {
-    const { before, after } = this.views;
-    if (this.seen.size < 2 || before === undefined || after === undefined) return;
-    const changed = new Set(Object.keys(this.told.changes));
-    this.compared.before = new Comparison(before.model, after.model, changed);
-    this.compared.after = new Comparison(after.model, before.model, changed);
-    for (const view of [before, after]) view.remark();
-    this.next.hidden = this.places().length === 0;
-    this.level();
-    this.align();
+  #showCompared(): void {
+    this.next.hidden = this.#places().length === 0;
+    this.#level();
+    this.#align();
   }
 
   destroy(): void {
-    cancelAnimationFrame(this.aligning);
-    for (const view of Object.values(this.views)) view.destroy();
-    this.root.remove();
+    this.#cleanup.end();
   }
 
   /** Selects an op, where it still is or where it was, and brings it into view. */
   goTo(name: string): void {
-    const { before, after } = this.views as Record<Side, GraphView>;
+    const { before, after } = this.#views;
     const side: Side = after.model.byName.has(name) ? "after" : "before";
     const view = side === "after" ? after : before;
     const index = view.model.byName.get(name);
     if (index === undefined) return;
     if (!view.scene.byId.has(name)) view.goTo(index);
     else {
-      update(this.models[side], { selected: name });
+      update(this.#models[side], { selected: name });
       view.canvas.reveal(name);
     }
   }
 
   /** One half moves with the other. */
-  private follow(from: GraphView, to: GraphView): void {
-    if (this.following) return;
+  #follow(from: GraphView, to: GraphView): void {
+    if (this.#following) return;
     if (!from.userMoved && !to.userMoved) {
       // Each has placed itself; once both have, they take one scale.
-      cancelAnimationFrame(this.aligning);
-      this.aligning = requestAnimationFrame(() => this.align());
+      cancelAnimationFrame(this.#aligning);
+      this.#aligning = requestAnimationFrame(() => this.#align());
       return;
     }
-    this.following = true;
+    this.#following = true;
     const { x, y, k } = from.canvas.view;
     if (from.userMoved) {
       to.moved();
       to.canvas.setView(x, y, k);
     } else to.fit();
-    this.following = false;
+    this.#following = false;
   }
 
   /** One scale for both, each from its top. */
-  private align(): void {
-    const views = Object.values(this.views);
+  #align(): void {
+    const views = Object.values(this.#views);
     if (views.some((view) => view.userMoved)) return;
-    this.following = true;
+    this.#following = true;
     const k = Math.min(...views.map((view) => view.canvas.view.k));
     for (const { canvas, scene } of views) {
       const { width } = canvas.el.getBoundingClientRect();
       canvas.setView(Math.max(22, (width - scene.w * k) / 2), 22, k);
     }
-    this.following = false;
+    this.#following = false;
   }
 
   /** Both halves as high as the higher one. */
-  private level(): void {
-    const views = Object.values(this.views);
-    if (views.length < 2) return;
+  #level(): void {
+    const views = Object.values(this.#views);
+    if (views.some(({ state }) => !state.ready.value)) return;
     const most = Math.max(...views.map((view) => view.tall));
     for (const { frame } of views) frame.stage.style.height = `${most}px`;
   }
 
-  private decorate(side: Side, node: SceneNode, said: NodeMarks): NodeMarks {
-    const found = this.compared[side]?.count(node.node);
+  #decorate(side: Side, node: SceneNode, said: NodeMarks): NodeMarks {
+    const found = this.#compared.value?.[side].count(node.node);
     if (found === undefined) return said;
     const { classes, badges } = withoutLikeness(said);
     const { alone, changed, ops } = found;
@@ -185,11 +191,11 @@ export class Pair {
     };
   }
 
-  private details(side: Side, panel: HTMLElement, node: GraphNode): void {
+  #details(side: Side, panel: HTMLElement, node: GraphNode): void {
     // What both have is told once, beside the later graph.
-    panel.classList.toggle("tft-elsewhere", side === "before" && this.views.after?.nodeOf(node.id) !== undefined);
+    panel.classList.toggle("tft-elsewhere", side === "before" && this.#views.after.nodeOf(node.id) !== undefined);
     const name = node.kind === "op" ? node.id : node.id.replace(/\/$/, "");
-    const { changes, reasons = {} } = this.told;
+    const { changes, reasons = {} } = this.#told;
     const said = (
       [
         ["Why", reasons],
@@ -210,10 +216,10 @@ export class Pair {
   }
 
   /** All ops that differ: those of the later graph in its order, then what is gone. */
-  private places(): { side: Side; index: number }[] {
-    const { before, after } = this.views as Record<Side, GraphView>;
+  #places(): { side: Side; index: number }[] {
+    const { before, after } = this.#views;
     const differs = after.model.ops.filter(
-      (op) => !before.model.byName.has(op.name) || Object.hasOwn(this.told.changes, op.name),
+      (op) => !before.model.byName.has(op.name) || Object.hasOwn(this.#told.changes, op.name),
     );
     const gone = before.model.ops.filter((op) => !after.model.byName.has(op.name));
     return [
@@ -222,13 +228,13 @@ export class Pair {
     ];
   }
 
-  private step(by: number): void {
-    const places = this.places();
+  #step(by: number): void {
+    const places = this.#places();
     if (places.length === 0) return;
-    this.at = (this.at + by + places.length) % places.length;
-    const { side, index } = places[this.at]!;
-    const view = this.views[side]!;
+    this.#at = (this.#at + by + places.length) % places.length;
+    const { side, index } = places[this.#at]!;
+    const view = this.#views[side];
     view.goTo(index);
-    view.say(`Difference ${this.at + 1} of ${places.length}: ${view.model.ops[index]!.name}`);
+    view.say(`Difference ${this.#at + 1} of ${places.length}: ${view.model.ops[index]!.name}`);
   }
 }

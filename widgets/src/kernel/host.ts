@@ -1,5 +1,6 @@
 // Any host of anywidget: JupyterLab says on its body whether it is dark; of other pages it is seen.
 
+import { Cleanup } from "../base/cleanup";
 import type { Traits } from "./traits";
 
 interface Context<S> {
@@ -15,17 +16,16 @@ export function hosted<S>(show: (traits: Traits<S>, el: HTMLElement) => { destro
 } {
   return {
     render: ({ model, el }) => {
-      const stop = followTheme(el);
+      const cleanup = new Cleanup();
+      followTheme(el, cleanup);
       const view = show(model, el);
-      return () => {
-        view.destroy();
-        stop();
-      };
+      cleanup.add(() => view.destroy());
+      return () => cleanup.end();
     },
   };
 }
 
-function followTheme(el: HTMLElement): () => void {
+function followTheme(el: HTMLElement, cleanup: Cleanup): void {
   const { body, documentElement } = el.ownerDocument;
   const look = (): void => void el.classList.toggle("tft-dark", isDark(el));
   const marks = new MutationObserver(() => {
@@ -36,14 +36,13 @@ function followTheme(el: HTMLElement): () => void {
   let fading = 0;
   const system = window.matchMedia(DARK);
   for (const page of [body, documentElement]) marks.observe(page, { attributes: true });
-  system.addEventListener("change", look);
+  cleanup.on(system, "change", look);
+  cleanup.add(
+    () => el.classList.remove("tft-dark"),
+    () => marks.disconnect(),
+    () => clearTimeout(fading),
+  );
   look();
-  return () => {
-    clearTimeout(fading);
-    marks.disconnect();
-    system.removeEventListener("change", look);
-    el.classList.remove("tft-dark");
-  };
 }
 
 /** What the page says of itself, or what is seen behind `el`. */

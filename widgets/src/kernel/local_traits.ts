@@ -3,11 +3,11 @@ import type { Batch, GraphTraits, WireRows } from "./graph_messages";
 import type { Change, Traits } from "./traits";
 
 export class LocalTraits implements Traits<GraphTraits> {
-  private readonly values: GraphTraits;
-  private readonly listeners = new Map<string, Set<() => void>>();
+  readonly #values: GraphTraits;
+  readonly #listeners = new Map<string, Set<() => void>>();
 
   constructor(ops: WireRows, values: Partial<GraphTraits> = {}) {
-    this.values = {
+    this.#values = {
       _graph: "",
       _ops: ops,
       _runs: 0,
@@ -32,18 +32,18 @@ export class LocalTraits implements Traits<GraphTraits> {
 
   /** Adds rows that came later. */
   push(batch: Batch): void {
-    const count = this.values._batches;
-    this.values[`_batch_${count}`] = batch;
+    const count = this.#values._batches;
+    this.#values[`_batch_${count}`] = batch;
     this.set("_batches", count + 1);
   }
 
   get<K extends keyof GraphTraits>(key: K): GraphTraits[K] {
-    return this.values[key];
+    return this.#values[key];
   }
 
   set<K extends keyof GraphTraits>(key: K, value: GraphTraits[K]): void {
-    this.values[key] = value;
-    for (const act of this.listeners.get(`change:${key}`) ?? []) act();
+    this.#values[key] = value;
+    for (const act of this.#listeners.get(`change:${key}`) ?? []) act();
   }
 
   save_changes(): void {
@@ -51,12 +51,12 @@ export class LocalTraits implements Traits<GraphTraits> {
   }
 
   on(event: Change<GraphTraits>, act: () => void): void {
-    const known = this.listeners.get(event);
-    if (known === undefined) this.listeners.set(event, new Set([act]));
+    const known = this.#listeners.get(event);
+    if (known === undefined) this.#listeners.set(event, new Set([act]));
     else known.add(act);
   }
 
   off(event: Change<GraphTraits>, act: () => void): void {
-    this.listeners.get(event)?.delete(act);
+    this.#listeners.get(event)?.delete(act);
   }
 }

@@ -1,7 +1,8 @@
 // Views of one graph in a page share what is selected: a bar of a timeline, its box in the graph, its line in a log.
 
+import { Cleanup } from "../base/cleanup";
 import type { Traits } from "./traits";
-import { update } from "./traits";
+import { onChange, update } from "./traits";
 
 interface SelectionTraits {
   _graph: string;
@@ -44,10 +45,8 @@ export function shareSelection<S extends SelectionTraits>(
     if (name !== mine.get("selected")) update(mine, { selected: name });
     shown();
   };
-  mine.on("change:selected", tell);
-  page.addEventListener(EVENT, hear);
-  return () => {
-    mine.off("change:selected", tell);
-    page.removeEventListener(EVENT, hear);
-  };
+  const cleanup = new Cleanup();
+  cleanup.add(onChange(mine, ["selected"], tell));
+  cleanup.on(page, EVENT, hear);
+  return () => cleanup.end();
 }

@@ -3,6 +3,7 @@
 import { count, digits } from "../base/format";
 import type { GraphModel, Node, Op } from "../model/graph";
 import { shapeText } from "../model/graph";
+import { isPlaceholder, isVariable, passesValuesOn } from "../model/op_families";
 
 export type Glyph = "op" | "const" | "placeholder" | "variable" | "flow" | "group" | "scope" | "series";
 
@@ -23,12 +24,6 @@ export const TITLE_PX = 12.5;
 export const SUBTITLE_PX = 10.5;
 const LONGEST = 26;
 
-const FLOW = /^(Ref)?(Switch|Merge|Enter|Exit|NextIteration|LoopCond)$/;
-const VARIABLE = /^(Variable|VariableV2|VarHandleOp)$/;
-const PLACEHOLDER = /^Placeholder/;
-
-export const isVariable = (op: Op | undefined): boolean => op !== undefined && VARIABLE.test(op.type);
-
 /** Keeps both ends: names differ at their ends. */
 export function shorten(text: string, longest = LONGEST): string {
   if (text.length <= longest) return text;
@@ -42,13 +37,13 @@ export const readable = (name: string): string => shorten(name, 300);
 export function glyphOf(model: GraphModel, node: Node): Glyph {
   if (node.kind === "series") return "series";
   const op = model.opOf(node);
-  if (node.kind === "scope" && isVariable(op)) return "variable";
+  if (node.kind === "scope" && op !== undefined && isVariable(op.type)) return "variable";
   if (node.kind === "scope" && ownConstants(model, node) === null) return "scope";
   if (op === undefined) return "op";
   if (op.type === "Const") return "const";
-  if (PLACEHOLDER.test(op.type)) return "placeholder";
-  if (isVariable(op)) return "variable";
-  if (FLOW.test(op.type)) return "flow";
+  if (isPlaceholder(op.type)) return "placeholder";
+  if (isVariable(op.type)) return "variable";
+  if (passesValuesOn(op.type) || op.type === "LoopCond") return "flow";
   return op.type === "NoOp" ? "group" : "op";
 }
 

@@ -101,8 +101,11 @@ export function* makeOpenScope(
 }
 
 class Bundles {
+  readonly #model: GraphModel;
   readonly all = new Map<string, Bundle>();
-  constructor(private readonly model: GraphModel) {}
+  constructor(model: GraphModel) {
+    this.#model = model;
+  }
 
   add(from: string, to: string, base: Base, place = 0): void {
     const back = base.from > base.to;
@@ -123,7 +126,7 @@ class Bundles {
         const tensor = from * MOST_PORTS + port;
         if (port < 0 || tensors.has(tensor)) continue;
         tensors.add(tensor);
-        if (isReference(this.model.ops[from]?.outputs[port]?.dtype ?? "")) references++;
+        if (isReference(this.#model.ops[from]?.outputs[port]?.dtype ?? "")) references++;
       }
       bundle.tensors = tensors.size;
       if (tensors.size > 0) bundle.kind = references === tensors.size ? "reference" : "data";

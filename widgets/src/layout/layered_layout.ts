@@ -1,5 +1,5 @@
 // One lane of one scope as a layered drawing: dagre finds ranks and order, this file what the lines do at the boxes.
-import dagre from "@dagrejs/dagre";
+import { Graph, layout } from "@dagrejs/dagre";
 import type { Node } from "../model/graph";
 import type { Look, Measure } from "./box_style";
 import { orderRanks } from "./crossing_reduction";
@@ -129,7 +129,7 @@ function runDagre(
     cache.set(name, { signature, structure, turn: twin.turn, result });
     return result;
   }
-  const g = new dagre.graphlib.Graph({ directed: true, multigraph: false, compound: false });
+  const g = new Graph({ directed: true, multigraph: false, compound: false });
   g.setGraph({
     rankdir: "TB",
     rankalign: "top",
@@ -159,7 +159,7 @@ function runDagre(
   const made = flow.map((b) => b.node.id);
   let hasLike = false;
   const lay = (turned: boolean): void => {
-    dagre.layout(g, {
+    layout(g, {
       customOrder: (graph) => {
         orderRanks(graph);
         orderInputs(graph, places);

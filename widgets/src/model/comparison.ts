@@ -10,19 +10,19 @@ export interface Counted {
 }
 
 export class Comparison {
-  private readonly alone: Set<number>;
-  private readonly changed: Set<number>;
+  readonly #alone: Set<number>;
+  readonly #changed: Set<number>;
 
   constructor(model: GraphModel, other: GraphModel, changes: ReadonlySet<string>) {
-    this.alone = new Set(model.ops.filter((op) => !other.byName.has(op.name)).map((op) => op.index));
-    this.changed = new Set(model.ops.filter((op) => changes.has(op.name)).map((op) => op.index));
+    this.#alone = new Set(model.ops.filter((op) => !other.byName.has(op.name)).map((op) => op.index));
+    this.#changed = new Set(model.ops.filter((op) => changes.has(op.name)).map((op) => op.index));
   }
 
   count(node: Node): Counted {
     let [alone, changed] = [0, 0];
     for (const i of node.members) {
-      if (this.alone.has(i)) alone++;
-      else if (this.changed.has(i)) changed++;
+      if (this.#alone.has(i)) alone++;
+      else if (this.#changed.has(i)) changed++;
     }
     return { alone, changed, ops: node.members.length };
   }

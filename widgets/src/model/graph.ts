@@ -68,11 +68,11 @@ export class GraphModel {
     for (const row of rows) {
       if (this.byName.has(row.name)) continue;
       const index = this.ops.length;
-      const op: Op = { ...row, index, node: this.place(row.name, index) };
+      const op: Op = { ...row, index, node: this.#place(row.name, index) };
       this.ops.push(op);
       this.byName.set(row.name, index);
       this.uses[index] ??= [];
-      this.link(op);
+      this.#link(op);
     }
   }
 
@@ -82,12 +82,12 @@ export class GraphModel {
     if (op === undefined) return;
     this.version++;
     for (const source of this.sources(op)) {
-      this.touch(source);
+      this.#touch(source);
       this.uses[source] = (this.uses[source] ?? []).filter((use) => use.op !== index);
     }
     Object.assign(op, row);
-    this.link(op);
-    this.touch(index);
+    this.#link(op);
+    this.#touch(index);
   }
 
   /** The op that a node stands for: the op itself, or for scope "w/" the op "w" whose name it bears. */
@@ -104,36 +104,36 @@ export class GraphModel {
     yield* op.controls;
   }
 
-  private link(op: Op): void {
-    for (const input of op.inputs) this.use(input.op, op.index, input.port);
-    for (const source of op.controls) this.use(source, op.index, -1);
+  #link(op: Op): void {
+    for (const input of op.inputs) this.#use(input.op, op.index, input.port);
+    for (const source of op.controls) this.#use(source, op.index, -1);
   }
 
-  private use(source: number, op: number, port: number): void {
+  #use(source: number, op: number, port: number): void {
     this.uses[source] ??= [];
     this.uses[source].push({ op, port });
-    this.touch(source);
+    this.#touch(source);
   }
 
-  private touch(index: number): void {
+  #touch(index: number): void {
     for (let n: Node | null = this.ops[index]?.node ?? null; n !== null; n = n.parent) n.version = this.version;
   }
 
-  private scope(path: string): Node {
+  #scope(path: string): Node {
     const known = this.scopes.get(path);
     if (known !== undefined) return known;
     const cut = path.lastIndexOf("/", path.length - 2);
-    const parent = this.scope(path.slice(0, cut + 1));
+    const parent = this.#scope(path.slice(0, cut + 1));
     const made = new Node(path, "scope", path.slice(cut + 1, -1), parent);
     made.children = [];
     this.scopes.set(path, made);
     parent.children!.push(made);
-    this.adopt(made, parent);
+    this.#adopt(made, parent);
     return made;
   }
 
   /** An op "w" that came before "w/read" moves into the scope that now bears its name. */
-  private adopt(scope: Node, parent: Node): void {
+  #adopt(scope: Node, parent: Node): void {
     const index = this.byName.get(scope.id.slice(0, -1));
     if (index === undefined) return;
     const node = this.ops[index]!.node;
@@ -146,10 +146,10 @@ export class GraphModel {
     scope.members.push(index);
   }
 
-  private place(name: string, index: number): Node {
+  #place(name: string, index: number): Node {
     const own = this.scopes.get(`${name}/`);
     const cut = name.lastIndexOf("/");
-    const parent = own ?? this.scope(name.slice(0, cut + 1));
+    const parent = own ?? this.#scope(name.slice(0, cut + 1));
     const base = name.slice(cut + 1);
     const node = new Node(name, "op", own === undefined ? base : `(${base})`, parent);
     node.members.push(index);

@@ -40,3 +40,10 @@ const FAMILIES: [string, RegExp][] = [
 export function familyOf(type: string): string {
   return FAMILIES.find(([, types]) => types.test(type))?.[0] ?? "other";
 }
+
+export const isVariable = (type: string): boolean => /^(Variable|VariableV2|VarHandleOp)$/.test(type);
+
+export const isPlaceholder = (type: string): boolean => /^Placeholder/.test(type);
+
+/** Ops of branches and loops that pass a value on without computing one. */
+export const passesValuesOn = (type: string): boolean => /^(Ref)?(Switch|Merge|Enter|Exit|NextIteration)$/.test(type);

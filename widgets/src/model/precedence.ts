@@ -2,9 +2,12 @@
 
 /** For each op all that must have run before it, and all that run after it. */
 export class Precedence {
-  constructor(private readonly waits: readonly (readonly number[])[]) {}
+  readonly #waits: readonly (readonly number[])[];
+  constructor(waits: readonly (readonly number[])[]) {
+    this.#waits = waits;
+  }
 
-  private reach(from: number, next: (op: number) => readonly number[]): Set<number> {
+  #reach(from: number, next: (op: number) => readonly number[]): Set<number> {
     const found = new Set<number>();
     const stack = [...next(from)];
     while (stack.length > 0) {
@@ -18,12 +21,12 @@ export class Precedence {
   }
 
   before(op: number): Set<number> {
-    return this.reach(op, (at) => this.waits[at]!);
+    return this.#reach(op, (at) => this.#waits[at]!);
   }
 
   after(op: number): Set<number> {
-    const readers: number[][] = this.waits.map(() => []);
-    for (const [reader, sources] of this.waits.entries()) for (const source of sources) readers[source]!.push(reader);
-    return this.reach(op, (at) => readers[at]!);
+    const readers: number[][] = this.#waits.map(() => []);
+    for (const [reader, sources] of this.#waits.entries()) for (const source of sources) readers[source]!.push(reader);
+    return this.#reach(op, (at) => readers[at]!);
   }
 }

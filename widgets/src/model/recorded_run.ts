@@ -47,7 +47,7 @@ export interface Known {
 
 export const isWrong = (value: Value | undefined): boolean => value !== undefined && value.nans + value.infinities > 0;
 
-export class Recorded {
+export class RecordedRun {
   readonly values: Value[];
   readonly steps: Step[];
   readonly loops: Loop[];
@@ -57,13 +57,13 @@ export class Recorded {
   /** The steps of an op. */
   readonly ofOp = new Map<number, number[]>();
   /** Which step made a value, by the value's first number. */
-  private readonly maker = new Map<number, number>();
+  readonly #maker = new Map<number, number>();
 
   constructor(
     values: readonly WireValue[],
     steps: readonly WireStep[],
     loops: readonly WireLoop[],
-    readonly words: RecordedFacts,
+    readonly facts: RecordedFacts,
   ) {
     this.values = values.map(([name, dtype, shape, text, short, [nans, infinities], figures, bins, cells, first]) => ({
       name,
@@ -78,16 +78,16 @@ export class Recorded {
       first,
       figures: figures === null ? null : { low: figures[0], mean: figures[1], high: figures[2] },
     }));
-    this.first = words.first;
-    this.steps = steps.map((row, i) => decode(row, words.first + i, false));
-    if (words.failed !== null) this.steps.push(decode(words.failed, words.steps, true));
+    this.first = facts.first;
+    this.steps = steps.map((row, i) => decode(row, facts.first + i, false));
+    if (facts.failed !== null) this.steps.push(decode(facts.failed, facts.steps, true));
     this.last = this.first + Math.max(0, this.steps.length - 1);
     this.loops = loops.map(([name, starts, last, times]) => ({ name, starts, last, times }));
     for (const step of this.steps) {
       const before = this.ofOp.get(step.op);
       if (before === undefined) this.ofOp.set(step.op, [step.number]);
       else before.push(step.number);
-      for (const value of step.outputs) this.maker.set(this.values[value]!.first, step.number);
+      for (const value of step.outputs) this.#maker.set(this.values[value]!.first, step.number);
     }
   }
 
@@ -103,7 +103,7 @@ export class Recorded {
   known(number: number, keyOf: (value: number) => string): Known {
     const made: Known["made"] = new Map();
     const ran: Known["ran"] = new Map();
-    for (const value of this.words.fed) made.set(keyOf(value), { value, step: -1 });
+    for (const value of this.facts.fed) made.set(keyOf(value), { value, step: -1 });
     for (const step of this.steps) {
       if (step.number > number) break;
       for (const value of [...step.passed, ...step.outputs]) made.set(keyOf(value), { value, step: step.number });
@@ -168,7 +168,7 @@ export class Recorded {
 
   /** The step that made a value before step `number`. */
   makerOf(value: number, number: number): number | undefined {
-    const found = this.maker.get(this.values[value]!.first);
+    const found = this.#maker.get(this.values[value]!.first);
     return found !== undefined && found < number ? found : undefined;
   }
 

@@ -1,5 +1,8 @@
 // The choice of colours in the toolbar, the key under it, and how boxes then look.
 
+import type { ReadonlySignal } from "@preact/signals-core";
+import { computed, effect } from "@preact/signals-core";
+import type { Cleanup } from "../base/cleanup";
 import { h } from "../base/elements";
 import { digits } from "../base/format";
 import type { Badge } from "../drawing/badges";
@@ -7,8 +10,11 @@ import type { Painting } from "../drawing/box_colours";
 import { paint } from "../drawing/box_colours";
 import type { NodeMarks } from "../drawing/canvas";
 import { withoutLikeness } from "../drawing/node_marks";
-import type { ColourBy, Figures } from "../kernel/graph_messages";
+import type { ColourBy, Figures, GraphTraits } from "../kernel/graph_messages";
 import { COLOUR_BY } from "../kernel/graph_messages";
+import { traitSignal } from "../kernel/trait_signal";
+import type { Traits } from "../kernel/traits";
+import { update } from "../kernel/traits";
 import type { SceneNode } from "../layout/scene";
 import type { PanelHost } from "./panel_host";
 
@@ -23,38 +29,45 @@ const WORDS: Record<ColourBy, string> = {
 };
 const MOST_KEYS = 24;
 
-export class Colours {
+export class ColourPicker {
+  readonly #traits: Traits<GraphTraits>;
   readonly select = h(
     "select",
     { class: "tft-select", "aria-label": "Colour by", title: "Colour the boxes by (c)" },
     ...COLOUR_BY.map((by) => h("option", { value: by }, by === "structure" ? "Colour: structure" : WORDS[by])),
   );
   readonly key = h("div", { class: "tft-key", role: "group" });
-  private painting: Painting = { of: new Map(), key: [], missing: "" };
+  readonly #by: ReadonlySignal<ColourBy>;
+  readonly #figures: ReadonlySignal<Figures>;
+  readonly #painting: ReadonlySignal<Painting>;
 
-  constructor(
-    private readonly get: () => ColourBy,
-    set: (by: ColourBy) => void,
-    private readonly figures: () => Figures,
-  ) {
-    this.select.addEventListener("change", () => set(this.select.value as ColourBy));
+  constructor(host: PanelHost, traits: Traits<GraphTraits>, cleanup: Cleanup) {
+    this.#traits = traits;
+
+    this.#by = traitSignal(traits, "colour_by", cleanup);
+    this.#figures = traitSignal(traits, "figures", cleanup);
+    this.#painting = computed(() => {
+      const { scene, highlight } = host.state;
+      return paint(host.model, scene.value.nodes, this.#by.value, highlight.value, this.#figures.value);
+    });
+    this.select.addEventListener("change", () => this.#choose(this.select.value as ColourBy));
     this.select.addEventListener("keydown", (event) => event.stopPropagation());
+    cleanup.add(effect(() => this.#show()));
   }
 
-  /** The next way of colouring that has something to show. */
-  next(): ColourBy {
-    const usable = COLOUR_BY.filter((by) => !this.option(by).disabled);
-    return usable[(usable.indexOf(this.get()) + 1) % usable.length]!;
+  #choose(by: ColourBy): void {
+    update(this.#traits, { colour_by: by });
   }
 
-  /** Looks at the picture anew; called before its marks are set. */
-  look(view: PanelHost): void {
-    this.painting = paint(view.model, view.scene.nodes, this.get(), view.light, this.figures());
+  /** Goes to the next way of colouring that has something to show. */
+  next(): void {
+    const usable = COLOUR_BY.filter((by) => !this.#option(by).disabled);
+    this.#choose(usable[(usable.indexOf(this.#by.value) + 1) % usable.length]!);
   }
 
   decorate(node: SceneNode, said: NodeMarks): NodeMarks {
-    if (this.get() === "structure") return said;
-    const found = this.painting.of.get(node.id);
+    if (this.#by.value === "structure") return said;
+    const found = this.#painting.value.of.get(node.id);
     const { classes, badges, ...rest } = withoutLikeness(said);
     if (found === undefined) return { ...rest, classes, badges };
     // A fed box has its badge already.
@@ -68,18 +81,18 @@ export class Colours {
     };
   }
 
-  show(): void {
-    const by = this.get();
+  #show(): void {
+    const by = this.#by.value;
     this.select.value = by;
     for (const name of ["time", "memory"] as const) {
-      this.option(name).disabled = !Object.values(this.figures()).some(
+      this.#option(name).disabled = !Object.values(this.#figures.value).some(
         (f) => (name === "time" ? f.time_us : f.bytes) !== undefined,
       );
     }
     this.select.classList.toggle("tft-chosen", by !== "structure");
     this.key.hidden = by === "structure";
     if (by === "structure") return;
-    const { key, missing } = this.painting;
+    const { key, missing } = this.#painting.value;
     this.key.setAttribute("aria-label", `Colours: ${WORDS[by]}`);
     const rows = key
       .slice(0, MOST_KEYS)
@@ -98,7 +111,7 @@ export class Colours {
     );
   }
 
-  private option(by: ColourBy): HTMLOptionElement {
+  #option(by: ColourBy): HTMLOptionElement {
     return [...this.select.options].find((o) => o.value === by)!;
   }
 }

@@ -1,5 +1,5 @@
 // The graph as a tree of words: for screen readers, for finding one's way, and for graphs too large to look at.
-import { focusNear, h } from "../base/elements";
+import { consume, focusNear, h } from "../base/elements";
 import { count } from "../base/format";
 import { glyphOf, readable } from "../layout/box_style";
 import type { GraphModel, Node } from "../model/graph";
@@ -39,11 +39,7 @@ function fill(list: HTMLElement, model: GraphModel, scope: Node, above: number, 
       h("span", { class: "tft-row-name" }, readable(node.label)),
       h("span", { class: "tft-muted" }, ` ${detail}${actions.state(node)}`),
     );
-    const item = h(
-      "li",
-      { role: "treeitem", tabindex: "-1", "aria-selected": `${actions.selected() === node.id}` },
-      row,
-    );
+    const item = h("li", { role: "treeitem", tabindex: "-1", "aria-selected": actions.selected() === node.id }, row);
     item.dataset.item = node.id;
     if (node.kind !== "op") item.setAttribute("aria-expanded", `${open}`);
     row.addEventListener("click", (event) => {
@@ -91,6 +87,5 @@ function onKey(event: KeyboardEvent, item: HTMLElement, node: Node, open: boolea
     default:
       return;
   }
-  event.preventDefault();
-  event.stopPropagation();
+  consume(event);
 }

@@ -69,8 +69,8 @@ const rankByPattern =
     pattern.test(name.slice(0, LONGEST_NAME)) ? 0 : pattern.test(type.slice(0, LONGEST_NAME)) ? 1 : -1;
 
 export interface SearchActions {
-  /** What is found has changed. */
-  changed: () => void;
+  /** Other ops are found. */
+  found: (ops: ReadonlySet<number>) => void;
   /** Somebody chose an op. */
   take: (index: number) => void;
   /** Somebody is done and goes back to the picture. */
@@ -83,65 +83,69 @@ export interface SearchFrame {
 }
 
 export class Search {
-  /** The ops that are found. */
-  matches = new Set<number>();
-  private hits: Hit[] = [];
-  private hit = 0;
-  private problem = "";
+  readonly #frame: SearchFrame;
+  readonly #model: GraphModel;
+  readonly #actions: SearchActions;
+  #matches = new Set<number>();
+  #hits: Hit[] = [];
+  #hit = 0;
+  #problem = "";
 
-  constructor(
-    private readonly frame: SearchFrame,
-    private readonly model: GraphModel,
-    private readonly actions: SearchActions,
-  ) {
+  constructor(frame: SearchFrame, model: GraphModel, actions: SearchActions) {
+    this.#frame = frame;
+    this.#model = model;
+    this.#actions = actions;
+
     const { search, results } = frame;
-    search.addEventListener("input", () => this.look());
-    search.addEventListener("keydown", (event) => this.onKey(event));
+    search.addEventListener("input", () => this.#look());
+    search.addEventListener("keydown", (event) => this.#onKey(event));
     search.addEventListener("blur", () => setTimeout(() => (results.hidden = true), 150));
     results.hidden = true;
   }
 
   focus(): void {
-    this.frame.search.focus();
+    this.#frame.search.focus();
   }
 
-  private look(): void {
-    const found = find(this.model, this.frame.search.value);
-    [this.hits, this.matches, this.hit, this.problem] = [found.hits, found.all, 0, found.problem];
-    this.show();
-    this.actions.changed();
+  #look(): void {
+    const found = find(this.#model, this.#frame.search.value);
+    [this.#hits, this.#matches, this.#hit, this.#problem] = [found.hits, found.all, 0, found.problem];
+    this.#show();
+    this.#actions.found(this.#matches);
   }
 
-  private onKey(event: KeyboardEvent): void {
+  #onKey(event: KeyboardEvent): void {
     event.stopPropagation();
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const by = event.key === "ArrowDown" ? 1 : -1;
-      this.hit = (this.hit + by + this.hits.length) % Math.max(1, this.hits.length);
-      this.show();
-    } else if (event.key === "Enter") this.take(this.hit);
-    else if (event.key === "Escape") this.close();
+      this.#hit = (this.#hit + by + this.#hits.length) % Math.max(1, this.#hits.length);
+      this.#show();
+    } else if (event.key === "Enter") this.#take(this.#hit);
+    else if (event.key === "Escape") this.#close();
   }
 
-  private show(): void {
-    const { search, results } = this.frame;
-    const total = this.matches.size;
-    const items = this.hits.map(({ name, type }, i) => {
-      const item = h(
+  #show(): void {
+    const { search, results } = this.#frame;
+    const total = this.#matches.size;
+    const items = this.#hits.map(({ name, type }, i) => {
+      return h(
         "li",
-        { role: "option", "aria-selected": `${i === this.hit}` },
+        {
+          role: "option",
+          "aria-selected": i === this.#hit,
+          onpointerdown: (event: PointerEvent) => {
+            event.preventDefault();
+            this.#take(i);
+          },
+        },
         h("span", {}, readable(name)),
         h("span", { class: "tft-muted" }, ` ${readable(type)}`),
       );
-      item.addEventListener("pointerdown", (event) => {
-        event.preventDefault();
-        this.take(i);
-      });
-      return item;
     });
     const summary =
-      this.problem !== ""
-        ? `not a regular expression: ${this.problem.replace(/^Invalid regular expression: /, "")}`
+      this.#problem !== ""
+        ? `not a regular expression: ${this.#problem.replace(/^Invalid regular expression: /, "")}`
         : total === 0
           ? "nothing found"
           : total > items.length
@@ -150,24 +154,24 @@ export class Search {
     if (summary !== "") items.push(h("li", { class: "tft-muted", role: "presentation" }, summary));
     results.replaceChildren(...items);
     results.hidden = search.value.trim() === "";
-    search.setAttribute("aria-invalid", `${this.problem !== ""}`);
+    search.setAttribute("aria-invalid", `${this.#problem !== ""}`);
     search.setAttribute("aria-expanded", `${!results.hidden}`);
     results.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }
 
-  private take(i: number): void {
-    const hit = this.hits[i];
+  #take(i: number): void {
+    const hit = this.#hits[i];
     if (hit === undefined) return;
-    this.frame.results.hidden = true;
-    this.actions.take(hit.index);
+    this.#frame.results.hidden = true;
+    this.#actions.take(hit.index);
   }
 
-  private close(): void {
-    this.frame.search.value = "";
-    this.frame.results.hidden = true;
-    [this.hits, this.matches, this.problem] = [[], new Set(), ""];
-    this.frame.search.removeAttribute("aria-invalid");
-    this.actions.changed();
-    this.actions.back();
+  #close(): void {
+    this.#frame.search.value = "";
+    this.#frame.results.hidden = true;
+    [this.#hits, this.#matches, this.#problem] = [[], new Set(), ""];
+    this.#frame.search.removeAttribute("aria-invalid");
+    this.#actions.found(this.#matches);
+    this.#actions.back();
   }
 }

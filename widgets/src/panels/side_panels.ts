@@ -1,5 +1,6 @@
 // The panels beside the picture: the outline at its left, the details of what is selected at its right.
 
+import { signal } from "@preact/signals-core";
 import type { GraphTraits } from "../kernel/graph_messages";
 import type { Traits } from "../kernel/traits";
 import type { Node } from "../model/graph";
@@ -9,49 +10,57 @@ import { showOutline } from "./outline";
 import type { PanelHost } from "./panel_host";
 
 export class Panels {
-  constructor(
-    private readonly view: PanelHost,
-    private readonly state: Traits<GraphTraits>,
-    private readonly more: ((panel: HTMLElement, node: Node) => void) | undefined,
-  ) {}
+  readonly #view: PanelHost;
+  readonly #traits: Traits<GraphTraits>;
+  readonly #more: ((panel: HTMLElement, node: Node) => void) | undefined;
+  readonly #outlineOpen = signal(false);
 
-  /** Fills what is open. */
-  fill(): void {
-    const { outline, details } = this.view.frame;
-    if (!outline.hidden) this.fillOutline();
-    if (!details.hidden) this.fillDetails();
+  constructor(
+    view: PanelHost,
+    traits: Traits<GraphTraits>,
+    more: ((panel: HTMLElement, node: Node) => void) | undefined,
+  ) {
+    this.#view = view;
+    this.#traits = traits;
+    this.#more = more;
   }
 
-  fillDetails(): void {
-    const { view, state } = this;
-    const node = view.nodeOf(state.get("selected"));
+  showDetails(): void {
+    const view = this.#view;
+    const { state } = view;
+    const node = state.selectedNode.value;
     if (node === undefined) return;
+    const { highlight, feeds } = state;
     showDetails(view.frame.details, view.model, node, {
       go: (index) => view.goTo(index),
       close: () => view.select(""),
-      toggleFetch: (name) => view.toggleName("fetches", name),
-      toggleFeed: (name) => view.toggleName("feeds", name),
+      toggleFetch: (name) => state.toggleName("fetches", name),
+      toggleFeed: (name) => state.toggleName("feeds", name),
       toggleOpen: (id) => view.toggleOpen(id),
-      fetched: (op) => view.light.fetched.has(op.index),
-      fed: (op) => view.light.fed.has(op.index),
-      isOpen: (id) => view.isOpen(id),
-      why: (op) => why(view.model, view.light, state.get("feeds"), op.index),
+      fetched: (op) => highlight.value.fetched.has(op.index),
+      fed: (op) => highlight.value.fed.has(op.index),
+      isOpen: (id) => state.isOpen(id),
+      why: (op) => why(view.model, highlight.value, feeds.value, op.index),
     });
-    this.more?.(view.frame.details, node);
+    this.#more?.(view.frame.details, node);
   }
 
   toggleOutline(): void {
-    const { outline, outlineButton } = this.view.frame;
-    outline.hidden = !outline.hidden;
-    this.view.canvas.resized();
-    outlineButton.setAttribute("aria-pressed", `${!outline.hidden}`);
-    if (!outline.hidden) this.fillOutline();
+    const { outline, outlineButton } = this.#view.frame;
+    const open = outline.hidden === true;
+    outline.hidden = !open;
+    this.#view.canvas.resized();
+    outlineButton.setAttribute("aria-pressed", `${open}`);
+    this.#outlineOpen.value = open;
   }
 
-  private fillOutline(): void {
-    const { view, state } = this;
-    showOutline(view.frame.outline, view.model, state.get("group_above"), {
-      open: (id) => view.isOpen(id),
+  showOutline(): void {
+    if (!this.#outlineOpen.value) return;
+    const [view, traits] = [this.#view, this.#traits];
+    const { state } = view;
+    state.scene.value; // its scopes may have other children
+    showOutline(view.frame.outline, view.model, traits.get("group_above"), {
+      open: (id) => state.isOpen(id),
       toggle: (id) => view.toggleOpen(id),
       select: (node) => {
         if (node.kind === "op") view.goTo(node.members[0]!);
@@ -60,10 +69,11 @@ export class Panels {
           view.canvas.reveal(node.id);
         }
       },
-      selected: () => state.get("selected"),
+      selected: () => state.selected.peek(),
       state: (node) => {
-        if (!view.light.active) return "";
-        const n = node.members.filter((i) => view.light.needed.has(i)).length;
+        const { active, needed } = state.highlight.value;
+        if (!active) return "";
+        const n = node.members.filter((i) => needed.has(i)).length;
         return node.kind === "op" ? (n > 0 ? ", runs" : ", does not run") : `, ${n} run`;
       },
     });

@@ -7,6 +7,9 @@ const LONGEST_CHIP = 80;
 
 export interface ViewFrame {
   root: HTMLElement;
+  /** The row of tools, and what is below it: outline, picture, details. */
+  bar: HTMLElement;
+  body: HTMLElement;
   search: HTMLInputElement;
   results: HTMLElement;
   outline: HTMLElement;
@@ -71,16 +74,10 @@ export function buildFrame(parent: HTMLElement, actions: FrameActions): ViewFram
   const stage = h("div", { class: "tft-stage" }, legend, empty);
   const status = h("div", { class: "tft-status" });
   const live = h("div", { class: "tft-sr", "aria-live": "polite" });
-  const root = h(
-    "div",
-    { class: "tfteach-graph", "data-lm-suppress-shortcuts": "true" },
-    bar,
-    h("div", { class: "tft-body" }, outline, stage, details),
-    status,
-    live,
-  );
+  const body = h("div", { class: "tft-body" }, outline, stage, details);
+  const root = h("div", { class: "tfteach-graph", "data-lm-suppress-shortcuts": "true" }, bar, body, status, live);
   parent.append(root);
-  return { root, search, results, outline, stage, details, legend, status, live, outlineButton, empty };
+  return { root, bar, body, search, results, outline, stage, details, legend, status, live, outlineButton, empty };
 }
 
 function makeLegend(): HTMLElement {

@@ -1,5 +1,7 @@
 // All that a box is made from, or all that is made from it; and an op with its gradients under the pointer.
 
+import { computed, effect, signal } from "@preact/signals-core";
+import type { Cleanup } from "../base/cleanup";
 import { button, h } from "../base/elements";
 import { count } from "../base/format";
 import type { NodeMarks } from "../drawing/canvas";
@@ -11,64 +13,60 @@ import type { PanelHost } from "./panel_host";
 
 type Way = "inputs" | "outputs";
 
-export class Tracing {
+export class TracePanel {
+  readonly #host: PanelHost;
   readonly strip = h("div", { class: "tft-trace", role: "status" });
-  private traced: { id: string; way: Way; ops: Set<number> } | null = null;
-  private paired = new Set<string>();
+  readonly #traced = signal<{ id: string; way: Way } | null>(null);
+  /** The ops of the trace, also those that came after it was asked for. */
+  readonly #ops = computed((): ReadonlySet<number> => {
+    const traced = this.#traced.value;
+    this.#host.state.scene.value; // the graph may have grown
+    const node = traced === null ? undefined : this.#host.nodeOf(traced.id);
+    return node === undefined ? new Set() : trace(this.#host.model, node.members, traced!.way);
+  });
+  /** The box under the pointer and its gradients, if it has any. */
+  readonly #paired = computed((): ReadonlySet<string> => {
+    const { model, state } = this.#host;
+    const id = state.hovered.value;
+    if (id === null) return new Set();
+    const { byId, boxOf } = state.scene.value;
+    const boxes = partners(model, id).flatMap((name) => {
+      // Where its own box is closed away, the box that holds it stands for it.
+      const index = state.nodeOf(name)?.members[0];
+      const shown = byId.get(name) ?? (index === undefined ? undefined : boxOf.get(index));
+      return shown === undefined || shown.id === id ? [] : [shown.id];
+    });
+    return new Set(boxes.length > 0 ? [...boxes, id] : []);
+  });
 
-  constructor(private readonly view: () => PanelHost) {
-    this.strip.hidden = true;
+  constructor(host: PanelHost, cleanup: Cleanup) {
+    this.#host = host;
+
+    cleanup.add(effect(() => this.#show()));
   }
 
   /** Traces, or stops when it is traced that way already. */
   toggle(id: string, way: Way): void {
-    const view = this.view();
-    const node = view.nodeOf(id);
-    const same = this.traced?.id === id && this.traced.way === way;
-    this.traced = same || node === undefined ? null : { id, way, ops: trace(view.model, node.members, way) };
-    this.show();
-    view.remark();
+    const { value } = this.#traced;
+    const same = value?.id === id && value.way === way;
+    this.#traced.value = same || this.#host.nodeOf(id) === undefined ? null : { id, way };
   }
 
   /** True if there was something to leave. */
   leave(): boolean {
-    if (this.traced === null) return false;
-    this.traced = null;
-    this.show();
-    this.view().remark();
+    if (this.#traced.value === null) return false;
+    this.#traced.value = null;
     return true;
-  }
-
-  /** A graph that has grown may have more to find. */
-  grown(): void {
-    if (this.traced === null) return;
-    const node = this.view().nodeOf(this.traced.id);
-    if (node !== undefined) this.traced.ops = trace(this.view().model, node.members, this.traced.way);
-    this.show();
-  }
-
-  hover(id: string | null): void {
-    this.paired.clear();
-    if (id === null) return;
-    const view = this.view();
-    const boxes = partners(view.model, id).flatMap((name) => {
-      // Where its own box is closed away, the box that holds it stands for it.
-      const index = view.nodeOf(name)?.members[0];
-      const shown = view.scene.byId.get(name) ?? (index === undefined ? undefined : view.scene.boxOf.get(index));
-      return shown === undefined || shown.id === id ? [] : [shown.id];
-    });
-    if (boxes.length > 0) this.paired = new Set([...boxes, id]);
   }
 
   decorate(node: SceneNode, said: NodeMarks): NodeMarks {
     let { classes, badges, label } = said;
-    if (this.paired.has(node.id)) {
+    if (this.#paired.value.has(node.id)) {
       classes = [...classes, "tft-paired"];
       badges = [{ text: "∇", kind: "gradient" }, ...badges];
     }
-    const { traced } = this;
-    if (traced !== null && !node.open) {
-      const inside = node.node.members.some((i) => traced.ops.has(i));
+    if (this.#traced.value !== null && !node.open) {
+      const inside = node.node.members.some((i) => this.#ops.value.has(i));
       classes = [...classes.filter((name) => name !== "tft-dim"), inside ? "tft-traced" : "tft-dim"];
       label += inside ? ", on the trace" : "";
     }
@@ -76,21 +74,22 @@ export class Tracing {
   }
 
   edge(edge: SceneEdge, classes: string[]): string[] {
-    const { traced } = this;
-    if (traced === null) return classes;
-    const inside = edge.base.some(({ from, to }) => traced.ops.has(from) && traced.ops.has(to));
+    if (this.#traced.value === null) return classes;
+    const ops = this.#ops.value;
+    const inside = edge.base.some(({ from, to }) => ops.has(from) && ops.has(to));
     return [...classes.filter((name) => name !== "tft-dim" && name !== "tft-needed"), inside ? "tft-lit" : "tft-dim"];
   }
 
   /** Buttons in the details of a box. */
   details(panel: HTMLElement, node: GraphNode): void {
+    const { value } = this.#traced;
     const make = (way: Way, text: string, title: string): HTMLButtonElement => {
       const made = button(text, title, () => {
         this.toggle(node.id, way);
         panel.querySelector<HTMLElement>(`[data-way=${way}]`)?.focus();
       });
       made.dataset.way = way;
-      made.setAttribute("aria-pressed", `${this.traced?.id === node.id && this.traced.way === way}`);
+      made.setAttribute("aria-pressed", `${value?.id === node.id && value.way === way}`);
       return made;
     };
     panel
@@ -105,12 +104,13 @@ export class Tracing {
       );
   }
 
-  private show(): void {
-    this.strip.hidden = this.traced === null;
-    if (this.traced === null) return;
-    const { id, way, ops } = this.traced;
-    const node = this.view().nodeOf(id);
-    const others = ops.size - (node?.members.length ?? 0);
+  #show(): void {
+    const traced = this.#traced.value;
+    this.strip.hidden = traced === null;
+    if (traced === null) return;
+    const { id, way } = traced;
+    const node = this.#host.nodeOf(id);
+    const others = this.#ops.value.size - (node?.members.length ?? 0);
     const words = count(others, "op");
     const name = node === undefined ? id : nameOf(node);
     this.strip.replaceChildren(

@@ -6,22 +6,22 @@ import type { Traits } from "../kernel/traits";
 import type { DifferenceTraits } from "../kernel/view_messages";
 
 class DifferenceView {
-  private readonly root: HTMLElement;
-  private readonly pair: Pair;
+  readonly #root: HTMLElement;
+  readonly #pair: Pair;
 
   constructor(traits: Traits<DifferenceTraits>, parent: HTMLElement) {
     const summary = h("span", { class: "tft-diff-summary" }, traits.get("_summary"));
     const head = h("div", { class: "tft-diff-head" }, summary, ...legend());
-    this.root = h("div", { class: "tfteach-diff" }, head);
-    parent.append(this.root);
+    this.#root = h("div", { class: "tfteach-diff" }, head);
+    parent.append(this.#root);
     const before = earlier(traits, traits.get("_before"));
-    this.pair = new Pair({ before, after: traits }, { changes: traits.get("_changes") }, this.root);
-    head.append(this.pair.next);
+    this.#pair = new Pair({ before, after: traits }, { changes: traits.get("_changes") }, this.#root);
+    head.append(this.#pair.next);
   }
 
   destroy(): void {
-    this.pair.destroy();
-    this.root.remove();
+    this.#pair.destroy();
+    this.#root.remove();
   }
 }
 

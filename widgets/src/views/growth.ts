@@ -1,8 +1,11 @@
 // The growth view: a meter of ops against runs, and the graph as it grew; one growth, or several that keep step by their runs.
 
+import type { Signal } from "@preact/signals-core";
+import { effect, signal } from "@preact/signals-core";
 import { Cleanup } from "../base/cleanup";
-import { button, h } from "../base/elements";
+import { h } from "../base/elements";
 import { count, digits } from "../base/format";
+import { Player } from "../base/player";
 import { svg } from "../base/svg";
 import type { NodeMarks } from "../drawing/canvas";
 import type { MeterScale } from "../drawing/growth_meter";
@@ -29,8 +32,7 @@ interface PaneData {
   verdict: Verdict;
 }
 
-const WHOLE_PLAY_MS = 12_000;
-const FRAME_MS = [70, 260] as const; // shortest, longest
+const PACE = { shortest: 70, longest: 260, whole: 12_000 }; // milliseconds
 const SETTLE_MS = 420; // a little longer than boxes move
 const LEAST_SCALE = 0.26; // that it grows is seen also where its names cannot be read
 const GROUP_ABOVE = 40;
@@ -38,60 +40,69 @@ const SIGNS = { none: "", clean: "✓ Build, then run", late: "Built late", lazy
 
 /** One growth: its meter, its graph, the line that is building, the verdict. */
 class Pane {
+  readonly #settled: () => void;
   readonly root: HTMLElement;
   readonly view: GraphView;
-  private readonly state: LocalTraits;
-  private readonly meter = svg("svg", null, { class: "tft-growth-meter", role: "img" });
-  private readonly sign = h("span", { class: "tft-sign-word" });
-  private readonly size = h("span", { class: "tft-size" });
-  private readonly now = h("p", { class: "tft-now-line" });
-  private readonly verdict = h("div", { class: "tft-verdict" });
-  private run = 0;
-  private ops = 0;
-  private newest = -1;
-  private tall = 0;
-  private version = 0;
-  private settling = 0;
+  readonly #state: LocalTraits;
+  readonly #meter = svg("svg", null, { class: "tft-growth-meter", role: "img" });
+  readonly #sign = h("span", { class: "tft-sign-word" });
+  readonly #size = h("span", { class: "tft-size" });
+  readonly #now = h("p", { class: "tft-now-line" });
+  readonly #verdict = h("div", { class: "tft-verdict" });
+  #run = 0;
+  /** How many ops there are, and the one that was just built (-1 for none). */
+  readonly #moment: Signal<{ ops: number; newest: number }>;
+  #tall = 0;
+  #settling = 0;
+  readonly #cleanup = new Cleanup();
 
   constructor(
     readonly data: PaneData,
     height: number,
     seek: (run: number) => void,
     runs: () => number,
-    private readonly settled: () => void,
+    settled: () => void,
   ) {
-    this.ops = lastOf(data);
+    this.#settled = settled;
+
+    this.#moment = signal({ ops: lastOf(data), newest: -1 });
     const name = data.title === "" ? "The graph as it grew" : data.title;
     const graph = h("div", { class: "tft-growth-graph" });
     if (data.title !== "") graph.append(h("span", { class: "tft-graph-name", "aria-hidden": "true" }, data.title));
     this.root = h(
       "section",
       { class: "tft-pane", "aria-label": name },
-      h("header", {}, h("h3", {}, name), this.size, this.sign),
-      this.meter,
-      this.now,
+      h("header", {}, h("h3", {}, name), this.#size, this.#sign),
+      this.#meter,
+      this.#now,
       graph,
-      this.verdict,
+      this.#verdict,
     );
-    this.state = new LocalTraits(data.ops, { height, group_above: GROUP_ABOVE });
-    this.view = new GraphView(this.state, graph, {
+    this.#state = new LocalTraits(data.ops, { height, group_above: GROUP_ABOVE });
+    this.view = new GraphView(this.#state, graph, {
       least: LEAST_SCALE,
-      decorate: (node, said) => this.decorate(node, said),
-      edge: (edge, classes) => (this.shows(edge) ? classes : [...classes, "tft-future"]),
-      marked: () => this.noticeGrowth(),
+      decorate: (node, said) => this.#decorate(node, said),
+      edge: (edge, classes) => (this.#shows(edge) ? classes : [...classes, "tft-future"]),
     });
-    this.state.on("change:expanded", () => this.resize());
+    this.#cleanup.add(
+      () => clearTimeout(this.#settling),
+      () => this.view.destroy(),
+      onChange(this.#state, ["expanded"], () => this.resize()),
+      effect(() => {
+        if (this.view.state.version.value > 0) this.resize();
+      }),
+    );
     const point = (event: PointerEvent): void => {
-      if ((event.buttons & 1) === 1) seek(runAt(this.meter, event.clientX, runs()));
+      if ((event.buttons & 1) === 1) seek(runAt(this.#meter, event.clientX, runs()));
     };
-    this.meter.addEventListener("pointerdown", point);
-    this.meter.addEventListener("pointermove", point);
-    this.showVerdict();
+    this.#meter.addEventListener("pointerdown", point);
+    this.#meter.addEventListener("pointermove", point);
+    this.#showVerdict();
+    this.view.start();
   }
 
   destroy(): void {
-    clearTimeout(this.settling);
-    this.view.destroy();
+    this.#cleanup.end();
   }
 
   take(batch: GrowthBatch): void {
@@ -100,42 +111,35 @@ class Pane {
     data.rounds.splice(batch.rounds_from, data.rounds.length, ...batch.rounds.map(decodeRound));
     if (batch.verdict !== undefined) {
       data.verdict = batch.verdict;
-      this.showVerdict();
+      this.#showVerdict();
     }
-    if (batch.rows.length > 0 || (batch.patches?.length ?? 0) > 0) this.state.push(batch);
+    if (batch.rows.length > 0 || (batch.patches?.length ?? 0) > 0) this.#state.push(batch);
   }
 
   /** Shows the growth at a frame. */
   show(frame: GrowthFrame, index: number, before: GrowthFrame | undefined, scale: MeterScale): void {
     const { data } = this;
-    this.run = Math.min(frame.run, runsOf(data));
+    this.#run = Math.min(frame.run, runsOf(data));
     const ops = frame.ops[index] ?? lastOf(data);
-    this.newest = before !== undefined && (before.ops[index] ?? 0) < ops ? ops - 1 : -1;
-    this.ops = ops;
+    const built = before !== undefined && (before.ops[index] ?? 0) < ops;
+    this.#moment.value = { ops, newest: built ? ops - 1 : -1 };
     this.drawMeter(scale);
-    this.view.remark();
-    this.size.textContent = sizeAt(data, ops);
-    this.showLine(frame);
+    this.#size.textContent = sizeAt(data, ops);
+    this.#showLine(frame);
   }
 
   drawMeter(scale: MeterScale): void {
-    drawMeter(this.meter, this.data, this.data.verdict.kind === "lazy", this.run, this.ops, scale);
-    this.meter.setAttribute(
+    drawMeter(this.#meter, this.data, this.data.verdict.kind === "lazy", this.#run, this.#ops, scale);
+    this.#meter.setAttribute(
       "aria-label",
-      `${this.ops} ops after ${this.run} runs; ${opsAtFirstRun(this.data)} at the first run.`,
+      `${this.#ops} ops after ${this.#run} runs; ${opsAtFirstRun(this.data)} at the first run.`,
     );
   }
 
   /** Once the boxes have moved, the graph may need another height. */
   resize(): void {
-    clearTimeout(this.settling);
-    this.settling = window.setTimeout(this.settled, SETTLE_MS);
-  }
-
-  private noticeGrowth(): void {
-    if (this.view === undefined || this.view.model.version === this.version) return;
-    this.version = this.view.model.version;
-    this.resize();
+    clearTimeout(this.#settling);
+    this.#settling = window.setTimeout(this.#settled, SETTLE_MS);
   }
 
   /** As tall as the graph asks for; in a pair both are to be seen at once. */
@@ -144,47 +148,54 @@ class Pane {
     const { width, height } = stage.querySelector<SVGGElement>(".tft-canvas > g")!.getBBox();
     const scale = Math.min(1, (stage.clientWidth || 900) / (width + 44));
     const [least, most] = pair ? [150, 320] : [190, 560];
-    this.tall = Math.max(this.tall, Math.min(most, Math.max(least, Math.round(height * scale) + 56)));
-    this.state.set("height", this.tall);
-    stage.style.height = `${this.tall}px`;
+    this.#tall = Math.max(this.#tall, Math.min(most, Math.max(least, Math.round(height * scale) + 56)));
+    this.#state.set("height", this.#tall);
+    stage.style.height = `${this.#tall}px`;
   }
 
   // --- boxes ---
 
-  private shows({ base }: SceneEdge): boolean {
-    return base.some(({ from, to }) => from < this.ops && to < this.ops);
+  get #ops(): number {
+    return this.#moment.value.ops;
+  }
+
+  get #newest(): number {
+    return this.#moment.value.newest;
+  }
+
+  #shows({ base }: SceneEdge): boolean {
+    return base.some(({ from, to }) => from < this.#ops && to < this.#ops);
   }
 
   /** The op that this one repeats; constants count once the graph is run. */
-  private twinOf(index: number): number | null {
+  #twinOf(index: number): number | null {
     const twin = this.data.twins[index] ?? index;
     if (twin === index || index < this.data.before) return null;
     const isConstant = this.view.model.ops[index]?.type === "Const";
     return isConstant && index < opsAtFirstRun(this.data) ? null : twin;
   }
 
-  private decorate(node: SceneNode, said: NodeMarks): NodeMarks {
-    if (this.view === undefined) return said; // the first drawing: all of it
+  #decorate(node: SceneNode, said: NodeMarks): NodeMarks {
     const members = node.node.members;
-    if ((members[0] ?? 0) >= this.ops) return { ...said, classes: [...said.classes, "tft-future"], badges: [] };
+    if ((members[0] ?? 0) >= this.#ops) return { ...said, classes: [...said.classes, "tft-future"], badges: [] };
     const classes = [...said.classes];
     let { badges, label } = said;
-    if (this.newest >= 0 && members.includes(this.newest) && !node.open) classes.push("tft-now");
+    if (this.#newest >= 0 && members.includes(this.#newest) && !node.open) classes.push("tft-now");
     const own = this.view.model.opOf(node.node);
-    const twin = own === undefined ? null : this.twinOf(own.index);
+    const twin = own === undefined ? null : this.#twinOf(own.index);
     if (twin !== null && !node.open) {
       classes.push("tft-again");
       badges = [{ text: "again", kind: "repeated" }, ...badges.filter(({ kind }) => kind !== "alike")];
       label = `${label}, built again: like ${this.view.model.ops[twin]?.name ?? "an op before"}`;
     } else if (own === undefined && !node.open) {
-      const again = members.filter((index) => index < this.ops && this.twinOf(index) !== null).length;
+      const again = members.filter((index) => index < this.#ops && this.#twinOf(index) !== null).length;
       if (again > 0 && again * 2 >= members.length) {
         classes.push("tft-again");
         badges = [{ text: `${again} again`, kind: "repeated" }, ...badges.filter(({ kind }) => kind !== "alike")];
         label = `${label}, ${again} built again`;
       }
     }
-    const built = members.findIndex((index) => index >= this.ops);
+    const built = members.findIndex((index) => index >= this.#ops);
     const note =
       built > 0 && !node.open && node.node.kind !== "op" ? `${built} of ${members.length} ops so far` : said.note;
     return { classes, badges, label, note };
@@ -192,10 +203,10 @@ class Pane {
 
   // --- words ---
 
-  private showLine(frame: GrowthFrame): void {
-    const op = this.newest >= 0 ? this.view.model.ops[this.newest] : undefined;
+  #showLine(frame: GrowthFrame): void {
+    const op = this.#newest >= 0 ? this.view.model.ops[this.#newest] : undefined;
     const line = (what: HTMLElement, at: string, text: string): void =>
-      this.now.replaceChildren(
+      this.#now.replaceChildren(
         what,
         h(
           "span",
@@ -207,7 +218,7 @@ class Pane {
       );
     if (op !== undefined) {
       const { file, line: number, text } = op.source ?? { file: "", line: 0, text: "" };
-      const twin = this.twinOf(op.index);
+      const twin = this.#twinOf(op.index);
       const what = h("span", { class: "tft-event" }, h("b", {}, "build"), ` ${op.name}`);
       if (twin !== null)
         what.append(
@@ -218,7 +229,7 @@ class Pane {
       const [at, text] = ranAt(this.data, frame.run);
       line(h("span", { class: "tft-event" }, h("b", {}, "run"), ` ${frame.run}`), at, text);
     } else
-      this.now.replaceChildren(
+      this.#now.replaceChildren(
         h(
           "span",
           { class: "tft-event tft-muted" },
@@ -227,12 +238,12 @@ class Pane {
       );
   }
 
-  private showVerdict(): void {
+  #showVerdict(): void {
     const { kind, headline, fix, lines, constants } = this.data.verdict;
     this.root.dataset.verdict = kind;
-    this.sign.textContent = SIGNS[kind];
-    this.sign.className = `tft-sign-word tft-is-${kind}`;
-    this.verdict.replaceChildren(
+    this.#sign.textContent = SIGNS[kind];
+    this.#sign.className = `tft-sign-word tft-is-${kind}`;
+    this.#verdict.replaceChildren(
       h("p", { class: "tft-headline" }, headline),
       kind === "clean"
         ? h("p", { class: "tft-muted" }, `Built once, run ${runsOf(this.data)} times. The graph stays as it is.`)
@@ -265,23 +276,35 @@ function codeIn(text: string): (HTMLElement | string)[] {
 }
 
 class GrowthView {
-  private readonly root: HTMLElement;
-  private readonly panes: Pane[];
-  private frames: GrowthFrame[] = [];
+  readonly #traits: Traits<GrowthTraits>;
+  readonly #root: HTMLElement;
+  readonly #panes: Pane[];
+  #frames: GrowthFrame[] = [];
   /** Where the reader is; null at the end, which may still move on. */
-  private at: number | null = null;
-  private timer = 0;
-  private batches = 0;
-  private readonly slider = h("input", { type: "range", min: "0", value: "0", "aria-label": "Moment in the program" });
-  private readonly said = h("span", { class: "tft-growth-said" });
-  private readonly live = h("div", { class: "tft-sr", "aria-live": "polite" });
-  private readonly play = button("▶ Play", "Play how the graph grew", () => this.togglePlay());
-  private readonly cleanup = new Cleanup();
+  #at: number | null = null;
+  #batches = 0;
+  readonly #slider = h("input", { type: "range", min: "0", value: "0", "aria-label": "Moment in the program" });
+  readonly #said = h("span", { class: "tft-growth-said" });
+  readonly #live = h("div", { class: "tft-sr", "aria-live": "polite" });
+  readonly #cleanup = new Cleanup();
+  readonly #player = new Player(
+    {
+      first: () => 0,
+      last: () => this.#frames.length - 1,
+      position: () => this.#at ?? this.#frames.length - 1,
+      seek: (to) => this.#show(to),
+      paused: () => {
+        this.#live.textContent = this.#said.textContent;
+      },
+    },
+    PACE,
+    { play: "▶ Play", title: "Play how the graph grew" },
+    this.#cleanup,
+  );
 
-  constructor(
-    private readonly traits: Traits<GrowthTraits>,
-    parent: HTMLElement,
-  ) {
+  constructor(traits: Traits<GrowthTraits>, parent: HTMLElement) {
+    this.#traits = traits;
+
     const data = traits
       .get("_panes")
       .map(({ twins, rounds, ...rest }): PaneData => ({ ...rest, twins: [...twins], rounds: rounds.map(decodeRound) }));
@@ -289,154 +312,105 @@ class GrowthView {
     const bar = h(
       "div",
       { class: "tft-growth-bar", role: "toolbar", "aria-label": "Time" },
-      this.play,
-      this.slider,
-      this.said,
+      this.#player.button,
+      this.#slider,
+      this.#said,
     );
     const body = h("div", { class: pair ? "tft-panes tft-pair" : "tft-panes", style: `--tft-panes: ${data.length}` });
-    this.root = h(
+    this.#root = h(
       "div",
       { class: "tfteach-graph tfteach-growth", "data-lm-suppress-shortcuts": "true" },
       bar,
       body,
-      this.live,
+      this.#live,
     );
-    parent.append(this.root);
-    this.panes = data.map(
+    parent.append(this.#root);
+    this.#panes = data.map(
       (d) =>
         new Pane(
           d,
           traits.get("height"),
-          (run) => this.seekRun(run),
-          () => this.scale().runs,
-          () => this.level(),
+          (run) => this.#seekRun(run),
+          () => this.#scale().runs,
+          () => this.#level(),
         ),
     );
-    body.append(...this.panes.map((pane) => pane.root));
-    this.slider.addEventListener("input", () => {
-      const at = Number(this.slider.value);
-      this.stop();
-      this.show(at);
-    });
-    this.root.addEventListener("keydown", (event) => this.key(event));
-    this.cleanup.add(
-      onChange(traits, ["_batches"], () => this.takeBatches()),
-      () => this.stop(),
-      () => this.root.remove(),
-      ...this.panes.map((pane) => () => pane.destroy()),
+    body.append(...this.#panes.map((pane) => pane.root));
+    this.#slider.addEventListener("input", () => this.#player.seek(Number(this.#slider.value)));
+    this.#root.addEventListener("keydown", (event) => this.#key(event));
+    this.#cleanup.add(
+      onChange(traits, ["_batches"], () => this.#takeBatches()),
+      () => this.#root.remove(),
+      ...this.#panes.map((pane) => () => pane.destroy()),
     );
-    this.cleanup.onResize(this.root, () => this.resized());
-    this.takeBatches();
-    this.remake();
-    this.level();
+    this.#cleanup.onResize(this.#root, () => this.#resized());
+    this.#takeBatches();
+    this.#remake();
+    this.#level();
   }
 
   destroy(): void {
-    this.cleanup.end();
+    this.#cleanup.end();
   }
 
-  private takeBatches(): void {
-    const before = this.batches;
-    for (; this.batches < this.traits.get("_batches"); this.batches++) {
-      const batch = this.traits.get(`_batch_${this.batches}`);
-      if (batch !== undefined) this.panes[batch.pane]?.take(batch); // else it is in _panes already
+  #takeBatches(): void {
+    const before = this.#batches;
+    for (; this.#batches < this.#traits.get("_batches"); this.#batches++) {
+      const batch = this.#traits.get(`_batch_${this.#batches}`);
+      if (batch !== undefined) this.#panes[batch.pane]?.take(batch); // else it is in _panes already
     }
-    if (this.batches > before) this.remake();
+    if (this.#batches > before) this.#remake();
   }
 
-  private remake(): void {
-    this.frames = makeFrames(this.panes.map((pane) => pane.data));
-    this.show(this.at);
+  #remake(): void {
+    this.#frames = makeFrames(this.#panes.map((pane) => pane.data));
+    this.#show(this.#at);
   }
 
-  private scale(): MeterScale {
-    const ops = Math.max(1, ...this.panes.map(({ data }) => lastOf(data)));
-    const from = footOf(Math.min(...this.panes.map(({ data }) => data.before)), ops);
-    return { runs: Math.max(1, ...this.panes.map(({ data }) => runsOf(data))), ops, from };
+  #scale(): MeterScale {
+    const ops = Math.max(1, ...this.#panes.map(({ data }) => lastOf(data)));
+    const from = footOf(Math.min(...this.#panes.map(({ data }) => data.before)), ops);
+    return { runs: Math.max(1, ...this.#panes.map(({ data }) => runsOf(data))), ops, from };
   }
 
   // --- time ---
 
-  private show(at: number | null): void {
-    const last = this.frames.length - 1;
-    this.at = at === null || at >= last ? null : Math.max(0, at);
-    const index = this.at ?? last;
-    const frame = this.frames[index]!;
-    const scale = this.scale();
-    for (const [i, pane] of this.panes.entries()) pane.show(frame, i, this.frames[index - 1], scale);
-    this.slider.max = `${last}`;
-    this.slider.value = `${index}`;
-    const words = this.panes.map(
+  #show(at: number | null): void {
+    const last = this.#frames.length - 1;
+    this.#at = at === null || at >= last ? null : Math.max(0, at);
+    const index = this.#at ?? last;
+    const frame = this.#frames[index]!;
+    const scale = this.#scale();
+    for (const [i, pane] of this.#panes.entries()) pane.show(frame, i, this.#frames[index - 1], scale);
+    this.#slider.max = `${last}`;
+    this.#slider.value = `${index}`;
+    const words = this.#panes.map(
       ({ data }, i) => `${data.title === "" ? "" : `${data.title} `}${count(frame.ops[i] ?? 0, "op")}`,
     );
-    this.said.textContent = `after ${digits(frame.run)} of ${digits(scale.runs)} runs`;
-    this.slider.setAttribute("aria-valuetext", `after ${frame.run} runs: ${words.join(", ")}`);
+    this.#said.textContent = `after ${digits(frame.run)} of ${digits(scale.runs)} runs`;
+    this.#slider.setAttribute("aria-valuetext", `after ${frame.run} runs: ${words.join(", ")}`);
   }
 
-  private seekRun(run: number): void {
-    this.stop();
-    const at = this.frames.findIndex((frame) => frame.run >= run);
-    this.show(at < 0 ? null : at);
+  #seekRun(run: number): void {
+    const at = this.#frames.findIndex((frame) => frame.run >= run);
+    this.#player.seek(at < 0 ? this.#frames.length - 1 : at);
   }
 
-  private togglePlay(): void {
-    if (this.timer !== 0) {
-      this.stop();
-      return;
-    }
-    if (this.at === null) this.show(0);
-    const count = this.frames.length;
-    const wait = Math.min(FRAME_MS[1], Math.max(FRAME_MS[0], WHOLE_PLAY_MS / count));
-    const stride = Math.max(1, Math.round((count * wait) / WHOLE_PLAY_MS));
-    this.timer = window.setInterval(() => {
-      this.show((this.at ?? 0) + stride);
-      if (this.at === null) this.stop();
-    }, wait);
-    this.play.textContent = "❚❚ Pause";
-    this.play.setAttribute("aria-label", "Pause");
-  }
-
-  private stop(): void {
-    if (this.timer === 0) return;
-    window.clearInterval(this.timer);
-    this.timer = 0;
-    this.play.textContent = "▶ Play";
-    this.play.setAttribute("aria-label", "Play how the graph grew");
-    this.live.textContent = `${this.said.textContent}`;
-  }
-
-  private key(event: KeyboardEvent): void {
+  #key(event: KeyboardEvent): void {
     if ((event.target as Element).closest(".tft-growth-graph") !== null) return; // a graph has arrow keys of its own
-    const last = this.frames.length - 1;
-    const now = this.at ?? last;
-    const to = {
-      ArrowLeft: now - 1,
-      ArrowDown: now - 1,
-      ArrowRight: now + 1,
-      ArrowUp: now + 1,
-      PageDown: now - 10,
-      PageUp: now + 10,
-      Home: 0,
-      End: last,
-    }[event.key];
-    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    // Not left to the slider: a notebook keeps arrow keys for itself.
-    event.preventDefault();
-    event.stopPropagation();
-    this.stop();
-    this.show(Math.min(last, Math.max(0, to)));
+    this.#player.key(event);
   }
 
   // --- places ---
 
-  private resized(): void {
-    const scale = this.scale();
-    for (const pane of this.panes) pane.drawMeter(scale);
-    this.level();
+  #resized(): void {
+    const scale = this.#scale();
+    for (const pane of this.#panes) pane.drawMeter(scale);
+    this.#level();
   }
 
-  private level(): void {
-    if (this.traits.get("height") === 0) for (const pane of this.panes) pane.fitHeight(this.panes.length > 1);
+  #level(): void {
+    if (this.#traits.get("height") === 0) for (const pane of this.#panes) pane.fitHeight(this.#panes.length > 1);
   }
 }
 

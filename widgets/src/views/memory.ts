@@ -1,7 +1,7 @@
 // The memory view: what each device's memory held over one run or many; reserved, limit, and where there was no room.
 
 import { Cleanup } from "../base/cleanup";
-import { focusNear, h } from "../base/elements";
+import { consume, focusNear, h } from "../base/elements";
 import { bytesText, timeText } from "../base/format";
 import { drawer, s } from "../base/svg";
 import { ticks } from "../base/time_axis";
@@ -18,48 +18,47 @@ const MOST_HOLDERS = 9;
 const FAR = 20; // times the peak
 
 class MemoryView {
-  private readonly root = h("div", {
+  readonly #traits: Traits<MemoryTraits>;
+  readonly #root = h("div", {
     class: "tfteach-graph tfteach-memory",
     role: "group",
     "aria-label": "Memory over time",
     "data-lm-suppress-shortcuts": "true",
   });
-  private readonly charts = h("div", { class: "tft-charts" });
-  private curves: Curve[] = [];
+  readonly #charts = h("div", { class: "tft-charts" });
+  #curves: Curve[] = [];
   /** For each chart the number of the point that the cursor is at. */
-  private cursors: (number | null)[] = [];
-  private readonly drawing: { later: () => void; stop: () => void };
-  private readonly cleanup = new Cleanup();
+  #cursors: (number | null)[] = [];
+  readonly #drawLater: () => void;
+  readonly #cleanup = new Cleanup();
 
-  constructor(
-    private readonly traits: Traits<MemoryTraits>,
-    parent: HTMLElement,
-  ) {
-    this.root.append(this.charts);
-    parent.append(this.root);
-    this.drawing = drawer(this.root, () => this.draw());
-    this.cleanup.add(
-      onChange(traits, ["_curves"], () => this.show()),
-      onChange(traits, ["selected"], () => this.drawing.later()),
+  constructor(traits: Traits<MemoryTraits>, parent: HTMLElement) {
+    this.#traits = traits;
+
+    this.#root.append(this.#charts);
+    parent.append(this.#root);
+    this.#drawLater = drawer(this.#root, () => this.#draw(), this.#cleanup);
+    this.#cleanup.add(
+      onChange(traits, ["_curves"], () => this.#show()),
+      onChange(traits, ["selected"], () => this.#drawLater()),
       shareSelection(traits),
-      () => this.drawing.stop(),
-      () => this.root.remove(),
+      () => this.#root.remove(),
     );
-    this.show();
+    this.#show();
   }
 
   destroy(): void {
-    this.cleanup.end();
+    this.#cleanup.end();
   }
 
-  private show(): void {
-    this.curves = this.traits.get("_curves").map(decodeCurve);
-    const { curves } = this;
-    if (this.charts.children.length !== curves.length || curves.length === 0) {
-      this.cursors = curves.map(() => null);
-      this.charts.replaceChildren(...curves.map((_, i) => this.frame(i)));
+  #show(): void {
+    this.#curves = this.#traits.get("_curves").map(decodeCurve);
+    const curves = this.#curves;
+    if (this.#charts.children.length !== curves.length || curves.length === 0) {
+      this.#cursors = curves.map(() => null);
+      this.#charts.replaceChildren(...curves.map((_, i) => this.#frame(i)));
       if (curves.length === 0)
-        this.charts.append(
+        this.#charts.append(
           h(
             "p",
             { class: "tft-nothing" },
@@ -67,21 +66,20 @@ class MemoryView {
           ),
         );
     }
-    this.drawing.later();
+    this.#drawLater();
   }
 
-  private frame(i: number): HTMLElement {
+  #frame(i: number): HTMLElement {
     const plot = h("div", {
       class: "tft-plot",
       tabindex: "0",
       role: "application",
       "aria-label": "Memory over time. Left and right arrow: moment by moment; End: the peak.",
+      onkeydown: (event: KeyboardEvent) => this.#onKey(event, i),
+      onpointermove: (event: PointerEvent) =>
+        this.#point(i, this.#near(i, event.clientX - plot.getBoundingClientRect().left)),
+      onpointerleave: () => this.#point(i, null),
     });
-    plot.addEventListener("keydown", (event) => this.onKey(event, i));
-    plot.addEventListener("pointermove", (event) =>
-      this.point(i, this.near(i, event.clientX - plot.getBoundingClientRect().left)),
-    );
-    plot.addEventListener("pointerleave", () => this.point(i, null));
     return h(
       "section",
       { class: "tft-chart" },
@@ -95,32 +93,31 @@ class MemoryView {
     );
   }
 
-  private point(i: number, at: number | null): void {
-    if (this.cursors[i] === at) return;
-    this.cursors[i] = at;
-    this.drawing.later();
+  #point(i: number, at: number | null): void {
+    if (this.#cursors[i] === at) return;
+    this.#cursors[i] = at;
+    this.#drawLater();
   }
 
-  private onKey(event: KeyboardEvent, i: number): void {
-    const { points } = this.curves[i]!;
-    const at = this.cursors[i] ?? -1;
+  #onKey(event: KeyboardEvent, i: number): void {
+    const { points } = this.#curves[i]!;
+    const at = this.#cursors[i] ?? -1;
     const peak = points.reduce((best, p, n) => (p.taken > points[best]!.taken ? n : best), 0);
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: peak }[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.point(i, Math.max(0, Math.min(points.length - 1, to)));
+    consume(event);
+    this.#point(i, Math.max(0, Math.min(points.length - 1, to)));
   }
 
-  private near(i: number, x: number): number {
-    const { points } = this.curves[i]!;
-    const { at } = this.scale(i);
+  #near(i: number, x: number): number {
+    const { points } = this.#curves[i]!;
+    const { at } = this.#scale(i);
     let found = 0;
     for (const [n, p] of points.entries()) if (at(p.at) <= x + 1) found = n;
     return found;
   }
 
-  private scale(i: number): {
+  #scale(i: number): {
     at: (t: number) => number;
     up: (bytes: number) => number;
     width: number;
@@ -128,8 +125,8 @@ class MemoryView {
     to: number;
     most: number;
   } {
-    const curve = this.curves[i]!;
-    const plot = this.charts.querySelectorAll<HTMLElement>(".tft-plot")[i]!;
+    const curve = this.#curves[i]!;
+    const plot = this.#charts.querySelectorAll<HTMLElement>(".tft-plot")[i]!;
     const width = Math.max(120, plot.clientWidth);
     const from = curve.points[0]?.at ?? 0;
     const to = Math.max(from + 1, curve.points.at(-1)?.at ?? 0, curve.runs.at(-1)?.to ?? 0);
@@ -146,12 +143,12 @@ class MemoryView {
 
   // --- the pictures ---
 
-  private draw(): void {
-    for (const [i, curve] of this.curves.entries()) {
-      const section = this.charts.children[i] as HTMLElement | undefined;
+  #draw(): void {
+    for (const [i, curve] of this.#curves.entries()) {
+      const section = this.#charts.children[i] as HTMLElement | undefined;
       if (section === undefined) return;
       // One line for a device that nothing came to, beside others that have much to show.
-      const idle = curve.peak === 0 && curve.exhausted.length === 0 && this.curves.some(({ peak }) => peak > 0);
+      const idle = curve.peak === 0 && curve.exhausted.length === 0 && this.#curves.some(({ peak }) => peak > 0);
       section.classList.toggle("tft-chart-idle", idle);
       const words = [
         curve.policy,
@@ -167,14 +164,14 @@ class MemoryView {
           h("span", {}, words.filter((w) => w !== "").join(" · ")),
         );
       if (idle) continue;
-      section.querySelector(".tft-plot")!.replaceChildren(this.plot(i, curve));
-      section.querySelector(".tft-reading")!.replaceChildren(...this.reading(curve, this.cursors[i] ?? null));
-      this.drawHolders(section.querySelector<HTMLElement>(".tft-holders")!, curve);
+      section.querySelector(".tft-plot")!.replaceChildren(this.#plot(i, curve));
+      section.querySelector(".tft-reading")!.replaceChildren(...this.#reading(curve, this.#cursors[i] ?? null));
+      this.#drawHolders(section.querySelector<HTMLElement>(".tft-holders")!, curve);
     }
   }
 
-  private plot(i: number, curve: Curve): SVGElement {
-    const { at, up, width, from, to, most } = this.scale(i);
+  #plot(i: number, curve: Curve): SVGElement {
+    const { at, up, width, from, to, most } = this.#scale(i);
     const [right, floor] = [width - RIGHT, HEIGHT - BOTTOM];
     const n = (value: number): string => value.toFixed(1);
     const picture = s("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, "aria-hidden": "true" });
@@ -248,7 +245,7 @@ class MemoryView {
         ),
       );
     }
-    const cursor = this.cursors[i] ?? null;
+    const cursor = this.#cursors[i] ?? null;
     const p = cursor === null ? undefined : curve.points[cursor];
     if (p !== undefined)
       picture.append(
@@ -258,7 +255,7 @@ class MemoryView {
     return picture;
   }
 
-  private reading(curve: Curve, cursor: number | null): Node[] {
+  #reading(curve: Curve, cursor: number | null): Node[] {
     const p = cursor === null ? undefined : curve.points[cursor];
     if (p !== undefined) {
       const run = curve.runs.find(({ from, to }) => from <= p.at && p.at <= to);
@@ -284,15 +281,24 @@ class MemoryView {
     ];
   }
 
-  private drawHolders(el: HTMLElement, curve: Curve): void {
+  #drawHolders(el: HTMLElement, curve: Curve): void {
     el.hidden = curve.holders.length === 0;
     if (el.hidden) return;
-    const selected = opOf(this.traits.get("selected"));
+    const selected = opOf(this.#traits.get("selected"));
     const most = curve.holders[0]!.size;
     const rows = curve.holders.slice(0, MOST_HOLDERS).map(({ name, size }) => {
       const press = h(
         "button",
-        { type: "button", class: "tft-holder", "aria-pressed": `${name === selected}`, title: name },
+        {
+          type: "button",
+          class: "tft-holder",
+          "aria-pressed": name === selected,
+          title: name,
+          onclick: () => {
+            update(this.#traits, { selected: name === selected ? "" : name });
+            this.#drawLater();
+          },
+        },
         h("span", {
           class: "tft-share-bar",
           style: `width: ${((100 * size) / most).toFixed(1)}%`,
@@ -301,10 +307,6 @@ class MemoryView {
         h("code", {}, shorten(name, 27)),
         h("span", {}, bytesText(size)),
       );
-      press.addEventListener("click", () => {
-        update(this.traits, { selected: name === selected ? "" : name });
-        this.drawing.later();
-      });
       return h("li", {}, press);
     });
     const more = curve.holders.length - rows.length;

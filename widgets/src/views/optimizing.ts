@@ -1,6 +1,6 @@
 // What the optimizer does to a run: the graph before and after each pass, with what was folded, merged, removed, and why.
 import { Cleanup } from "../base/cleanup";
-import { h } from "../base/elements";
+import { consume, h } from "../base/elements";
 import { earlier, legend, Pair } from "../graph_view/side_by_side";
 import { hosted } from "../kernel/host";
 import { LocalTraits } from "../kernel/local_traits";
@@ -13,93 +13,91 @@ const MOST_OPEN = 12; // scopes that differ; more of them open would be no pictu
 const MOST_REASONS = 200;
 
 class OptimizingView {
-  private readonly title = h("h3");
-  private readonly passes = h("div", { class: "tft-passes", role: "group", "aria-label": "Passes of the optimizer" });
-  private readonly about = h("p", { class: "tft-pass-about", "aria-live": "polite" });
-  private readonly head = h("div", { class: "tft-diff-head" });
-  private readonly body = h("div", { class: "tft-pass-graphs" });
-  private readonly why = h("section", { class: "tft-pass-why", "aria-label": "What was done, and why" });
-  private readonly root = h(
+  readonly #traits: Traits<OptimizingTraits>;
+  readonly #title = h("h3");
+  readonly #passes = h("div", { class: "tft-passes", role: "group", "aria-label": "Passes of the optimizer" });
+  readonly #about = h("p", { class: "tft-pass-about", "aria-live": "polite" });
+  readonly #head = h("div", { class: "tft-diff-head" });
+  readonly #body = h("div", { class: "tft-pass-graphs" });
+  readonly #why = h("section", { class: "tft-pass-why", "aria-label": "What was done, and why" });
+  readonly #root = h(
     "div",
     { class: "tfteach-diff tfteach-optimizing", role: "group", "aria-label": "The optimizer's passes" },
-    h("div", { class: "tft-opt-top" }, this.title, this.passes),
-    this.about,
-    this.why,
-    this.head,
-    this.body,
+    h("div", { class: "tft-opt-top" }, this.#title, this.#passes),
+    this.#about,
+    this.#why,
+    this.#head,
+    this.#body,
   );
-  private pair: Pair | null = null;
-  private readonly cleanup = new Cleanup();
+  #pair: Pair | null = null;
+  readonly #cleanup = new Cleanup();
 
-  constructor(
-    private readonly traits: Traits<OptimizingTraits>,
-    parent: HTMLElement,
-  ) {
-    parent.append(this.root);
-    this.cleanup.add(
-      onChange(traits, ["_passes", "chosen", "problem"], () => this.show()),
-      () => this.pair?.destroy(),
-      () => this.root.remove(),
+  constructor(traits: Traits<OptimizingTraits>, parent: HTMLElement) {
+    this.#traits = traits;
+
+    parent.append(this.#root);
+    this.#cleanup.add(
+      onChange(traits, ["_passes", "chosen", "problem"], () => this.#show()),
+      () => this.#pair?.destroy(),
+      () => this.#root.remove(),
     );
-    this.passes.addEventListener("keydown", (event) => this.onKey(event));
-    this.show();
+    this.#passes.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#show();
   }
 
   destroy(): void {
-    this.cleanup.end();
+    this.#cleanup.end();
   }
 
-  private choose(number: number): void {
-    const last = this.traits.get("_passes").length - 1;
-    update(this.traits, { chosen: Math.max(0, Math.min(last, number)) });
-    this.show();
-    this.passes.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
+  #choose(number: number): void {
+    const last = this.#traits.get("_passes").length - 1;
+    update(this.#traits, { chosen: Math.max(0, Math.min(last, number)) });
+    this.#show();
+    this.#passes.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
   }
 
-  private onKey(event: KeyboardEvent): void {
+  #onKey(event: KeyboardEvent): void {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.choose(this.traits.get("chosen") + by);
+    consume(event);
+    this.#choose(this.#traits.get("chosen") + by);
   }
 
-  private get pass(): Pass | undefined {
-    const passes = this.traits.get("_passes");
-    return passes[Math.min(this.traits.get("chosen"), passes.length - 1)];
+  get #pass(): Pass | undefined {
+    const passes = this.#traits.get("_passes");
+    return passes[Math.min(this.#traits.get("chosen"), passes.length - 1)];
   }
 
-  private show(): void {
-    this.pair?.destroy();
-    this.pair = null;
-    const [problem, pass] = [this.traits.get("problem"), this.pass];
-    this.title.textContent = problem === "" ? this.traits.get("_summary") : "Nothing to optimize";
-    this.about.textContent = pass === undefined ? problem : `${told(pass)}: ${pass.about}.`;
-    for (const part of [this.passes, this.head, this.body, this.why]) part.hidden = pass === undefined;
+  #show(): void {
+    this.#pair?.destroy();
+    this.#pair = null;
+    const [problem, pass] = [this.#traits.get("problem"), this.#pass];
+    this.#title.textContent = problem === "" ? this.#traits.get("_summary") : "Nothing to optimize";
+    this.#about.textContent = pass === undefined ? problem : `${told(pass)}: ${pass.about}.`;
+    for (const part of [this.#passes, this.#head, this.#body, this.#why]) part.hidden = pass === undefined;
     if (pass === undefined) return;
-    this.showPasses();
-    this.showPair(pass);
-    this.showWhy(pass);
+    this.#showPasses();
+    this.#showPair(pass);
+    this.#showWhy(pass);
   }
 
   /** The passes as a pipeline; between them, how many ops are left to compute. */
-  private showPasses(): void {
-    const [whole, ...each] = this.traits.get("_passes");
+  #showPasses(): void {
+    const [whole, ...each] = this.#traits.get("_passes");
     const one = (pass: Pass, number: number): HTMLElement => {
       const changes = Object.keys(pass.reasons).length;
-      const press = h(
+      return h(
         "button",
         {
           type: "button",
           class: `tft-pass${changes === 0 ? " tft-pass-idle" : ""}`,
-          "aria-pressed": `${pass === this.pass}`,
+          "aria-pressed": pass === this.#pass,
           title: told(pass),
+          onclick: () => this.#choose(number),
         },
         h("b", {}, titleOf(pass)),
         h("span", {}, changes === 0 ? "nothing to do" : `${changes} op${changes === 1 ? "" : "s"}`),
       );
-      press.addEventListener("click", () => this.choose(number));
-      return press;
     };
     const left = (ops: number): HTMLElement =>
       h(
@@ -109,13 +107,13 @@ class OptimizingView {
         h("span", { class: "tft-sr" }, " ops to compute"),
       );
     if (each.length === 0) {
-      this.passes.replaceChildren(
+      this.#passes.replaceChildren(
         one(whole!, 0),
         h("span", {}, "A large run: print(view.optimizer_log) tells pass by pass."),
       );
       return;
     }
-    this.passes.replaceChildren(
+    this.#passes.replaceChildren(
       one(whole!, 0),
       h("span", { class: "tft-rule" }),
       left(each[0]!.from),
@@ -123,8 +121,8 @@ class OptimizingView {
     );
   }
 
-  private showPair(pass: Pass): void {
-    const stages = this.traits.get("_stages");
+  #showPair(pass: Pass): void {
+    const stages = this.#traits.get("_stages");
     const [before, after] = [stages[pass.before]!, stages[pass.after]!];
     const kept = new Set(after.rows.map((row) => row[0]));
     const differs = [
@@ -133,22 +131,25 @@ class OptimizingView {
     ];
     const open = new Set(differs.flatMap(scopesOf));
     const state = new LocalTraits(after, {
-      _graph: this.traits.get("_graph"),
+      _graph: this.#traits.get("_graph"),
       expanded: open.size <= MOST_OPEN ? [...open] : null,
       fetches: after.fetched,
     });
-    this.pair = new Pair({ before: earlier(state, before, before.fetched), after: state }, pass, this.body, {
+    this.#pair = new Pair({ before: earlier(state, before, before.fetched), after: state }, pass, this.#body, {
       isRun: true,
     });
-    this.head.replaceChildren(...legend(), this.pair.next);
+    this.#head.replaceChildren(...legend(), this.#pair.next);
   }
 
-  private showWhy({ reasons, changes }: Pass): void {
+  #showWhy({ reasons, changes }: Pass): void {
     const rows = Object.entries(reasons);
-    this.why.hidden = rows.length === 0;
+    this.#why.hidden = rows.length === 0;
     const list = rows.slice(0, MOST_REASONS).map(([name, lines]) => {
-      const press = h("button", { type: "button", class: "tft-pass-node", title: `Show ${name}` }, shorten(name, 44));
-      press.addEventListener("click", () => this.pair?.goTo(name));
+      const press = h(
+        "button",
+        { type: "button", class: "tft-pass-node", title: `Show ${name}`, onclick: () => this.#pair?.goTo(name) },
+        shorten(name, 44),
+      );
       const more = (Object.hasOwn(changes, name) ? changes[name]! : []).map((line) =>
         h("span", { class: "tft-muted" }, line),
       );
@@ -161,7 +162,7 @@ class OptimizingView {
     });
     const rest = rows.length - list.length;
     if (rest > 0) list.push(h("li", { class: "tft-muted" }, `and ${rest} more`));
-    this.why.replaceChildren(h("ul", { tabindex: "0", "aria-label": "Ops with reasons" }, ...list));
+    this.#why.replaceChildren(h("ul", { tabindex: "0", "aria-label": "Ops with reasons" }, ...list));
   }
 }
 

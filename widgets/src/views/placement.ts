@@ -1,15 +1,17 @@
 // The placement view: the graph by device, beside the log of placements with reasons, copies and memory.
 
+import type { ReadonlySignal } from "@preact/signals-core";
+import { computed, effect, signal, untracked } from "@preact/signals-core";
 import { Cleanup } from "../base/cleanup";
-import { h } from "../base/elements";
-import { bytesText } from "../base/format";
+import { consume, h } from "../base/elements";
+import { bytesText, count, digits } from "../base/format";
 import type { Badge } from "../drawing/badges";
 import type { NodeMarks } from "../drawing/canvas";
 import { withoutLikeness } from "../drawing/node_marks";
 import { GraphView } from "../graph_view/graph_view";
 import { hosted } from "../kernel/host";
+import { traitSignal } from "../kernel/trait_signal";
 import type { Traits } from "../kernel/traits";
-import { onChange } from "../kernel/traits";
 import type { Copy, DeviceRow, Placement, PlacementTraits } from "../kernel/view_messages";
 import { decodeCopy, decodePlacement } from "../kernel/view_messages";
 import type { SceneEdge, SceneNode } from "../layout/scene";
@@ -17,147 +19,144 @@ import type { SceneEdge, SceneNode } from "../layout/scene";
 const MOST_ROWS = 600;
 
 class PlacementView {
-  private readonly view: GraphView;
-  private readonly problem = h("p", { class: "tft-problem", role: "alert" });
-  private readonly devices = h("div", {
+  readonly #view: GraphView;
+  readonly #problem = h("p", { class: "tft-problem", role: "alert" });
+  readonly #devices = h("div", {
     class: "tft-devices",
     role: "group",
     "aria-label": "Devices: choose one to see its ops alone",
   });
-  private readonly title = h("h3");
-  private readonly kinds = h("select", { "aria-label": "Show ops by the reason of their placement" });
-  private readonly ops = h("ol", { class: "tft-ops", role: "listbox", "aria-label": "Placements" });
-  private readonly copiesTitle = h("h3");
-  private readonly copiesHead = h("div", { class: "tft-log-head tft-copies-head" }, this.copiesTitle);
-  private readonly copies = h("ol", { class: "tft-copies", role: "listbox", "aria-label": "Copies between devices" });
-  /** Op -> its row. */
-  private placed = new Map<number, Placement>();
-  private moved: Copy[] = [];
+  readonly #title = h("h3");
+  readonly #kinds = h("select", { "aria-label": "Show ops by the reason of their placement" });
+  readonly #ops = h("ol", { class: "tft-ops", role: "listbox", "aria-label": "Placements" });
+  readonly #copiesTitle = h("h3");
+  readonly #copiesHead = h("div", { class: "tft-log-head tft-copies-head" }, this.#copiesTitle);
+  readonly #copies = h("ol", { class: "tft-copies", role: "listbox", "aria-label": "Copies between devices" });
+  readonly #devicesOf: ReadonlySignal<DeviceRow[]>;
+  readonly #summary: ReadonlySignal<string>;
+  readonly #placed: ReadonlySignal<Map<number, Placement>>;
+  readonly #moved: ReadonlySignal<Copy[]>;
   /** "op:port:reader" -> the copy that brings it there. */
-  private copyOf = new Map<string, Copy>();
-  private device: number | null = null;
-  private copy: Copy | null = null;
-  private readonly root = h("div", { class: "tfteach-placement" });
-  private readonly cleanup = new Cleanup();
+  readonly #copyOf = computed(() => {
+    const found = new Map<string, Copy>();
+    for (const copy of this.#moved.value) {
+      for (const reader of copy.readers) found.set(`${copy.op}:${copy.port}:${reader}`, copy);
+    }
+    return found;
+  });
+  /** The device and the reason to which the log is narrowed, and the copy that was clicked. */
+  readonly #device = signal<number | null>(null);
+  readonly #kind = signal("");
+  readonly #copy = signal<Copy | null>(null);
+  readonly #root = h("div", { class: "tfteach-placement" });
+  readonly #cleanup = new Cleanup();
 
-  constructor(
-    private readonly traits: Traits<PlacementTraits>,
-    parent: HTMLElement,
-  ) {
-    this.index();
-    const root = this.root;
+  constructor(traits: Traits<PlacementTraits>, parent: HTMLElement) {
+    const [root, cleanup] = [this.#root, this.#cleanup];
     parent.append(root);
-    this.view = new GraphView(traits, root, {
-      decorate: (node, said) => this.decorate(node, said),
-      edge: (edge, classes) => (this.copiesOn(edge).length > 0 ? [...classes, "tft-copy"] : classes),
-      edgeNote: (edge) => this.edgeNote(edge),
+    const [placed, copies] = [traitSignal(traits, "_placed", cleanup), traitSignal(traits, "_copies", cleanup)];
+    const problem = traitSignal(traits, "problem", cleanup);
+    this.#devicesOf = traitSignal(traits, "_devices", cleanup);
+    this.#summary = traitSignal(traits, "_summary", cleanup);
+    this.#placed = computed(() => new Map(placed.value.map((row) => [row[0], decodePlacement(row)])));
+    this.#moved = computed(() => copies.value.map(decodeCopy));
+    this.#view = new GraphView(traits, root, {
+      decorate: (node, said) => this.#decorate(node, said),
+      edge: (edge, classes) => (this.#copiesOn(edge).length > 0 ? [...classes, "tft-copy"] : classes),
+      edgeNote: (edge) => this.#edgeNote(edge),
     });
     const log = h(
       "section",
       { class: "tft-log", "aria-label": "Placement log" },
-      h("div", { class: "tft-log-head" }, this.title, this.kinds),
-      this.ops,
-      this.copiesHead,
-      this.copies,
+      h("div", { class: "tft-log-head" }, this.#title, this.#kinds),
+      this.#ops,
+      this.#copiesHead,
+      this.#copies,
     );
-    this.view.frame.root.querySelector(".tft-bar")!.after(this.problem, this.devices);
-    this.view.frame.stage.after(log);
-    this.kinds.addEventListener("change", () => this.showLog());
-    for (const list of [this.ops, this.copies]) list.addEventListener("keydown", (event) => onKey(event, list));
-    this.cleanup.add(
-      onChange(traits, ["_devices", "_placed", "_copies", "_summary", "problem"], () => this.show()),
-      onChange(traits, ["selected"], () => this.showSelected()),
-      () => this.view.destroy(),
+    this.#view.frame.bar.after(this.#problem, this.#devices);
+    this.#view.frame.stage.after(log);
+    this.#kinds.addEventListener("change", () => {
+      this.#kind.value = this.#kinds.value;
+    });
+    for (const list of [this.#ops, this.#copies]) list.addEventListener("keydown", (event) => onKey(event, list));
+    this.#view.start();
+    cleanup.add(
       () => root.remove(),
+      () => this.#view.destroy(),
+      effect(() => {
+        this.#problem.hidden = problem.value === "";
+        this.#problem.replaceChildren(h("b", {}, "Cannot be placed: "), problem.value);
+      }),
+      effect(() => this.#showDevices()),
+      effect(() => this.#showKinds()),
+      effect(() => this.#showLog()),
+      effect(() => this.#showCopies()),
+      effect(() => this.#showSelected()),
     );
-    this.show();
   }
 
   destroy(): void {
-    this.cleanup.end();
-  }
-
-  private index(): void {
-    this.placed = new Map(this.traits.get("_placed").map((row) => [row[0], decodePlacement(row)]));
-    this.moved = this.traits.get("_copies").map(decodeCopy);
-    this.copyOf = new Map();
-    for (const copy of this.moved) {
-      for (const reader of copy.readers) this.copyOf.set(`${copy.op}:${copy.port}:${reader}`, copy);
-    }
-  }
-
-  private show(): void {
-    this.index();
-    const problem = this.traits.get("problem");
-    this.problem.hidden = problem === "";
-    this.problem.replaceChildren(h("b", {}, "Cannot be placed: "), problem);
-    this.showDevices();
-    this.showKinds();
-    this.showLog();
-    this.showCopies();
-    this.view.remark();
+    this.#cleanup.end();
   }
 
   // --- devices and their memory ---
 
-  private showDevices(): void {
-    this.devices.replaceChildren(
-      ...this.traits.get("_devices").map((device, i) => {
+  #showDevices(): void {
+    this.#devices.replaceChildren(
+      ...this.#devicesOf.value.map((device, i) => {
         const { label, simulated, ops } = device;
-        const card = h(
+        return h(
           "button",
           {
             type: "button",
             class: `tft-device tft-dev-${device.colour}`,
             title: [device.about || device.name, memoryText(device)].join("\n"),
-            "aria-pressed": `${this.device === i}`,
+            "aria-pressed": this.#device.value === i,
+            onclick: () => {
+              this.#device.value = this.#device.value === i ? null : i;
+              (this.#devices.children[i] as HTMLElement).focus();
+            },
           },
           h("span", { class: "tft-swatch", "aria-hidden": "true" }),
           h("b", {}, label, simulated ? h("i", {}, "simulated") : null),
-          h("span", { class: "tft-muted" }, `${ops.toLocaleString("en")} op${ops === 1 ? "" : "s"}`),
+          h("span", { class: "tft-muted" }, count(ops, "op")),
           memoryBar(device),
           h("span", { class: "tft-muted tft-memory-words" }, memoryText(device)),
         );
-        card.addEventListener("click", () => {
-          this.device = this.device === i ? null : i;
-          this.showDevices();
-          this.showLog();
-          this.view.remark();
-          (this.devices.children[i] as HTMLElement).focus();
-        });
-        return card;
       }),
     );
   }
 
   // --- the log ---
 
-  private showKinds(): void {
-    const before = this.kinds.value;
+  #showKinds(): void {
+    const before = this.#kinds.value;
     const counts = new Map<string, number>();
-    for (const { kind } of this.placed.values()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    for (const { kind } of this.#placed.value.values()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     const options = [...counts]
       .sort((a, b) => b[1] - a[1])
       .map(([kind, n]) => h("option", { value: kind }, `${kind} (${n})`));
-    this.kinds.replaceChildren(h("option", { value: "" }, "every reason"), ...options);
-    this.kinds.value = counts.has(before) ? before : "";
+    this.#kinds.replaceChildren(h("option", { value: "" }, "every reason"), ...options);
+    this.#kinds.value = counts.has(before) ? before : "";
+    this.#kind.value = this.#kinds.value;
   }
 
-  private showLog(): void {
-    const devices = this.traits.get("_devices");
-    const kind = this.kinds.value;
-    const rows = [...this.placed.values()].filter(
-      (row) => (this.device === null || row.device === this.device) && (kind === "" || row.kind === kind),
+  #showLog(): void {
+    const [devices, device, kind] = [this.#devicesOf.value, this.#device.value, this.#kind.value];
+    this.#view.state.version.value; // names come with the graph
+    const rows = [...this.#placed.value.values()].filter(
+      (row) => (device === null || row.device === device) && (kind === "" || row.kind === kind),
     );
-    this.title.textContent = `${rows.length.toLocaleString("en")} op${rows.length === 1 ? "" : "s"}${this.device === null ? "" : ` on ${devices[this.device]?.label ?? "?"}`}`;
-    this.ops.replaceChildren(...rows.slice(0, MOST_ROWS).map((row) => this.logRow(row, devices)));
-    if (rows.length > MOST_ROWS) this.ops.append(more(rows.length - MOST_ROWS, "choose a device or a reason"));
-    (this.ops.firstElementChild as HTMLElement | null)?.setAttribute("tabindex", "0");
-    this.showSelected();
+    const where = device === null ? "" : ` on ${devices[device]?.label ?? "?"}`;
+    this.#title.textContent = `${count(rows.length, "op")}${where}`;
+    this.#ops.replaceChildren(...rows.slice(0, MOST_ROWS).map((row) => this.#logRow(row, devices)));
+    if (rows.length > MOST_ROWS) this.#ops.append(more(rows.length - MOST_ROWS, "choose a device or a reason"));
+    (this.#ops.firstElementChild as HTMLElement | null)?.setAttribute("tabindex", "0");
+    untracked(() => this.#showSelected());
   }
 
-  private logRow({ op, device, reason }: Placement, devices: readonly DeviceRow[]): HTMLElement {
-    const { name, type } = this.view.model.ops[op] ?? { name: "?", type: "" };
+  #logRow({ op, device, reason }: Placement, devices: readonly DeviceRow[]): HTMLElement {
+    const { name, type } = this.#view.model.ops[op] ?? { name: "?", type: "" };
     const place = devices[device];
     const item = h(
       "li",
@@ -168,19 +167,21 @@ class PlacementView {
     );
     item.dataset.op = `${op}`;
     item.addEventListener("click", () => {
-      this.copy = null;
-      this.view.goTo(op);
+      this.#copy.value = null;
+      this.#view.goTo(op);
     });
     return item;
   }
 
-  private showSelected(): void {
-    const id = this.traits.get("selected");
-    const node = this.view.nodeOf(id);
+  #showSelected(): void {
+    const { selected, version } = this.#view.state;
+    const [id, chosen] = [selected.value, this.#copy.value];
+    version.value;
+    const node = untracked(() => this.#view.nodeOf(id));
     const members = new Set(node?.members ?? []);
     const own = node === undefined ? undefined : node.kind === "op" ? node.members[0] : undefined;
     let first: HTMLElement | null = null;
-    for (const item of this.ops.querySelectorAll<HTMLElement>("li[role=option]")) {
+    for (const item of this.#ops.querySelectorAll<HTMLElement>("li[role=option]")) {
       const op = Number(item.dataset.op);
       item.setAttribute("aria-selected", `${op === own}`);
       item.classList.toggle("tft-inside", members.has(op) && op !== own);
@@ -188,44 +189,48 @@ class PlacementView {
       if (!members.has(op)) continue;
       first ??= item;
       if (op !== own) continue;
-      const { requested, device } = this.placed.get(op)!;
+      const { requested, device } = this.#placed.value.get(op)!;
       item.append(
         h(
           "div",
           { class: "tft-asked" },
           requested === "" ? "asked for nothing" : `asked for ${requested}`,
           h("br"),
-          `got ${this.traits.get("_devices")[device]?.name ?? "?"}`,
+          `got ${this.#devicesOf.value[device]?.name ?? "?"}`,
         ),
       );
     }
-    if (first !== null) scrollTo(this.ops, first);
-    for (const [i, item] of [...this.copies.querySelectorAll("li[role=option]")].entries()) {
-      const copy = this.moved[i];
+    if (first !== null) scrollTo(this.#ops, first);
+    for (const [i, item] of [...this.#copies.querySelectorAll("li[role=option]")].entries()) {
+      const copy = this.#moved.value[i];
       const touches = copy !== undefined && (members.has(copy.op) || copy.readers.some((r) => members.has(r)));
-      item.setAttribute("aria-selected", `${copy !== undefined && copy === this.copy}`);
+      item.setAttribute("aria-selected", `${copy !== undefined && copy === chosen}`);
       item.classList.toggle("tft-inside", touches);
     }
   }
 
   // --- copies ---
 
-  private showCopies(): void {
-    const copies = this.moved;
-    const devices = this.traits.get("_devices");
-    const bytes = /; (.*)$/.exec(this.traits.get("_summary"))?.[1] ?? "";
-    this.copiesHead.hidden = this.copies.hidden = copies.length === 0;
-    this.copiesTitle.textContent = bytes;
-    this.copies.replaceChildren(
+  #showCopies(): void {
+    const [copies, devices] = [this.#moved.value, this.#devicesOf.value];
+    this.#view.state.version.value; // names come with the graph
+    const bytes = /; (.*)$/.exec(this.#summary.value)?.[1] ?? "";
+    this.#copiesHead.hidden = this.#copies.hidden = copies.length === 0;
+    this.#copiesTitle.textContent = bytes;
+    this.#copies.replaceChildren(
       ...copies.slice(0, MOST_ROWS).map((copy) => {
-        const tensor = `${this.name(copy.op)}:${copy.port}`;
-        const item = h(
+        const tensor = `${this.#name(copy.op)}:${copy.port}`;
+        return h(
           "li",
           {
             role: "option",
             tabindex: "-1",
             "aria-selected": "false",
             title: copy.measured ? "size of the last run" : "size by the static shape",
+            onclick: () => {
+              this.#copy.value = copy;
+              if (copy.op >= 0) this.#view.goTo(copy.op);
+            },
           },
           h("code", { title: tensor }, `\u200e${tensor}`),
           h("span", { class: "tft-bytes" }, copy.size),
@@ -233,39 +238,32 @@ class PlacementView {
             "span",
             { class: "tft-reason" },
             h("span", { class: "tft-way-words" }, placeChip(devices[copy.from]), "→", placeChip(devices[copy.to])),
-            ` ${this.what(copy)}`,
+            ` ${this.#what(copy)}`,
           ),
         );
-        item.addEventListener("click", () => {
-          this.copy = copy;
-          if (copy.op >= 0) this.view.goTo(copy.op);
-          this.showSelected();
-          this.view.remark();
-        });
-        return item;
       }),
     );
-    if (copies.length > MOST_ROWS) this.copies.append(more(copies.length - MOST_ROWS, "select a box to see its own"));
-    (this.copies.firstElementChild as HTMLElement | null)?.setAttribute("tabindex", "0");
+    if (copies.length > MOST_ROWS) this.#copies.append(more(copies.length - MOST_ROWS, "select a box to see its own"));
+    (this.#copies.firstElementChild as HTMLElement | null)?.setAttribute("tabindex", "0");
   }
 
-  private name(op: number): string {
-    return this.view.model.ops[op]?.name ?? "?";
+  #name(op: number): string {
+    return this.#view.model.ops[op]?.name ?? "?";
   }
 
   /** What a copy is for. */
-  private what({ fed, fetched, readers }: Copy): string {
-    const ends = [...(fetched ? ["the fetch"] : []), ...readers.slice(0, 2).map((op) => this.name(op))];
+  #what({ fed, fetched, readers }: Copy): string {
+    const ends = [...(fetched ? ["the fetch"] : []), ...readers.slice(0, 2).map((op) => this.#name(op))];
     return `${fed ? "fed, " : ""}for ${ends.join(", ")}${readers.length > 2 ? ` and ${readers.length - 2} more` : ""}`;
   }
 
   // --- the picture ---
 
-  private decorate(node: SceneNode, said: NodeMarks): NodeMarks {
-    const devices = this.traits.get("_devices");
+  #decorate(node: SceneNode, said: NodeMarks): NodeMarks {
+    const devices = this.#devicesOf.value;
     const counts = new Map<number, number>();
     for (const op of node.node.members) {
-      const device = this.placed.get(op)?.device;
+      const device = this.#placed.value.get(op)?.device;
       if (device !== undefined) counts.set(device, (counts.get(device) ?? 0) + 1);
     }
     const here = [...counts.keys()].sort((a, b) => a - b);
@@ -277,10 +275,10 @@ class PlacementView {
           ? `tft-dev-${devices[here[0]!]?.colour ?? 0}`
           : "tft-dev-mixed",
     );
-    if (this.device !== null && !counts.has(this.device)) classes.push("tft-dim");
+    if (this.#device.value !== null && !counts.has(this.#device.value)) classes.push("tft-dim");
     const words = here.map((d) => devices[d]?.label ?? "?");
     if (!node.open) badges.push(...words.reverse().map((text): Badge => ({ text, kind: "device" })));
-    const only = this.placed.get(this.view?.model.opOf(node.node)?.index ?? -1);
+    const only = this.#placed.value.get(this.#view.model.opOf(node.node)?.index ?? -1);
     const why = only === undefined ? "" : `, ${only.reason}`;
     return {
       ...said,
@@ -290,13 +288,13 @@ class PlacementView {
     };
   }
 
-  private copiesOn(edge: SceneEdge): Copy[] {
-    const found = edge.base.map(({ from, port, to }) => this.copyOf.get(`${from}:${port}:${to}`));
+  #copiesOn(edge: SceneEdge): Copy[] {
+    const found = edge.base.map(({ from, port, to }) => this.#copyOf.value.get(`${from}:${port}:${to}`));
     return [...new Set(found)].filter((copy) => copy !== undefined);
   }
 
-  private edgeNote(edge: SceneEdge): string | undefined {
-    const copies = this.copiesOn(edge);
+  #edgeNote(edge: SceneEdge): string | undefined {
+    const copies = this.#copiesOn(edge);
     if (copies.length === 0) return undefined;
     if (!edge.starts) return ""; // said where the line begins
     if (copies.length > 1) return `${copies.length} copies`;
@@ -304,8 +302,8 @@ class PlacementView {
   }
 }
 
-function more(count: number, advice: string): HTMLElement {
-  return h("li", { role: "presentation", class: "tft-muted" }, `and ${count.toLocaleString("en")} more: ${advice}`);
+function more(rest: number, advice: string): HTMLElement {
+  return h("li", { role: "presentation", class: "tft-muted" }, `and ${digits(rest)} more: ${advice}`);
 }
 
 function placeChip(device: DeviceRow | undefined): HTMLElement {
@@ -350,8 +348,7 @@ function onKey(event: KeyboardEvent, list: HTMLElement): void {
     items[at]!.click();
     items[at]!.focus();
   } else return;
-  event.preventDefault();
-  event.stopPropagation();
+  consume(event);
 }
 
 export default hosted((traits: Traits<PlacementTraits>, el) => new PlacementView(traits, el));

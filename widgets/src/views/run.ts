@@ -1,93 +1,99 @@
 // The run view: the session runs of a cell, what each needs, how it is found, and a guess of it that is scored.
+import type { ReadonlySignal } from "@preact/signals-core";
+import { batch, effect } from "@preact/signals-core";
 import { Cleanup } from "../base/cleanup";
 import { button, h } from "../base/elements";
 import { count } from "../base/format";
+import { Player } from "../base/player";
 import type { NodeMarks } from "../drawing/canvas";
 import { GraphView } from "../graph_view/graph_view";
 import { hosted } from "../kernel/host";
+import { traitSignal } from "../kernel/trait_signal";
 import type { Traits } from "../kernel/traits";
 import { onChange, update } from "../kernel/traits";
-import type { RunTraits } from "../kernel/view_messages";
+import type { CellRun, RunTraits } from "../kernel/view_messages";
 import type { SceneNode } from "../layout/scene";
 
-const WAVE_MS = 520;
+const PACE = { shortest: 520, longest: 520, whole: Infinity }; // milliseconds
 
 class RunView {
-  private readonly view: GraphView;
-  private readonly list = h("ol", { class: "tft-runs-list", "aria-label": "Session runs" });
-  private readonly bar = h("div", { class: "tft-run-bar", role: "toolbar", "aria-label": "The run" });
-  private readonly slider = h("input", {
+  readonly #traits: Traits<RunTraits>;
+  readonly #cleanup = new Cleanup();
+  readonly #view: GraphView;
+  readonly #runs: ReadonlySignal<CellRun[]>;
+  readonly #chosen: ReadonlySignal<number>;
+  readonly #predict: ReadonlySignal<boolean>;
+  readonly #guessed: ReadonlySignal<string[]>;
+  readonly #revealed: ReadonlySignal<boolean>;
+  readonly #score: ReadonlySignal<RunTraits["score"]>;
+  readonly #player: Player;
+  readonly #list = h("ol", { class: "tft-runs-list", "aria-label": "Session runs" });
+  readonly #slider = h("input", {
     type: "range",
     min: "0",
     value: "0",
     "aria-label": "Steps back from the fetches",
   });
-  private readonly said = h("span", { class: "tft-run-said", "aria-live": "polite" });
-  private readonly play = button("▶ Trace", "Trace back from the fetches what the run needs", () => this.togglePlay());
-  private readonly guess = button("Reveal", "Score the guess: which of the marked ops run?", () => this.reveal());
-  private timer = 0;
-  private wave: number | null = null;
-  private readonly root = h("div", { class: "tfteach-run" });
-  private readonly cleanup = new Cleanup();
+  readonly #said = h("span", { class: "tft-run-said", "aria-live": "polite" });
+  readonly #guess = button("Reveal", "Score the guess: which of the marked ops run?", () => this.#reveal());
+  readonly #root = h("div", { class: "tfteach-run" });
 
-  constructor(
-    private readonly traits: Traits<RunTraits>,
-    parent: HTMLElement,
-  ) {
-    const root = this.root;
+  constructor(traits: Traits<RunTraits>, parent: HTMLElement) {
+    this.#traits = traits;
+
+    const [cleanup, root] = [this.#cleanup, this.#root];
     parent.append(root);
-    this.view = new GraphView(traits, root, {
-      decorate: (node, said) => this.decorate(node, said),
-      click: (id) => this.mark(id),
-      marked: () => this.afterMarks(),
+    this.#runs = traitSignal(traits, "_run_list", cleanup);
+    this.#chosen = traitSignal(traits, "chosen", cleanup);
+    this.#predict = traitSignal(traits, "predict", cleanup);
+    this.#guessed = traitSignal(traits, "guessed", cleanup);
+    this.#revealed = traitSignal(traits, "revealed", cleanup);
+    this.#score = traitSignal(traits, "score", cleanup);
+    this.#view = new GraphView(traits, root, {
+      decorate: (node, marks) => this.#decorate(node, marks),
+      click: (id) => this.#mark(id),
     });
-    this.bar.append(this.play, this.slider, this.guess, this.said);
-    this.view.frame.root.querySelector(".tft-bar")!.after(this.bar);
-    this.view.frame.root.querySelector(".tft-body")!.prepend(this.list);
-    this.slider.addEventListener("input", () => {
-      const wave = Number(this.slider.value);
-      this.stop();
-      this.showWave(wave);
-    });
-    this.slider.addEventListener("keydown", (event) => this.turn(event));
-    this.cleanup.add(
-      onChange(traits, ["_run_list", "chosen"], () => this.showRuns()),
-      onChange(traits, ["predict", "guessed", "revealed"], () => this.view.remark()),
-      onChange(traits, ["fetches", "feeds"], () => this.forget()),
-      () => this.view.destroy(),
+    this.#player = this.#makePlayer();
+    const bar = h("div", { class: "tft-run-bar", role: "toolbar", "aria-label": "The run" });
+    bar.append(this.#player.button, this.#slider, this.#guess, this.#said);
+    this.#view.frame.bar.after(bar);
+    this.#view.frame.body.prepend(this.#list);
+    this.#slider.addEventListener("input", () => this.#player.seek(Number(this.#slider.value)));
+    this.#slider.addEventListener("keydown", (event) => this.#player.key(event));
+    const mark = (event: KeyboardEvent): void => {
+      // What is marked from the keyboard is the box with the focus.
+      const id = (event.target as Element).closest?.("[data-id]")?.getAttribute("data-id");
+      if (event.key === " " && id != null && this.#mark(id)) event.preventDefault();
+    };
+    cleanup.on(root, "keydown", mark, { capture: true });
+    cleanup.add(
       () => root.remove(),
+      () => this.#view.destroy(),
+      onChange(traits, ["fetches", "feeds"], () => this.#forget()),
+      effect(() => this.#showRuns()),
+      effect(() => this.#showBar()),
     );
-    root.addEventListener(
-      "keydown",
-      (event) => {
-        // What is marked from the keyboard is the box with the focus.
-        const id = (event.target as Element).closest?.("[data-id]")?.getAttribute("data-id");
-        if (event.key === " " && id != null && this.mark(id)) event.preventDefault();
-      },
-      true,
-    );
-    this.showRuns();
-    this.view.remark();
+    this.#view.start();
   }
 
   destroy(): void {
-    this.stop();
-    this.cleanup.end();
+    this.#cleanup.end();
   }
 
   // --- which run ---
 
-  private showRuns(): void {
-    const runs = this.traits.get("_run_list");
-    this.list.hidden = runs.length === 0;
-    this.list.replaceChildren(
+  #showRuns(): void {
+    const runs = this.#runs.value;
+    this.#list.hidden = runs.length === 0;
+    this.#list.replaceChildren(
       ...runs.map((run, i) => {
-        const item = button("", run.label, () => this.choose(i), "tft-run-item");
-        item.setAttribute("aria-pressed", `${i === this.traits.get("chosen")}`);
+        const item = button("", run.label, () => this.#choose(i), "tft-run-item");
+        item.setAttribute("aria-pressed", `${i === this.#chosen.value}`);
+        const share = `${((100 * run.needed) / Math.max(1, run.ops)).toFixed(1)}%`;
         item.replaceChildren(
           h("span", { class: "tft-run-label" }, run.label, run.count > 1 ? h("b", {}, ` ×${run.count}`) : null),
           h("span", { class: "tft-run-count" }, `${run.needed} of ${run.ops} ops`),
-          h("span", { class: "tft-meter", "aria-hidden": "true" }, meter(run.needed / Math.max(1, run.ops))),
+          h("span", { class: "tft-meter", "aria-hidden": "true" }, h("span", { style: `width: ${share}` })),
         );
         if (run.where !== "") item.append(h("span", { class: "tft-muted" }, run.where));
         if (run.text !== "") item.append(h("code", {}, run.text));
@@ -96,162 +102,133 @@ class RunView {
     );
   }
 
-  private choose(index: number): void {
-    const run = this.traits.get("_run_list")[index]!;
-    update(this.traits, { chosen: index, fetches: run.fetches, feeds: run.feeds });
-    this.forget();
-    this.view.remark();
-    this.showRuns();
+  #choose(index: number): void {
+    const { fetches, feeds } = this.#runs.value[index]!;
+    batch(() => {
+      update(this.#traits, { chosen: index, fetches, feeds });
+      this.#forget();
+    });
   }
 
   /** Another run: back to all of it, and to no guess. */
-  private forget(): void {
-    this.stop();
-    this.wave = null;
-    this.view.showWave(null);
-    if (this.traits.get("revealed")) update(this.traits, { revealed: false, guessed: [], score: null });
+  #forget(): void {
+    this.#player.pause();
+    this.#view.state.wave.value = null;
+    if (this.#revealed.value) update(this.#traits, { revealed: false, guessed: [], score: null });
   }
 
   // --- tracing back ---
 
-  private showWave(wave: number | null): void {
-    const end = this.view.depthOfRun();
-    this.wave = wave === null || wave >= end ? null : wave;
-    this.view.showWave(this.wave);
-  }
-
-  /** The arrows are the notebook's as well, which would take them away. */
-  private turn(event: KeyboardEvent): void {
-    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const wave = Math.max(0, Number(this.slider.value) + by);
-    this.stop();
-    this.showWave(wave);
-  }
-
-  private togglePlay(): void {
-    if (this.timer !== 0) {
-      this.stop();
-      return;
-    }
-    if (!this.view.light.active) return;
-    this.showWave(0);
-    const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (still) return; // the slider and the arrow keys do the steps
-    this.timer = window.setInterval(() => {
-      this.showWave((this.wave ?? 0) + 1);
-      if (this.wave === null) this.stop();
-    }, WAVE_MS);
-    this.afterMarks();
-  }
-
-  private stop(): void {
-    window.clearInterval(this.timer);
-    this.timer = 0;
-    this.afterMarks();
+  #makePlayer(): Player {
+    const { wave, depthOfRun, highlight } = this.#view.state;
+    const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+    return new Player(
+      {
+        first: () => 0,
+        last: () => depthOfRun.value,
+        position: () => wave.value ?? depthOfRun.value,
+        seek: (to) => {
+          wave.value = to >= depthOfRun.value ? null : to;
+        },
+        moves: () => highlight.value.active && !still.matches, // without, slider and arrow keys do the steps
+      },
+      PACE,
+      { play: "▶ Trace", title: "Trace back from the fetches what the run needs" },
+      this.#cleanup,
+    );
   }
 
   // --- guessing ---
 
-  private get guessing(): boolean {
-    return this.traits.get("predict") && !this.traits.get("revealed");
+  get #guessing(): boolean {
+    return this.#predict.value && !this.#revealed.value;
   }
 
-  private mark(id: string): boolean {
-    const node = this.view.nodeOf(id);
-    const op = node === undefined ? undefined : this.view.model.opOf(node);
-    if (!this.guessing || op === undefined) return false;
-    const marked = this.traits.get("guessed");
-    update(this.traits, {
-      guessed: marked.includes(op.name) ? marked.filter((name) => name !== op.name) : [...marked, op.name],
-    });
-    this.view.remark();
+  #mark(id: string): boolean {
+    const node = this.#view.nodeOf(id);
+    const op = node === undefined ? undefined : this.#view.model.opOf(node);
+    if (!this.#guessing || op === undefined) return false;
+    const marked = this.#guessed.value;
+    const others = marked.filter((name) => name !== op.name);
+    update(this.#traits, { guessed: others.length < marked.length ? others : [...marked, op.name] });
     return true;
   }
 
-  private reveal(): void {
-    if (!this.guessing) {
-      update(this.traits, { revealed: false, guessed: [], score: null });
-      this.view.remark();
+  #reveal(): void {
+    if (!this.#guessing) {
+      batch(() => update(this.#traits, { revealed: false, guessed: [], score: null }));
       return;
     }
-    const guessed = new Set(this.traits.get("guessed"));
+    const guessed = new Set(this.#guessed.value);
     const score = { right: 0, wrong: 0, missed: 0 };
-    for (const op of this.view.model.ops) {
-      const runs = this.view.light.needed.has(op.index);
+    for (const op of this.#view.model.ops) {
+      const runs = this.#view.light.needed.has(op.index);
       if (guessed.has(op.name)) score[runs ? "right" : "wrong"] += 1;
       else if (runs) score.missed += 1;
     }
-    update(this.traits, { revealed: true, score });
-    this.view.remark();
+    batch(() => update(this.#traits, { score, revealed: true }));
   }
 
-  private decorate(node: SceneNode, said: NodeMarks): NodeMarks {
-    if (this.view === undefined || !this.traits.get("predict")) return said; // while it is made
-    const names = this.traits.get("guessed");
-    const op = this.view.model.opOf(node.node);
-    const guessed = op !== undefined && names.includes(op.name);
-    if (this.guessing) {
+  #decorate(node: SceneNode, marks: NodeMarks): NodeMarks {
+    if (!this.#predict.value) return marks;
+    const op = this.#view.model.opOf(node.node);
+    const guessed = op !== undefined && this.#guessed.value.includes(op.name);
+    if (this.#guessing) {
       // The answer stays hidden: no boxes drawn faint, no counts.
-      const classes = said.classes.filter((c) => c !== "tft-dim" && c !== "tft-needed");
-      if (guessed) classes.push("tft-guessed");
-      const badges = said.badges.filter(({ kind }) => kind === "fetch" || kind === "feed");
-      if (guessed) badges.push({ text: "I say: runs", kind: "guess" });
+      const classes = marks.classes.filter((c) => c !== "tft-dim" && c !== "tft-needed");
+      const badges = marks.badges.filter(({ kind }) => kind === "fetch" || kind === "feed");
+      if (!guessed) return { classes, badges, label: op?.name ?? marks.label };
       return {
-        ...said,
-        classes,
-        badges,
-        note: undefined,
-        label: guessed ? `${op.name}, marked as running` : (op?.name ?? said.label),
+        classes: [...classes, "tft-guessed"],
+        badges: [...badges, { text: "I say: runs", kind: "guess" }],
+        label: `${op.name}, marked as running`,
       };
     }
-    if (op === undefined) return said;
-    const runs = this.view.light.needed.has(op.index);
+    if (op === undefined) return marks;
+    const runs = this.#view.light.needed.has(op.index);
     const verdict = guessed ? (runs ? "✓ right" : "✗ wrong") : runs ? "missed" : null;
-    if (verdict === null) return said;
+    if (verdict === null) return marks;
     const kind = guessed ? (runs ? "right" : "wrong") : "missed";
     return {
-      ...said,
-      classes: [...said.classes, `tft-${kind}`],
-      badges: [...said.badges, { text: verdict, kind: "guess" }],
-      label: `${said.label}, ${verdict}`,
+      ...marks,
+      classes: [...marks.classes, `tft-${kind}`],
+      badges: [...marks.badges, { text: verdict, kind: "guess" }],
+      label: `${marks.label}, ${verdict}`,
     };
   }
 
-  // --- words ---
+  // --- the bar ---
 
-  private afterMarks(): void {
-    if (this.view?.light === undefined) return;
-    const { light, model } = this.view;
-    const predicting = this.traits.get("predict");
-    const guessing = this.guessing;
-    this.view.frame.root.classList.toggle("tft-guessing", guessing);
-    const end = this.view.depthOfRun();
-    this.slider.max = `${end}`;
-    this.slider.value = `${this.wave ?? end}`;
-    this.slider.disabled = this.play.disabled = !light.active || guessing;
-    this.play.textContent = this.timer !== 0 ? "❚❚ Pause" : "▶ Trace";
-    this.guess.textContent = guessing ? "Reveal" : "Guess again";
-    this.guess.disabled = !light.active;
-    const score = this.traits.get("score");
-    if (!light.active) this.said.textContent = "Fetch something: f, or Shift-click a box.";
-    else if (guessing)
-      this.said.textContent = `Which ops run? Click them; + opens a scope to reach its ops. ${this.traits.get("guessed").length} marked.`;
-    else if (predicting && score !== null)
-      this.said.textContent = `${score.right} right, ${score.wrong} wrong, ${score.missed} missed.`;
-    else if (this.wave !== null)
-      this.said.textContent = `Step ${this.wave} back from the fetches: ${light.needed.size} ops found.`;
-    else
-      this.said.textContent = `All ${light.needed.size} of ${count(model.ops.length, "op")} that run; found in ${count(end, "step")} back from the fetches.`;
-    this.play.hidden = this.slider.hidden = guessing;
-    this.guess.hidden = !predicting;
+  #showBar(): void {
+    const [guessing, player, slider, guess] = [this.#guessing, this.#player, this.#slider, this.#guess];
+    const { active } = this.#view.light;
+    const end = this.#view.state.depthOfRun.value;
+    this.#view.frame.root.classList.toggle("tft-guessing", guessing);
+    slider.max = `${end}`;
+    slider.value = `${this.#view.state.wave.value ?? end}`;
+    slider.disabled = player.button.disabled = !active || guessing;
+    player.button.hidden = slider.hidden = guessing;
+    guess.textContent = guessing ? "Reveal" : "Guess again";
+    guess.disabled = !active;
+    guess.hidden = !this.#predict.value;
+    this.#said.textContent = this.#words();
   }
-}
 
-function meter(share: number): HTMLElement {
-  return h("span", { style: `width: ${(100 * share).toFixed(1)}%` });
+  #words(): string {
+    const { light, model } = this.#view;
+    const { wave, depthOfRun } = this.#view.state;
+    const score = this.#score.value;
+    if (!light.active) return "Fetch something: f, or Shift-click a box.";
+    if (this.#guessing) {
+      return `Which ops run? Click them; + opens a scope to reach its ops. ${this.#guessed.value.length} marked.`;
+    }
+    if (this.#predict.value && score !== null) {
+      return `${score.right} right, ${score.wrong} wrong, ${score.missed} missed.`;
+    }
+    if (wave.value !== null) return `Step ${wave.value} back from the fetches: ${light.needed.size} ops found.`;
+    const found = `found in ${count(depthOfRun.value, "step")} back from the fetches`;
+    return `All ${light.needed.size} of ${count(model.ops.length, "op")} that run; ${found}.`;
+  }
 }
 
 export default hosted((traits: Traits<RunTraits>, el) => new RunView(traits, el));

@@ -1,7 +1,7 @@
 // In which order a run may execute its ops: ready sets as columns, races, and two legal orders of each side by side.
 
 import { Cleanup } from "../base/cleanup";
-import { h } from "../base/elements";
+import { consume, h } from "../base/elements";
 import { s } from "../base/svg";
 import { hosted } from "../kernel/host";
 import { opOf, shareSelection } from "../kernel/shared_selection";
@@ -10,25 +10,26 @@ import { onChange, update } from "../kernel/traits";
 import type { Race, ScheduledOp, ScheduleTraits } from "../kernel/view_messages";
 import { decodeScheduledOp } from "../kernel/view_messages";
 import { shorten } from "../layout/box_style";
+import { isVariable } from "../model/op_families";
 import { Precedence } from "../model/precedence";
 
 const [COLUMN, WIDE, ROW, HIGH, HEAD, PAD] = [196, 148, 46, 36, 34, 14];
 const MOST_RACES = 50;
 const [MOST_OPS, MOST_IN_SET] = [1200, 120]; // that are drawn
-const VARIABLE = /^(Variable|VariableV2|VarHandleOp)$/;
 
 class ScheduleView {
-  private readonly title = h("h3");
-  private readonly said = h("span", { class: "tft-order-said", "aria-live": "polite" });
-  private readonly lines = s("svg", { "aria-hidden": "true", class: "tft-order-lines" });
-  private readonly board = h("div", { class: "tft-order-board" });
-  private readonly sets = h(
+  readonly #traits: Traits<ScheduleTraits>;
+  readonly #title = h("h3");
+  readonly #said = h("span", { class: "tft-order-said", "aria-live": "polite" });
+  readonly #lines = s("svg", { "aria-hidden": "true", class: "tft-order-lines" });
+  readonly #board = h("div", { class: "tft-order-board" });
+  readonly #sets = h(
     "div",
     { class: "tft-order-sets", role: "group", "aria-label": "Ready sets. Arrow keys go from op to op." },
-    this.board,
+    this.#board,
   );
-  private readonly races = h("div", { class: "tft-races" });
-  private readonly root = h(
+  readonly #races = h("div", { class: "tft-races" });
+  readonly #root = h(
     "div",
     {
       class: "tfteach-graph tfteach-schedule",
@@ -36,75 +37,73 @@ class ScheduleView {
       "aria-label": "Schedule of a run",
       "data-lm-suppress-shortcuts": "true",
     },
-    h("div", { class: "tft-order-bar" }, this.title, this.said),
-    this.sets,
-    this.races,
+    h("div", { class: "tft-order-bar" }, this.#title, this.#said),
+    this.#sets,
+    this.#races,
   );
-  private ops: ScheduledOp[] = [];
-  private chips: (HTMLButtonElement | undefined)[] = [];
-  private places: ({ x: number; y: number; column: number; row: number } | undefined)[] = [];
-  private precedence = new Precedence([]);
-  private readonly cleanup = new Cleanup();
+  #ops: ScheduledOp[] = [];
+  #chips: (HTMLButtonElement | undefined)[] = [];
+  #places: ({ x: number; y: number; column: number; row: number } | undefined)[] = [];
+  #precedence = new Precedence([]);
+  readonly #cleanup = new Cleanup();
 
-  constructor(
-    private readonly traits: Traits<ScheduleTraits>,
-    parent: HTMLElement,
-  ) {
-    parent.append(this.root);
-    this.cleanup.add(
-      onChange(traits, ["_ops", "_sets", "_races", "problem"], () => this.show()),
-      onChange(traits, ["selected"], () => this.mark()),
-      shareSelection(traits, () => this.chips[this.chosen]?.scrollIntoView({ block: "nearest", inline: "nearest" })),
-      () => this.root.remove(),
+  constructor(traits: Traits<ScheduleTraits>, parent: HTMLElement) {
+    this.#traits = traits;
+
+    parent.append(this.#root);
+    this.#cleanup.add(
+      onChange(traits, ["_ops", "_sets", "_races", "problem"], () => this.#show()),
+      onChange(traits, ["selected"], () => this.#mark()),
+      shareSelection(traits, () => this.#chips[this.#chosen]?.scrollIntoView({ block: "nearest", inline: "nearest" })),
+      () => this.#root.remove(),
     );
-    this.sets.addEventListener("keydown", (event) => this.onKey(event));
-    this.show();
+    this.#sets.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#show();
   }
 
   destroy(): void {
-    this.cleanup.end();
+    this.#cleanup.end();
   }
 
-  private get chosen(): number {
-    const name = opOf(this.traits.get("selected"));
-    return name === "" ? -1 : this.ops.findIndex((op) => op.name === name);
+  get #chosen(): number {
+    const name = opOf(this.#traits.get("selected"));
+    return name === "" ? -1 : this.#ops.findIndex((op) => op.name === name);
   }
 
-  private choose(op: number): void {
-    update(this.traits, { selected: this.ops[op]?.name ?? "" });
-    this.mark();
+  #choose(op: number): void {
+    update(this.#traits, { selected: this.#ops[op]?.name ?? "" });
+    this.#mark();
   }
 
-  private onKey(event: KeyboardEvent): void {
+  #onKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = this.places[this.chips.indexOf(event.target as HTMLButtonElement)];
+    const at = this.#places[this.#chips.indexOf(event.target as HTMLButtonElement)];
     const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (event.key === "Escape") this.choose(-1);
+    if (event.key === "Escape") this.#choose(-1);
     else if (at !== undefined && by !== undefined) {
-      const column = this.traits.get("_sets")[at.column + by[0]!];
+      const column = this.#traits.get("_sets")[at.column + by[0]!];
       const op = column?.[Math.max(0, Math.min(column.length - 1, at.row + by[1]!))];
       if (op === undefined) return;
-      this.choose(op);
-      this.chips[op]?.focus();
+      this.#choose(op);
+      this.#chips[op]?.focus();
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   // --- the columns ---
 
-  private show(): void {
-    this.ops = this.traits.get("_ops").map(decodeScheduledOp);
-    const [ops, sets, problem] = [this.ops, this.traits.get("_sets"), this.traits.get("problem")];
+  #show(): void {
+    this.#ops = this.#traits.get("_ops").map(decodeScheduledOp);
+    const [ops, sets, problem] = [this.#ops, this.#traits.get("_sets"), this.#traits.get("problem")];
     if (sets.flat().length !== ops.length) return; // the other half of an update is on its way
-    this.title.textContent = problem === "" ? this.traits.get("_summary") : problem;
-    this.sets.hidden = ops.length === 0;
-    this.precedence = new Precedence(ops.map((op) => [...op.inputs, ...op.controls]));
-    this.places = [];
+    this.#title.textContent = problem === "" ? this.#traits.get("_summary") : problem;
+    this.#sets.hidden = ops.length === 0;
+    this.#precedence = new Precedence(ops.map((op) => [...op.inputs, ...op.controls]));
+    this.#places = [];
     const columns = fitting(sets);
     const heads = columns.map((set, column) => {
       for (const [row, op] of set.slice(0, MOST_IN_SET).entries())
-        this.places[op] = { column, row, x: PAD + column * COLUMN, y: HEAD + row * ROW };
+        this.#places[op] = { column, row, x: PAD + column * COLUMN, y: HEAD + row * ROW };
       return h(
         "div",
         { class: "tft-order-head", style: `left: ${PAD + column * COLUMN}px; width: ${WIDE}px` },
@@ -116,9 +115,9 @@ class ScheduleView {
             : `${set.length} ops`,
       );
     });
-    this.chips = [];
+    this.#chips = [];
     const drawn = columns.flatMap((set) => set.slice(0, MOST_IN_SET));
-    for (const op of drawn) this.chips[op] = this.chip(ops[op]!, op);
+    for (const op of drawn) this.#chips[op] = this.#chip(ops[op]!, op);
     if (columns.length < sets.length)
       heads.push(
         h(
@@ -130,30 +129,31 @@ class ScheduleView {
     const width = PAD * 2 + Math.max(0, heads.length - 1) * COLUMN + WIDE;
     const height = HEAD + Math.max(0, ...columns.map((set) => Math.min(MOST_IN_SET, set.length))) * ROW + 4;
     for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
-      this.lines.setAttribute(key, `${value}`);
-    this.board.style.cssText = `width: ${width}px; height: ${height}px`;
-    this.board.replaceChildren(this.lines, ...heads, ...drawn.map((op) => this.chips[op]!));
-    this.showRaces();
-    this.mark();
+      this.#lines.setAttribute(key, `${value}`);
+    this.#board.style.cssText = `width: ${width}px; height: ${height}px`;
+    this.#board.replaceChildren(this.#lines, ...heads, ...drawn.map((op) => this.#chips[op]!));
+    this.#showRaces();
+    this.#mark();
   }
 
-  private chip({ name, type }: ScheduledOp, op: number): HTMLButtonElement {
-    const { x, y } = this.places[op]!;
-    const races = this.traits
+  #chip({ name, type }: ScheduledOp, op: number): HTMLButtonElement {
+    const { x, y } = this.#places[op]!;
+    const races = this.#traits
       .get("_races")
       .flatMap((race, i) => (race.first === op || race.second === op ? [i + 1] : []));
     const at = name.lastIndexOf("/") + 1;
     const own = shorten(name.slice(at), at > 0 ? 14 : 18);
     const room = 17 - own.length; // the more, the shorter the op's own name
     const scope = at === 0 ? null : h("i", {}, room < 4 ? "…/" : shorten(name.slice(0, at), room));
-    const kind = races.length > 0 ? " tft-racing" : VARIABLE.test(type) ? " tft-order-variable" : "";
-    const chip = h(
+    const kind = races.length > 0 ? " tft-racing" : isVariable(type) ? " tft-order-variable" : "";
+    return h(
       "button",
       {
         type: "button",
         class: `tft-order-op${kind}`,
         title: `${name} (${type})`,
         style: `left: ${x}px; top: ${y}px; width: ${WIDE}px; height: ${HIGH}px`,
+        onclick: () => this.#choose(this.#chosen === op ? -1 : op),
       },
       h("span", { class: "tft-order-name" }, scope, own),
       h("span", { class: "tft-order-type" }, shorten(type, races.length > 0 ? 11 : 21)),
@@ -161,15 +161,13 @@ class ScheduleView {
         ? h("span", { class: "tft-race-badge" }, `race ${races.slice(0, 2).join(", ")}${races.length > 2 ? "…" : ""}`)
         : null,
     );
-    chip.addEventListener("click", () => this.choose(this.chosen === op ? -1 : op));
-    return chip;
   }
 
-  private mark(): void {
-    const { ops, chosen } = this;
-    const before = chosen < 0 ? new Set<number>() : this.precedence.before(chosen);
-    const after = chosen < 0 ? new Set<number>() : this.precedence.after(chosen);
-    for (const [op, chip] of this.chips.entries()) {
+  #mark(): void {
+    const [ops, chosen] = [this.#ops, this.#chosen];
+    const before = chosen < 0 ? new Set<number>() : this.#precedence.before(chosen);
+    const after = chosen < 0 ? new Set<number>() : this.#precedence.after(chosen);
+    for (const [op, chip] of this.#chips.entries()) {
       if (chip === undefined) continue; // of a large run not all is drawn
       const free = chosen >= 0 && op !== chosen && !before.has(op) && !after.has(op);
       chip.classList.toggle("tft-order-before", before.has(op));
@@ -179,7 +177,7 @@ class ScheduleView {
       chip.tabIndex = op === Math.max(0, chosen) ? 0 : -1;
     }
     const free = ops.length - 1 - before.size - after.size;
-    this.said.replaceChildren(
+    this.#said.replaceChildren(
       ...(chosen < 0
         ? [ops.length > 0 ? "Choose an op to see what must come before it." : ""]
         : [
@@ -189,13 +187,13 @@ class ScheduleView {
             h("span", { class: "tft-order-free" }, `${free} in any order`),
           ]),
     );
-    this.drawLines(chosen, before, after);
+    this.#drawLines(chosen, before, after);
   }
 
-  private drawLines(chosen: number, before: Set<number>, after: Set<number>): void {
+  #drawLines(chosen: number, before: Set<number>, after: Set<number>): void {
     const parts: SVGElement[] = [];
     const line = (from: number, to: number, kind: string): void => {
-      const [a, b] = [this.places[from], this.places[to]];
+      const [a, b] = [this.#places[from], this.#places[to]];
       if (a === undefined || b === undefined) return;
       const [x1, y1, x2, y2] = [a.x + WIDE, a.y + HIGH / 2, b.x, b.y + HIGH / 2];
       const bend = Math.min(60, Math.max(18, (x2 - x1) / 2));
@@ -213,29 +211,32 @@ class ScheduleView {
         }),
       );
     };
-    for (const [to, { inputs, controls }] of this.ops.entries()) {
+    for (const [to, { inputs, controls }] of this.#ops.entries()) {
       for (const from of inputs) line(from, to, "");
       for (const from of controls) line(from, to, " tft-order-control");
     }
-    this.lines.replaceChildren(...parts);
+    this.#lines.replaceChildren(...parts);
   }
 
   // --- races ---
 
-  private showRaces(): void {
-    const { ops } = this;
-    const [races, ordered] = [this.traits.get("_races"), this.traits.get("_ordered")];
+  #showRaces(): void {
+    const ops = this.#ops;
+    const [races, ordered] = [this.#traits.get("_races"), this.#traits.get("_ordered")];
     const name = (op: number): HTMLElement => {
-      const press = h(
+      return h(
         "button",
-        { type: "button", class: "tft-order-link", title: `Choose ${ops[op]!.name}` },
+        {
+          type: "button",
+          class: "tft-order-link",
+          title: `Choose ${ops[op]!.name}`,
+          onclick: () => {
+            this.#choose(op);
+            this.#chips[op]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+          },
+        },
         shorten(ops[op]!.name, 32),
       );
-      press.addEventListener("click", () => {
-        this.choose(op);
-        this.chips[op]?.scrollIntoView({ block: "nearest", inline: "nearest" });
-      });
-      return press;
     };
     const cards = races
       .slice(0, MOST_RACES)
@@ -259,8 +260,8 @@ class ScheduleView {
             : h(
                 "div",
                 { class: "tft-orders" },
-                this.order("One legal order", race, race.orders[0], "sees the old value"),
-                this.order("Another", race, race.orders[1], "sees the new value"),
+                this.#order("One legal order", race, race.orders[0], "sees the old value"),
+                this.#order("Another", race, race.orders[1], "sees the new value"),
               ),
         ),
       );
@@ -298,13 +299,13 @@ class ScheduleView {
               ),
             ),
           ];
-    this.races.replaceChildren(...cards, ...advice, ...removed);
-    this.races.hidden = this.races.children.length === 0;
+    this.#races.replaceChildren(...cards, ...advice, ...removed);
+    this.#races.hidden = this.#races.children.length === 0;
   }
 
   /** One legal order, in the part in which it differs from the other. */
-  private order(title: string, race: Race, order: readonly number[], sees: string): HTMLElement {
-    const { ops } = this;
+  #order(title: string, race: Race, order: readonly number[], sees: string): HTMLElement {
+    const ops = this.#ops;
     const pair = new Set([race.first, race.second]);
     const rows = order.map((op) => {
       if (op < 0) return h("li", { class: "tft-muted" }, "…");

@@ -1,6 +1,6 @@
 // The sessions view: sessions on one graph, what the variables of each hold, and the runs that made it so.
 import { Cleanup } from "../base/cleanup";
-import { button, focusNear, h } from "../base/elements";
+import { button, consume, focusNear, h } from "../base/elements";
 import { hosted } from "../kernel/host";
 import type { Traits } from "../kernel/traits";
 import { onChange } from "../kernel/traits";
@@ -13,38 +13,38 @@ const MOST_CHANGES = 4; // in a line of the log; the table shows all
 const MOST_NAME = 64;
 
 class SessionsView {
-  private readonly title = h("h3");
-  private readonly slider = h("input", { type: "range", min: "0", "aria-label": "After how many runs" });
-  private readonly when = h("span", { class: "tft-when", "aria-live": "polite" });
-  private readonly back = button("◀", "One run back (left arrow)", () => this.go(this.at - 1));
-  private readonly on = button("▶", "One run on (right arrow)", () => this.go(this.at + 1));
-  private readonly last = button("Now", "After the last run (End)", () => this.go(Infinity));
-  private readonly states = h("div", {
+  readonly #traits: Traits<SessionsTraits>;
+  readonly #title = h("h3");
+  readonly #slider = h("input", { type: "range", min: "0", "aria-label": "After how many runs" });
+  readonly #when = h("span", { class: "tft-when", "aria-live": "polite" });
+  readonly #back = button("◀", "One run back (left arrow)", () => this.#go(this.#at - 1));
+  readonly #on = button("▶", "One run on (right arrow)", () => this.#go(this.#at + 1));
+  readonly #last = button("Now", "After the last run (End)", () => this.#go(Infinity));
+  readonly #states = h("div", {
     class: "tft-states",
     role: "region",
     tabindex: "0",
     "aria-label": "What the variables hold",
   });
-  private readonly list = h("ol", { role: "listbox", "aria-label": "Runs" });
-  private readonly head = h("h4");
-  private readonly root: HTMLElement;
+  readonly #list = h("ol", { role: "listbox", "aria-label": "Runs" });
+  readonly #head = h("h4");
+  readonly #root: HTMLElement;
   /** After how many of the known runs; null follows the last. */
-  private step: number | null = null;
-  private readonly cleanup = new Cleanup();
+  #step: number | null = null;
+  readonly #cleanup = new Cleanup();
 
-  constructor(
-    private readonly traits: Traits<SessionsTraits>,
-    parent: HTMLElement,
-  ) {
+  constructor(traits: Traits<SessionsTraits>, parent: HTMLElement) {
+    this.#traits = traits;
+
     const transport = h(
       "div",
       { class: "tft-transport", role: "group", "aria-label": "Runs" },
-      this.back,
-      this.slider,
-      this.on,
-      this.last,
+      this.#back,
+      this.#slider,
+      this.#on,
+      this.#last,
     );
-    this.root = h(
+    this.#root = h(
       "div",
       {
         class: "tfteach-graph tfteach-sessions",
@@ -52,75 +52,74 @@ class SessionsView {
         "aria-label": "Sessions on one graph",
         "data-lm-suppress-shortcuts": "true",
       },
-      h("div", { class: "tft-sessions-bar" }, this.title, transport, this.when),
+      h("div", { class: "tft-sessions-bar" }, this.#title, transport, this.#when),
       h(
         "div",
         { class: "tft-sessions-body" },
-        this.states,
-        h("section", { class: "tft-run-log" }, this.head, this.list),
+        this.#states,
+        h("section", { class: "tft-run-log" }, this.#head, this.#list),
       ),
     );
-    parent.append(this.root);
-    this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
-    this.list.addEventListener("keydown", (event) => this.onKey(event));
-    this.root.addEventListener("keydown", (event) => {
-      const to = { ArrowLeft: this.at - 1, ArrowRight: this.at + 1, Home: 0, End: Infinity }[event.key];
-      if (to === undefined || event.target === this.slider || event.altKey || event.ctrlKey || event.metaKey) return;
-      event.preventDefault();
-      event.stopPropagation();
-      this.go(to);
+    parent.append(this.#root);
+    this.#slider.addEventListener("input", () => this.#go(Number(this.#slider.value)));
+    this.#list.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#root.addEventListener("keydown", (event) => {
+      const to = { ArrowLeft: this.#at - 1, ArrowRight: this.#at + 1, Home: 0, End: Infinity }[event.key];
+      if (to === undefined || event.target === this.#slider || event.altKey || event.ctrlKey || event.metaKey) return;
+      consume(event);
+      this.#go(to);
     });
     const drawn = ["_sessions", "_variables", "_start", "_log", "_forgotten", "height"] as const;
-    this.cleanup.add(
-      onChange(traits, [...drawn], () => this.later()),
-      () => this.root.remove(),
+    this.#cleanup.add(
+      onChange(traits, [...drawn], () => this.#later()),
+      () => this.#root.remove(),
     );
-    this.show();
+    this.#show();
   }
 
   destroy(): void {
-    this.cleanup.end();
+    this.#cleanup.end();
   }
 
-  private waits = false;
+  #waits = false;
 
   /** Several attributes change at a time: one drawing for all of them. */
-  private later(): void {
-    if (this.waits) return;
-    this.waits = true;
+  #later(): void {
+    if (this.#waits) return;
+    this.#waits = true;
     queueMicrotask(() => {
-      this.waits = false;
-      this.show();
+      this.#waits = false;
+      this.#show();
     });
   }
 
-  private get at(): number {
-    return Math.min(this.step ?? Infinity, this.traits.get("_log").length);
+  get #at(): number {
+    return Math.min(this.#step ?? Infinity, this.#traits.get("_log").length);
   }
 
-  private go(step: number): void {
-    const end = this.traits.get("_log").length;
+  #go(step: number): void {
+    const end = this.#traits.get("_log").length;
     const to = Math.max(0, Math.min(end, step));
-    this.step = to === end ? null : to;
-    this.show();
+    this.#step = to === end ? null : to;
+    this.#show();
   }
 
-  private show(): void {
-    const [runs, sessions] = [this.traits.get("_log"), this.traits.get("_sessions")];
-    const { at } = this;
-    const ops = this.traits.get("_ops");
-    this.title.replaceChildren(
+  #show(): void {
+    const [runs, sessions] = [this.#traits.get("_log"), this.#traits.get("_sessions")];
+    const at = this.#at;
+    const ops = this.#traits.get("_ops");
+    this.#title.replaceChildren(
       count(sessions.length, "session"),
       " on one graph",
-      h("span", {}, `${count(ops, "op")}, ${count(this.traits.get("_variables").length, "variable")}`),
+      h("span", {}, `${count(ops, "op")}, ${count(this.#traits.get("_variables").length, "variable")}`),
     );
-    this.slider.max = `${runs.length}`;
-    this.slider.value = `${at}`;
-    this.slider.disabled = runs.length === 0;
-    this.back.disabled = at === 0;
-    this.on.disabled = this.last.disabled = at === runs.length;
-    const before = this.traits.get("_forgotten");
-    this.when.textContent =
+    this.#slider.max = `${runs.length}`;
+    this.#slider.value = `${at}`;
+    this.#slider.disabled = runs.length === 0;
+    this.#back.disabled = at === 0;
+    this.#on.disabled = this.#last.disabled = at === runs.length;
+    const before = this.#traits.get("_forgotten");
+    this.#when.textContent =
       runs.length === 0
         ? "no run seen yet"
         : at === 0
@@ -128,19 +127,19 @@ class SessionsView {
             ? `after run ${before}`
             : "before any run"
           : `after run ${at + before} of ${runs.length + before}`;
-    this.slider.setAttribute("aria-valuetext", this.when.textContent);
-    this.showStates(sessions, runs, at);
-    this.showRuns(sessions, runs, at);
-    const height = this.traits.get("height");
-    for (const part of [this.states, this.list.parentElement!]) part.style.height = height > 0 ? `${height}px` : "";
+    this.#slider.setAttribute("aria-valuetext", this.#when.textContent);
+    this.#showStates(sessions, runs, at);
+    this.#showRuns(sessions, runs, at);
+    const height = this.#traits.get("height");
+    for (const part of [this.#states, this.#list.parentElement!]) part.style.height = height > 0 ? `${height}px` : "";
   }
 
   // --- what the variables hold ---
 
-  private showStates(sessions: readonly SessionRow[], runs: readonly SessionRun[], at: number): void {
-    const variables = this.traits.get("_variables");
+  #showStates(sessions: readonly SessionRow[], runs: readonly SessionRun[], at: number): void {
+    const variables = this.#traits.get("_variables");
     if (sessions.length === 0 || variables.length === 0) {
-      this.states.replaceChildren(
+      this.#states.replaceChildren(
         h(
           "p",
           { class: "tft-nothing" },
@@ -152,10 +151,10 @@ class SessionsView {
       return;
     }
     const run = at > 0 ? runs[at - 1] : undefined;
-    const now = replay(this.traits.get("_start"), runs, at);
-    const before = replay(this.traits.get("_start"), runs, Math.max(0, at - 1));
+    const now = replay(this.#traits.get("_start"), runs, at);
+    const before = replay(this.#traits.get("_start"), runs, Math.max(0, at - 1));
     const heads = sessions.map((session, i) =>
-      h("th", { scope: "col" }, this.sessionHead(session, i, run?.session === session.name)),
+      h("th", { scope: "col" }, this.#sessionHead(session, i, run?.session === session.name)),
     );
     const rows = variables.map(({ name, type }) =>
       h(
@@ -177,7 +176,7 @@ class SessionsView {
         }),
       ),
     );
-    this.states.replaceChildren(
+    this.#states.replaceChildren(
       h(
         "table",
         {},
@@ -187,7 +186,7 @@ class SessionsView {
     );
   }
 
-  private sessionHead({ name, closed, devices }: SessionRow, index: number, runsNow: boolean): HTMLElement {
+  #sessionHead({ name, closed, devices }: SessionRow, index: number, runsNow: boolean): HTMLElement {
     return h(
       "div",
       { class: `tft-session-head ${colour(index)}${runsNow ? " tft-runs-now" : ""}` },
@@ -198,13 +197,13 @@ class SessionsView {
 
   // --- the log ---
 
-  private showRuns(sessions: readonly SessionRow[], runs: readonly SessionRun[], at: number): void {
-    const focused = this.list.contains(focusNear(this.list));
-    const before = this.traits.get("_forgotten");
-    this.head.textContent = before > 0 ? `Runs (the first ${before} are not kept)` : "Runs";
-    const zero = this.item(0, at, null, h("span", { class: "tft-what" }, "before any run"));
+  #showRuns(sessions: readonly SessionRow[], runs: readonly SessionRun[], at: number): void {
+    const focused = this.#list.contains(focusNear(this.#list));
+    const before = this.#traits.get("_forgotten");
+    this.#head.textContent = before > 0 ? `Runs (the first ${before} are not kept)` : "Runs";
+    const zero = this.#item(0, at, null, h("span", { class: "tft-what" }, "before any run"));
     if (before > 0) zero.querySelector(".tft-what")!.textContent = `after run ${before}`;
-    this.list.replaceChildren(
+    this.#list.replaceChildren(
       zero,
       ...runs.map((run, i) => {
         const index = sessions.findIndex((s) => s.name === run.session);
@@ -228,39 +227,38 @@ class SessionsView {
                 run.text === "" ? null : h("code", {}, run.text),
               ),
         );
-        return this.item(i + 1, at, before + i + 1, what);
+        return this.#item(i + 1, at, before + i + 1, what);
       }),
     );
-    const chosen = this.list.querySelector<HTMLElement>("[aria-selected=true]")!;
+    const chosen = this.#list.querySelector<HTMLElement>("[aria-selected=true]")!;
     if (focused) chosen.focus({ preventScroll: true });
-    const [box, own] = [this.list.getBoundingClientRect(), chosen.getBoundingClientRect()];
-    if (own.top < box.top) this.list.scrollTop += own.top - box.top;
-    else if (own.bottom > box.bottom) this.list.scrollTop += own.bottom - box.bottom;
+    const [box, own] = [this.#list.getBoundingClientRect(), chosen.getBoundingClientRect()];
+    if (own.top < box.top) this.#list.scrollTop += own.top - box.top;
+    else if (own.bottom > box.bottom) this.#list.scrollTop += own.bottom - box.bottom;
   }
 
-  private item(step: number, at: number, number: number | null, what: HTMLElement): HTMLElement {
+  #item(step: number, at: number, number: number | null, what: HTMLElement): HTMLElement {
     const item = h(
       "li",
       {
         role: "option",
         tabindex: step === at ? "0" : "-1",
-        "aria-selected": `${step === at}`,
+        "aria-selected": step === at,
         class: step > at ? "tft-later" : "",
       },
       h("span", { class: "tft-number" }, number === null ? "" : `${number}`),
       what,
     );
     item.dataset.step = `${step}`;
-    item.addEventListener("click", () => this.go(step));
+    item.addEventListener("click", () => this.#go(step));
     return item;
   }
 
-  private onKey(event: KeyboardEvent): void {
-    const to = { ArrowUp: this.at - 1, ArrowDown: this.at + 1 }[event.key];
+  #onKey(event: KeyboardEvent): void {
+    const to = { ArrowUp: this.#at - 1, ArrowDown: this.#at + 1 }[event.key];
     if (to === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.go(to);
+    consume(event);
+    this.#go(to);
   }
 }
 

@@ -1,7 +1,7 @@
 // The timeline: when each op of a run ran, a lane for each device and thread, beside totals by type or scope.
 
 import { Cleanup } from "../base/cleanup";
-import { button, h } from "../base/elements";
+import { button, consume, h } from "../base/elements";
 import { bytesText, timeText } from "../base/format";
 import { drawer, s } from "../base/svg";
 import type { Window } from "../base/time_axis";
@@ -23,42 +23,44 @@ const LEFT = 92;
 const RIGHT = 14;
 
 class TimelineView {
-  private readonly root: HTMLElement;
-  private readonly stage = h("div", {
+  readonly #traits: Traits<TimelineTraits>;
+  readonly #root: HTMLElement;
+  readonly #stage = h("div", {
     class: "tft-lanes",
     tabindex: "0",
     role: "application",
     "aria-label":
       "Ops over time. Left and right: op before, op after. Plus and minus: zoom. Shift with left and right: pan. 0: everything.",
   });
-  private readonly card = h("div", { class: "tft-hover", hidden: "" });
-  private readonly said = h("div", { class: "tft-said", "aria-live": "polite" });
-  private readonly rows = h("tbody");
-  private readonly byType = button("By type", "Totals by op type", () => this.group("type"));
-  private readonly byScope = button("By scope", "Totals by name scope", () => this.group("scope"));
-  private readonly ops: OpBar[];
-  private readonly span: number;
-  private readonly rank = new Map<string, number>();
-  private window: Window;
-  private grouping: "type" | "scope" = "type";
-  private marked: string | null = null;
-  private readonly drawing: { later: () => void; stop: () => void };
-  private readonly cleanup = new Cleanup();
+  readonly #card = h("div", { class: "tft-hover", hidden: "" });
+  readonly #said = h("div", { class: "tft-said", "aria-live": "polite" });
+  readonly #rows = h("tbody");
+  readonly #byType = button("By type", "Totals by op type", () => this.#group("type"));
+  readonly #byScope = button("By scope", "Totals by name scope", () => this.#group("scope"));
+  readonly #ops: OpBar[];
+  readonly #span: number;
+  readonly #rank = new Map<string, number>();
+  #window: Window;
+  #grouping: "type" | "scope" = "type";
+  #marked: string | null = null;
+  readonly #drawLater: () => void;
+  readonly #cleanup = new Cleanup();
+  /** Ends when the pointer is released. */
+  readonly #drag = new Cleanup();
 
-  constructor(
-    private readonly traits: Traits<TimelineTraits>,
-    parent: HTMLElement,
-  ) {
-    this.ops = traits.get("_ops").map(decodeBar);
-    this.span = Math.max(1, ...this.ops.map((op) => op.start + op.elapsed));
-    this.window = { from: 0, to: this.span };
-    for (const [i, { name }] of traits.get("_types").map(decodeTotal).entries()) this.rank.set(name, i);
+  constructor(traits: Traits<TimelineTraits>, parent: HTMLElement) {
+    this.#traits = traits;
+
+    this.#ops = traits.get("_ops").map(decodeBar);
+    this.#span = Math.max(1, ...this.#ops.map((op) => op.start + op.elapsed));
+    this.#window = { from: 0, to: this.#span };
+    for (const [i, { name }] of traits.get("_types").map(decodeTotal).entries()) this.#rank.set(name, i);
     const tools = h(
       "div",
       { class: "tft-tools", role: "group", "aria-label": "Zoom" },
-      button("−", "Zoom out (-)", () => this.zoom(1.6)),
-      button("+", "Zoom in (+)", () => this.zoom(1 / 1.6)),
-      button("Fit", "Fit: show everything (0)", () => this.look({ from: 0, to: this.span })),
+      button("−", "Zoom out (-)", () => this.#zoom(1.6)),
+      button("+", "Zoom in (+)", () => this.#zoom(1 / 1.6)),
+      button("Fit", "Fit: show everything (0)", () => this.#look({ from: 0, to: this.#span })),
     );
     const table = h(
       "table",
@@ -74,19 +76,19 @@ class TimelineView {
           h("th", { scope: "col" }, "Time"),
         ),
       ),
-      this.rows,
+      this.#rows,
     );
     const side = h(
       "section",
       { class: "tft-totals", "aria-label": "Totals" },
-      h("div", { class: "tft-totals-head", role: "group", "aria-label": "Totals" }, this.byType, this.byScope),
+      h("div", { class: "tft-totals-head", role: "group", "aria-label": "Totals" }, this.#byType, this.#byScope),
       h(
         "div",
         { class: "tft-totals-rows", tabindex: "0", role: "region", "aria-label": "Totals, longest first" },
         table,
       ),
     );
-    this.root = h(
+    this.#root = h(
       "div",
       {
         class: "tfteach-graph tfteach-timeline",
@@ -95,95 +97,94 @@ class TimelineView {
         "data-lm-suppress-shortcuts": "true",
       },
       h("div", { class: "tft-time-bar" }, h("h3", {}, traits.get("_summary").replace(/(\d) us\b/g, "$1 µs")), tools),
-      h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.stage, this.said), side),
-      this.card,
+      h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.#stage, this.#said), side),
+      this.#card,
     );
-    parent.append(this.root);
+    parent.append(this.#root);
     const height = traits.get("height");
     if (height > 0) side.style.height = `${height}px`;
-    this.stage.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
-    this.stage.addEventListener("pointerdown", (event) => this.onDrag(event));
-    this.stage.addEventListener("pointermove", (event) => this.onMove(event));
-    this.stage.addEventListener("pointerleave", () => {
-      this.card.hidden = true;
+    this.#stage.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
+    this.#stage.addEventListener("pointerdown", (event) => this.#onDrag(event));
+    this.#stage.addEventListener("pointermove", (event) => this.#onMove(event));
+    this.#stage.addEventListener("pointerleave", () => {
+      this.#card.hidden = true;
     });
-    this.stage.addEventListener("keydown", (event) => this.onKey(event));
-    this.drawing = drawer(this.stage, () => this.draw());
-    this.cleanup.add(
-      onChange(traits, ["selected"], () => this.show()),
+    this.#stage.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#drawLater = drawer(this.#stage, () => this.#draw(), this.#cleanup);
+    this.#cleanup.add(
+      onChange(traits, ["selected"], () => this.#show()),
       shareSelection(traits),
-      () => this.drawing.stop(),
-      () => this.root.remove(),
+      () => this.#root.remove(),
+      () => this.#drag.end(),
     );
-    this.group("type");
+    this.#group("type");
   }
 
   destroy(): void {
-    this.cleanup.end();
+    this.#cleanup.end();
   }
 
   // --- looking closer ---
 
-  private look(window: Window): void {
-    this.window = within(window, this.span);
-    this.card.hidden = true;
-    this.drawing.later();
+  #look(window: Window): void {
+    this.#window = within(window, this.#span);
+    this.#card.hidden = true;
+    this.#drawLater();
   }
 
-  private get chosen(): OpBar | undefined {
-    const name = opOf(this.traits.get("selected"));
-    return name === "" ? undefined : this.ops.find((op) => op.name === name);
+  get #chosen(): OpBar | undefined {
+    const name = opOf(this.#traits.get("selected"));
+    return name === "" ? undefined : this.#ops.find((op) => op.name === name);
   }
 
-  private zoom(factor: number, at?: number): void {
-    const op = this.chosen;
-    const { from, to } = this.window;
+  #zoom(factor: number, at?: number): void {
+    const op = this.#chosen;
+    const { from, to } = this.#window;
     const middle = op !== undefined && op.start >= from && op.start <= to ? op.start + op.elapsed / 2 : (from + to) / 2;
-    this.look(zoomed(this.window, factor, at ?? middle, this.span));
+    this.#look(zoomed(this.#window, factor, at ?? middle, this.#span));
   }
 
-  private get width(): number {
-    return Math.max(60, this.stage.clientWidth - LEFT - RIGHT);
+  get #width(): number {
+    return Math.max(60, this.#stage.clientWidth - LEFT - RIGHT);
   }
 
-  private timeAt(clientX: number): number {
-    const x = clientX - this.stage.getBoundingClientRect().left - LEFT;
-    return this.window.from + (x / this.width) * (this.window.to - this.window.from);
+  #timeAt(clientX: number): number {
+    const x = clientX - this.#stage.getBoundingClientRect().left - LEFT;
+    return this.#window.from + (x / this.#width) * (this.#window.to - this.#window.from);
   }
 
-  private onWheel(event: WheelEvent): void {
+  #onWheel(event: WheelEvent): void {
     event.preventDefault();
-    const wide = this.window.to - this.window.from;
+    const wide = this.#window.to - this.#window.from;
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-      this.look(panned(this.window, ((event.deltaX + event.deltaY) / this.width) * wide, this.span));
-    else this.zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), this.timeAt(event.clientX));
+      this.#look(panned(this.#window, ((event.deltaX + event.deltaY) / this.#width) * wide, this.#span));
+    else this.#zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), this.#timeAt(event.clientX));
   }
 
-  private onDrag(event: PointerEvent): void {
+  #onDrag(event: PointerEvent): void {
     if (event.button !== 0) return;
-    const [x, start] = [event.clientX, this.window];
+    const [x, start] = [event.clientX, this.#window];
     let moved = false;
     const move = (to: PointerEvent): void => {
       moved ||= Math.abs(to.clientX - x) > 4;
-      if (moved) this.look(panned(start, (-(to.clientX - x) / this.width) * (start.to - start.from), this.span));
+      if (moved) this.#look(panned(start, (-(to.clientX - x) / this.#width) * (start.to - start.from), this.#span));
     };
     const up = (end: PointerEvent): void => {
-      window.removeEventListener("pointermove", move);
-      window.removeEventListener("pointerup", up);
+      this.#drag.end();
       if (moved) return;
-      const op = this.opAt(end);
-      this.choose(op?.name ?? "");
+      const op = this.#opAt(end);
+      this.#choose(op?.name ?? "");
     };
-    window.addEventListener("pointermove", move);
-    window.addEventListener("pointerup", up);
+    this.#drag.on(window, "pointermove", move);
+    this.#drag.on(window, "pointerup", up);
   }
 
-  private opAt(event: PointerEvent): OpBar | undefined {
-    const box = this.stage.getBoundingClientRect();
+  #opAt(event: PointerEvent): OpBar | undefined {
+    const box = this.#stage.getBoundingClientRect();
     const lane = Math.floor((event.clientY - box.top - HEAD) / LANE);
-    const slack = (3 / this.width) * (this.window.to - this.window.from);
-    const at = this.timeAt(event.clientX);
-    const near = this.ops.filter(
+    const slack = (3 / this.#width) * (this.#window.to - this.#window.from);
+    const at = this.#timeAt(event.clientX);
+    const near = this.#ops.filter(
       (op) => op.lane === lane && op.start - slack <= at && op.start + op.elapsed + slack >= at,
     );
     return near.sort(
@@ -194,18 +195,18 @@ class TimelineView {
     )[0];
   }
 
-  private onMove(event: PointerEvent): void {
-    const op = event.buttons === 0 ? this.opAt(event) : undefined;
-    this.card.hidden = op === undefined;
+  #onMove(event: PointerEvent): void {
+    const op = event.buttons === 0 ? this.#opAt(event) : undefined;
+    this.#card.hidden = op === undefined;
     if (op === undefined) return;
-    this.card.replaceChildren(...this.words(op));
-    const box = this.root.getBoundingClientRect();
-    this.card.style.left = `${Math.max(6, Math.min(box.width - 290, event.clientX - box.left + 14))}px`;
-    this.card.style.top = `${event.clientY - box.top + 16}px`;
+    this.#card.replaceChildren(...this.#words(op));
+    const box = this.#root.getBoundingClientRect();
+    this.#card.style.left = `${Math.max(6, Math.min(box.width - 290, event.clientX - box.left + 14))}px`;
+    this.#card.style.top = `${event.clientY - box.top + 16}px`;
   }
 
-  private words({ name, type, lane, start, elapsed, size }: OpBar): HTMLElement[] {
-    const on = this.traits.get("_lanes")[lane];
+  #words({ name, type, lane, start, elapsed, size }: OpBar): HTMLElement[] {
+    const on = this.#traits.get("_lanes")[lane];
     const made = size > 0 ? ` · ${bytesText(size)}` : "";
     return [
       h("code", {}, name),
@@ -217,84 +218,83 @@ class TimelineView {
     ];
   }
 
-  private onKey(event: KeyboardEvent): void {
+  #onKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const wide = this.window.to - this.window.from;
+    const wide = this.#window.to - this.#window.from;
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (step !== undefined && event.shiftKey) this.look(panned(this.window, step * wide * 0.2, this.span));
-    else if (step !== undefined) this.step(step);
-    else if (event.key === "+" || event.key === "=") this.zoom(1 / 1.6);
-    else if (event.key === "-") this.zoom(1.6);
-    else if (event.key === "0") this.look({ from: 0, to: this.span });
-    else if (event.key === "Home") this.choose(this.ops[0]?.name ?? "");
-    else if (event.key === "End") this.choose(this.ops.at(-1)?.name ?? "");
-    else if (event.key === "Escape") this.choose("");
+    if (step !== undefined && event.shiftKey) this.#look(panned(this.#window, step * wide * 0.2, this.#span));
+    else if (step !== undefined) this.#step(step);
+    else if (event.key === "+" || event.key === "=") this.#zoom(1 / 1.6);
+    else if (event.key === "-") this.#zoom(1.6);
+    else if (event.key === "0") this.#look({ from: 0, to: this.#span });
+    else if (event.key === "Home") this.#choose(this.#ops[0]?.name ?? "");
+    else if (event.key === "End") this.#choose(this.#ops.at(-1)?.name ?? "");
+    else if (event.key === "Escape") this.#choose("");
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
-  private step(by: number): void {
-    const chosen = this.chosen;
-    const at = chosen === undefined ? (by > 0 ? -1 : this.ops.length) : this.ops.indexOf(chosen);
-    const next = this.ops[Math.max(0, Math.min(this.ops.length - 1, at + by))];
-    if (next !== undefined) this.choose(next.name);
+  #step(by: number): void {
+    const chosen = this.#chosen;
+    const at = chosen === undefined ? (by > 0 ? -1 : this.#ops.length) : this.#ops.indexOf(chosen);
+    const next = this.#ops[Math.max(0, Math.min(this.#ops.length - 1, at + by))];
+    if (next !== undefined) this.#choose(next.name);
   }
 
-  private choose(name: string): void {
-    update(this.traits, { selected: name });
-    this.show();
+  #choose(name: string): void {
+    update(this.#traits, { selected: name });
+    this.#show();
   }
 
   /** Brings the chosen op into the window, and says it. */
-  private show(): void {
-    const op = this.chosen;
-    this.said.replaceChildren(
+  #show(): void {
+    const op = this.#chosen;
+    this.#said.replaceChildren(
       ...(op === undefined
         ? [h("span", { class: "tft-muted" }, "Choose an op: click it, or use the arrow keys.")]
-        : this.words(op)),
+        : this.#words(op)),
     );
-    if (op !== undefined && (op.start + op.elapsed < this.window.from || op.start > this.window.to)) {
-      const wide = this.window.to - this.window.from;
-      this.look({ from: op.start + op.elapsed / 2 - wide / 2, to: op.start + op.elapsed / 2 + wide / 2 });
+    if (op !== undefined && (op.start + op.elapsed < this.#window.from || op.start > this.#window.to)) {
+      const wide = this.#window.to - this.#window.from;
+      this.#look({ from: op.start + op.elapsed / 2 - wide / 2, to: op.start + op.elapsed / 2 + wide / 2 });
     }
-    this.drawing.later();
+    this.#drawLater();
   }
 
   // --- totals ---
 
-  private group(by: "type" | "scope"): void {
-    this.grouping = by;
-    this.marked = null;
-    this.byType.setAttribute("aria-pressed", `${by === "type"}`);
-    this.byScope.setAttribute("aria-pressed", `${by === "scope"}`);
-    this.showTotals();
-    this.show();
+  #group(by: "type" | "scope"): void {
+    this.#grouping = by;
+    this.#marked = null;
+    this.#byType.setAttribute("aria-pressed", `${by === "type"}`);
+    this.#byScope.setAttribute("aria-pressed", `${by === "scope"}`);
+    this.#showTotals();
+    this.#show();
   }
 
-  private showTotals(): void {
-    const rows = this.traits.get(this.grouping === "type" ? "_types" : "_scopes");
-    this.rows.replaceChildren(
+  #showTotals(): void {
+    const rows = this.#traits.get(this.#grouping === "type" ? "_types" : "_scopes");
+    this.#rows.replaceChildren(
       ...rows.map(decodeTotal).map(({ name, calls, elapsed, size, share }) => {
         const press = h(
           "button",
           {
             type: "button",
             class: "tft-mark",
-            "aria-pressed": `${this.marked === name}`,
+            "aria-pressed": this.#marked === name,
             title: `${name}: ${bytesText(size)} made`,
+            onclick: () => {
+              this.#marked = this.#marked === name ? null : name;
+              for (const other of this.#rows.querySelectorAll(".tft-mark"))
+                other.setAttribute("aria-pressed", `${other === press && this.#marked !== null}`);
+              this.#drawLater();
+            },
           },
-          this.grouping === "type"
-            ? h("span", { class: `tft-swatch ${this.colour(name)}`, "aria-hidden": "true" })
+          this.#grouping === "type"
+            ? h("span", { class: `tft-swatch ${this.#colour(name)}`, "aria-hidden": "true" })
             : null,
           shorten(name, 24),
         );
-        press.addEventListener("click", () => {
-          this.marked = this.marked === name ? null : name;
-          for (const other of this.rows.querySelectorAll(".tft-mark"))
-            other.setAttribute("aria-pressed", `${other === press && this.marked !== null}`);
-          this.drawing.later();
-        });
         return h(
           "tr",
           {},
@@ -312,35 +312,35 @@ class TimelineView {
     );
   }
 
-  private colour(type: string): string {
-    const rank = this.rank.get(type) ?? COLOURS;
+  #colour(type: string): string {
+    const rank = this.#rank.get(type) ?? COLOURS;
     return rank < COLOURS ? `tft-kind-${rank}` : "tft-kind-other";
   }
 
-  private isMarked({ name, type }: OpBar): boolean {
-    if (this.marked === null) return true;
-    return this.grouping === "type"
-      ? type === this.marked
-      : this.marked.endsWith("/")
-        ? name.startsWith(this.marked)
-        : name === this.marked;
+  #isMarked({ name, type }: OpBar): boolean {
+    if (this.#marked === null) return true;
+    return this.#grouping === "type"
+      ? type === this.#marked
+      : this.#marked.endsWith("/")
+        ? name.startsWith(this.#marked)
+        : name === this.#marked;
   }
 
   // --- the picture ---
 
-  private draw(): void {
-    const lanes = this.traits.get("_lanes");
-    const { from, to } = this.window;
-    const [width, height] = [this.width + LEFT + RIGHT, HEAD + LANE * lanes.length + 2];
-    const x = (at: number): number => LEFT + ((at - from) / (to - from)) * this.width;
-    const clip = `tft-clip-${this.ops.length}`;
+  #draw(): void {
+    const lanes = this.#traits.get("_lanes");
+    const { from, to } = this.#window;
+    const [width, height] = [this.#width + LEFT + RIGHT, HEAD + LANE * lanes.length + 2];
+    const x = (at: number): number => LEFT + ((at - from) / (to - from)) * this.#width;
+    const clip = `tft-clip-${this.#ops.length}`;
     const picture = s(
       "svg",
       { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-      s("defs", {}, s("clipPath", { id: clip }, s("rect", { x: LEFT, y: 0, width: this.width, height }))),
+      s("defs", {}, s("clipPath", { id: clip }, s("rect", { x: LEFT, y: 0, width: this.#width, height }))),
     );
     const axis = s("g", { class: "tft-axis" });
-    for (const at of ticks(this.window, this.width / 110))
+    for (const at of ticks(this.#window, this.#width / 110))
       axis.append(
         s("path", { d: `M${x(at).toFixed(1)},${HEAD - 5}V${height}` }),
         s(
@@ -350,7 +350,7 @@ class TimelineView {
         ),
       );
     const bars = s("g", { "clip-path": `url(#${clip})` });
-    const chosen = opOf(this.traits.get("selected"));
+    const chosen = opOf(this.#traits.get("selected"));
     for (const [lane, { label, simulated, thread, name }] of lanes.entries()) {
       const y = HEAD + lane * LANE + 6;
       const second = [simulated ? "simulated" : "", thread > 0 ? `thread ${thread % 10000}` : ""]
@@ -366,30 +366,30 @@ class TimelineView {
           s("text", { x: 12, y: y + SCOPE + 30 }, second),
         ),
       );
-      const mine = this.ops.filter((op) => op.lane === lane);
-      this.drawScopes(bars, mine, y, x);
+      const mine = this.#ops.filter((op) => op.lane === lane);
+      this.#drawScopes(bars, mine, y, x);
       let end = -1; // bars that would lie under one pixel shareSelection are one
       for (const op of mine) {
         const [left, right] = [x(op.start), x(op.start + op.elapsed)];
         if (right < LEFT || left > width || (right < end + 0.5 && op.name !== chosen)) continue;
         end = Math.max(end, right);
-        this.drawBar(bars, op, left, right, y + SCOPE, chosen);
+        this.#drawBar(bars, op, left, right, y + SCOPE, chosen);
       }
     }
     picture.append(axis, bars);
-    this.stage.replaceChildren(picture);
+    this.#stage.replaceChildren(picture);
   }
 
-  private drawBar(bars: SVGElement, op: OpBar, left: number, right: number, y: number, chosen: string): void {
+  #drawBar(bars: SVGElement, op: OpBar, left: number, right: number, y: number, chosen: string): void {
     const { name, type } = op;
     const wide = Math.max(1, right - left - 0.6);
-    const classes = `tft-bar-op ${this.colour(type)}${this.isMarked(op) ? "" : " tft-dim"}${name === chosen ? " tft-chosen" : ""}`;
+    const classes = `tft-bar-op ${this.#colour(type)}${this.#isMarked(op) ? "" : " tft-dim"}${name === chosen ? " tft-chosen" : ""}`;
     const bar = s(
       "g",
       { class: classes, "data-op": name },
       s("rect", { x: left.toFixed(2), y, width: wide.toFixed(2), height: BAR, rx: Math.min(3, wide / 3) }),
     );
-    const seen = Math.min(right, LEFT + this.width) - Math.max(left, LEFT);
+    const seen = Math.min(right, LEFT + this.#width) - Math.max(left, LEFT);
     const room = Math.floor((seen - 10) / 6.4);
     if (room >= 3) {
       const at = Math.max(left, LEFT) + 5;
@@ -401,7 +401,7 @@ class TimelineView {
   }
 
   /** Above the ops, which scope they are of: neighbours of one scope together. */
-  private drawScopes(bars: SVGElement, ops: readonly OpBar[], y: number, x: (at: number) => number): void {
+  #drawScopes(bars: SVGElement, ops: readonly OpBar[], y: number, x: (at: number) => number): void {
     let i = 0;
     while (i < ops.length) {
       const scope = scopeOf(ops[i]!.name);
@@ -409,7 +409,7 @@ class TimelineView {
       while (end + 1 < ops.length && scopeOf(ops[end + 1]!.name) === scope) end += 1;
       const [left, right] = [
         Math.max(LEFT, x(ops[i]!.start)),
-        Math.min(LEFT + this.width, x(ops[end]!.start + ops[end]!.elapsed)),
+        Math.min(LEFT + this.#width, x(ops[end]!.start + ops[end]!.elapsed)),
       ];
       i = end + 1;
       if (scope === "" || right - left < 3) continue;

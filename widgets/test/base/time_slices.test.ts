@@ -6,7 +6,7 @@ import { LocalTraits } from "../../src/kernel/local_traits";
 import { guess } from "../../src/layout/box_style";
 import { makeScene } from "../../src/layout/scene";
 import { GraphModel } from "../../src/model/graph";
-import { Source } from "../../src/model/graph_source";
+import { GraphSource } from "../../src/model/graph_source";
 import { grouped } from "../../src/model/series";
 
 function* slow(steps: number, ms: number, log: number[] = []): Steps<string> {
@@ -52,7 +52,7 @@ const rows = (count: number, name: (i: number) => string): WireRows => ({
 
 test("a large graph is read in steps, and batches wait until it is read", () => {
   const traits = new LocalTraits(rows(5000, (i) => `n${i}`));
-  const source = new Source(traits);
+  const source = new GraphSource(traits);
   const steps = source.read();
   steps.next();
   expect(source.model.ops.length).toBeLessThan(5000);
@@ -63,11 +63,11 @@ test("a large graph is read in steps, and batches wait until it is read", () => 
   expect(source.model.ops.map((op) => op.name).at(-1)).toBe("late");
   expect(source.model.ops.length).toBe(5001);
   expect(source.model.ops[4999]!.outputs).toEqual([{ dtype: "float32", shape: [] }]);
-  expect([source.runs, source.opsAtFirstRun]).toEqual([2, 1]);
+  expect(source.counts.value).toEqual({ runs: 2, opsAtFirstRun: 1 });
 });
 
 test("a page gets no more boxes than it can draw", () => {
-  const source = new Source(new LocalTraits(rows(6000, (i) => `s${i % 40}/${i % 4 === 0 ? "a" : "b"}/n${i}`)));
+  const source = new GraphSource(new LocalTraits(rows(6000, (i) => `s${i % 40}/${i % 4 === 0 ? "a" : "b"}/n${i}`)));
   atOnce(source.read());
   const options = {
     measure: guess,

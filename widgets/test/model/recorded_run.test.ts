@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { WireStep, WireValue } from "../../src/kernel/view_messages";
-import { globbed, Recorded } from "../../src/model/recorded_run";
+import { globbed, RecordedRun } from "../../src/model/recorded_run";
 
 const value = (name: string, short: string, nans = 0, first = -1): WireValue => [
   name,
@@ -34,7 +34,7 @@ const WORDS = { first: 0, steps: 0, missed: 0, error: "", message: "", failed: n
 const NAMES = ["x", "log", "mul", "loss"];
 
 /** x=0 is fed; log makes NaN; mul takes it; loss takes that. */
-const nan = new Recorded(
+const nan = new RecordedRun(
   values(value("x:0", "0"), value("log:0", "NaN", 1), value("mul:0", "NaN", 1), value("loss:0", "NaN", 1)),
   [step(1, [], [0], [1]), step(2, [], [1, 0], [2]), step(3, [], [2], [3])],
   [],
@@ -42,7 +42,7 @@ const nan = new Recorded(
 );
 
 /** Before the loop op 0; in it twice ops 1 (test) and 2 (with an inner loop of op 4); then the test; then op 3. */
-const loop = new Recorded(
+const loop = new RecordedRun(
   values(value("a:0", "1")),
   [
     step(0, [], [], []),
@@ -86,12 +86,17 @@ test("back to where a NaN began", () => {
   expect(nan.origin(2)).toEqual({ step: 0, came: undefined });
   expect(nan.makerOf(1, 1)).toBe(0);
   expect(nan.makerOf(0, 1)).toBeUndefined();
-  const fed = new Recorded(values(value("x:0", "NaN", 1), value("y:0", "NaN", 1)), [step(0, [], [0], [1])], [], WORDS);
+  const fed = new RecordedRun(
+    values(value("x:0", "NaN", 1), value("y:0", "NaN", 1)),
+    [step(0, [], [0], [1])],
+    [],
+    WORDS,
+  );
   expect(fed.origin(0).came?.name).toBe("x:0");
 });
 
 test("a value that a Merge hands on is still the one that was made", () => {
-  const run = new Recorded(
+  const run = new RecordedRun(
     values(value("mul:0", "NaN", 1), value("Merge:0", "NaN", 1, 0), value("y:0", "NaN", 1)),
     [step(2, [], [], [0]), step(3, [], [1], [2], [1])],
     [],
@@ -125,7 +130,7 @@ test("the step of an op that is next to another", () => {
 });
 
 test("the op that failed is the last step; a part of a long run keeps its numbers", () => {
-  const run = new Recorded([], [step(0, [], [], [])], [], {
+  const run = new RecordedRun([], [step(0, [], [], [])], [], {
     ...WORDS,
     first: 41,
     steps: 42,

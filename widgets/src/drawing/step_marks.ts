@@ -1,0 +1,109 @@
+// A step on the graph: which boxes have run, and the values on the lines.
+import { computed } from "@preact/signals-core";
+import type { Scene, SceneEdge, SceneNode } from "../layout/scene";
+import type { Value } from "../model/recorded_run";
+import { isWrong } from "../model/recorded_run";
+import type { NodeMarks } from "./canvas";
+import type { GraphState } from "./graph_state";
+import { withoutLikeness } from "./node_marks";
+import type { StepState } from "./step_state";
+
+export class StepMarks {
+  readonly #graph: GraphState;
+  readonly #state: StepState;
+  /** The lines that carry their value's label. */
+  readonly #labelled = computed(() => labelledEdges(this.#graph.scene.value));
+
+  constructor(graph: GraphState, state: StepState) {
+    this.#graph = graph;
+    this.#state = state;
+  }
+
+  node(node: SceneNode, marks: NodeMarks): NodeMarks {
+    const { run, known, passed, step: current } = this.#state;
+    const [{ ran }, step] = [known.value, current.value];
+    const { badges, ...rest } = withoutLikeness(marks);
+    const classes = rest.classes.filter((name) => name !== "tft-needed");
+    const { members } = node.node;
+    const done = members.filter((index) => ran.has(index) || passed.value.has(index));
+    const now = step !== undefined && members.includes(step.op);
+    if (done.length > 0) classes.push("tft-done");
+    else if (members.some((index) => run.ofOp.has(index))) classes.push("tft-to-come");
+    const outputs = done.flatMap((index) => ran.get(index)?.step.outputs ?? []).map((value) => run.values[value]!);
+    const bad = outputs.filter(isWrong);
+    if (bad.length > 0 && !node.open) {
+      classes.push("tft-bad");
+      badges.push({ text: bad.some(({ nans }) => nans > 0) ? "NaN" : "∞", kind: "wrong" });
+    }
+    const own = this.#graph.model.opOf(node.node);
+    const stopped = own !== undefined && this.#state.stopsAt(own.name);
+    if (stopped && !node.open) badges.push({ text: "◆", kind: "breakpoint" });
+    const times = own === undefined ? 0 : (ran.get(own.index)?.times ?? 0);
+    if (!node.open && times > 1) badges.push({ text: `×${times}`, kind: "count" });
+    else if (!node.open && done.length > 0 && !now) badges.push({ text: "✓", kind: "done" });
+    if (now && !node.open) {
+      classes.push("tft-now", ...(step.failed ? ["tft-failed"] : []));
+      badges.push(step.failed ? { text: "✕ failed", kind: "wrong" } : { text: "now", kind: "now" });
+    }
+    const counts = node.node.kind !== "op" && rest.note !== undefined;
+    const state = now ? "this step" : done.length > 0 ? "has run" : "has not run yet";
+    const wrong = bad.length > 0 ? ", holds NaN or infinity" : "";
+    return {
+      classes,
+      badges,
+      label: `${rest.label}, ${state}${wrong}${stopped ? ", breakpoint" : ""}`,
+      note: counts ? `${done.length} of ${members.length} so far` : rest.note,
+    };
+  }
+
+  edge(edge: SceneEdge, classes: string[]): string[] {
+    const values = this.#flowed(edge);
+    const kept = classes.filter((name) => name !== "tft-needed");
+    if (values.length > 0) kept.push("tft-flowed");
+    if (values.some(isWrong)) kept.push("tft-bad");
+    return kept;
+  }
+
+  /** What the line says; undefined leaves it as it is. */
+  note(edge: SceneEdge): string | undefined {
+    const values = this.#flowed(edge);
+    if (values.length === 0) return undefined;
+    if (!edge.starts || !this.#labelled.value.has(edge.id)) return ""; // said where the line begins, or on another one
+    if (values.length === 1) return values[0]!.short;
+    const wrong = values.filter(isWrong).length;
+    return `${values.length} values${wrong > 0 ? `, ${wrong} with NaN` : ""}`;
+  }
+
+  /** The values that flowed along a line, each tensor's last. */
+  #flowed(edge: SceneEdge): Value[] {
+    const found = new Map<string, Value>();
+    const { made, ran } = this.#state.known.value;
+    for (const { from, port, to } of edge.base) {
+      if (port < 0) continue;
+      const reader = ran.get(to)?.step;
+      const { inputs } = this.#graph.model.ops[to]!;
+      const place = inputs.findIndex((input) => input.op === from && input.port === port);
+      const taken = reader?.inputs.length === inputs.length ? reader.inputs[place] : undefined;
+      const source = made.get(`${from}:${port}`);
+      const isLater = source !== undefined && (taken === undefined || source.step > reader!.number);
+      const value = isLater ? source.value : taken;
+      if (value !== undefined) found.set(`${from}:${port}`, this.#state.run.values[value]!);
+    }
+    return [...found.values()];
+  }
+}
+
+/** Of the lines with one tensor those with room for a label, else the first. */
+function labelledEdges(scene: Scene): Set<string> {
+  const found = new Set<string>();
+  const said = new Set<string>();
+  const tensorsOf = ({ base }: SceneEdge): string =>
+    [...new Set(base.map(({ from, port }) => `${from}:${port}`))].join();
+  const byRoom = [...scene.edges].sort((a, b) => Number(a.labelAt === null) - Number(b.labelAt === null));
+  for (const edge of byRoom) {
+    const tensors = tensorsOf(edge);
+    if (edge.labelAt !== null || !said.has(tensors)) found.add(edge.id);
+    said.add(tensors);
+  }
+  return found;
+}
