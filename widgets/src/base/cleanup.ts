@@ -1,6 +1,6 @@
-// What has to be undone when a view ends.
+// Undoing listeners, observers and timers when a view ends.
 
-/** Listeners, observers and timers that outlive a view unless they are undone; `end` undoes all of them, the last first. */
+/** Collects what outlives a view unless undone: listeners, observers, timers. `end` undoes all, the last first. */
 export class Cleanup {
   #undo: (() => void)[] = [];
 

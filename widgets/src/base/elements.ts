@@ -23,7 +23,7 @@ export function fill<E extends Element>(el: E, attributes: Attributes, children:
   return el;
 }
 
-/** A button whose accessible name is `title`, with the text that it shows: that is what someone says to a screen reader. */
+/** A button named `title`, together with its visible text, by which users of speech input call it. */
 export function button(text: string, title: string, press: () => void, className = "tft-button"): HTMLButtonElement {
   const words = text.replace(/[^\p{L}\p{N}\p{P} ]/gu, "").trim();
   const name = title.toLowerCase().includes(words.toLowerCase()) ? title : `${words}: ${title}`;

@@ -13,11 +13,11 @@ export class FullScreen {
     this.#root = root;
     this.#changes = changes;
 
-    // Drawn: not every font has a sign for it.
+    // Drawn, since not every font has such a character.
     svg("path", svg("svg", this.button, { viewBox: "0 0 13 13", "aria-hidden": "true" }), {
       d: "M1,4.5V1H4.5M8.5,1H12V4.5M12,8.5V12H8.5M4.5,12H1V8.5",
     });
-    // A page that only covers itself has no Escape of the browser's; the picture and the search have their own.
+    // Without the browser's full screen there is no Escape; the picture and the search handle theirs.
     cleanup.on(root, "keydown", (event) => {
       if (event.key !== "Escape" || (event.target as Element).closest(".tft-canvas, .tft-search-box") !== null) return;
       if (this.leave()) event.stopPropagation();
@@ -34,7 +34,7 @@ export class FullScreen {
     return this.#root.classList.contains("tft-full");
   }
 
-  /** True if it was on. */
+  /** True if it was in full screen. */
   leave(): boolean {
     if (!this.on) return false;
     this.toggle();
@@ -48,12 +48,12 @@ export class FullScreen {
       return;
     }
     this.#set(true);
-    // Frames may be refused the screen; the class alone then covers the page.
+    // A frame may not be allowed full screen; the class alone then covers the page.
     Promise.resolve(this.#root.requestFullscreen?.()).catch(() => undefined);
   }
 
   #set(on: boolean): void {
-    this.#changes(); // before it takes its new size
+    this.#changes(); // before the size changes
     this.#root.classList.toggle("tft-full", on);
     this.button.setAttribute("aria-pressed", `${on}`);
   }

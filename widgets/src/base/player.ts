@@ -1,9 +1,9 @@
-// Playing something that has moments: the button, the timer, the keys that go from moment to moment.
+// Playback: the play button, its timer, and the keys that step through the moments.
 import { effect, signal } from "@preact/signals-core";
 import type { Cleanup } from "./cleanup";
 import { button, consume } from "./elements";
 
-/** What is played; moments are numbered. */
+/** The content that is played; its moments are numbered. */
 export interface Track {
   first: () => number;
   last: () => number;
@@ -11,7 +11,7 @@ export interface Track {
   seek: (to: number) => void;
   /** Moments at which playing pauses. */
   stops?: () => readonly number[];
-  /** False where playing would show nothing or is not wanted; the first moment is then all that it shows. */
+  /** False if nothing should move: playing then only goes to the first moment. */
   moves?: () => boolean;
   /** Called when playing ends. */
   paused?: () => void;
@@ -21,7 +21,7 @@ export interface Pace {
   /** Milliseconds that a moment lasts, at least and at most. */
   shortest: number;
   longest: number;
-  /** Milliseconds for all moments: where there are too many, it skips some. */
+  /** Milliseconds for all moments; with too many, some are skipped. */
   whole: number;
 }
 
@@ -71,17 +71,17 @@ export class Player {
     this.#track.paused?.();
   }
 
-  /** Goes to a moment, which ends the playing. */
+  /** Goes to a moment and stops playing. */
   seek(to: number): void {
     this.pause();
     this.#track.seek(this.#within(to));
   }
 
-  /** Goes where an arrow, Page, Home or End key leads; true if it was one. */
+  /** Handles arrow, Page, Home and End keys; true if it was one. */
   key(event: KeyboardEvent): boolean {
     const by = STEPS[event.key];
     if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return false;
-    // Not left to a slider: a notebook takes the arrow keys for itself.
+    // Not left to a slider: the notebook would handle the arrow keys.
     consume(event);
     this.seek(this.#track.position() + by);
     return true;

@@ -1,4 +1,4 @@
-// The picture that is being worked out: at most one, a new one takes its place; a sign says so if it takes long, and stops it.
+// The layout in progress: at most one, replaced by a new one; if it takes long, a message with a stop button appears.
 import { button, h } from "./elements";
 import type { Steps } from "./time_slices";
 import { inSlices } from "./time_slices";
@@ -12,7 +12,7 @@ export class Working {
   #stopSteps: (() => void) | null = null;
   #timer = 0;
 
-  /** `stopped` is called when somebody stops it. */
+  /** `stopped` is called when the reader stops it. */
   constructor(stage: HTMLElement, stopped: () => void) {
     this.#stopped = stopped;
 
@@ -30,12 +30,12 @@ export class Working {
     return this.#stopSteps !== null;
   }
 
-  /** Begins; `words` say what is done, `done` gets the result. */
+  /** Starts; `words` describe the work, `done` receives the result. */
   start<T>(words: string, steps: Steps<T>, done: (result: T) => void): void {
     this.drop();
     const stop = inSlices(steps, (result) => {
       this.drop();
-      done(result); // which may begin the next
+      done(result); // which may start the next
     });
     if (stop === null) return;
     this.#stopSteps = stop;
@@ -43,7 +43,7 @@ export class Working {
     this.#timer = window.setTimeout(() => (this.#sign.hidden = false), PATIENCE_MS);
   }
 
-  /** Ends it without a word. */
+  /** Cancels it silently. */
   drop(): void {
     this.#stopSteps?.();
     this.#stopSteps = null;

@@ -1,4 +1,4 @@
-// SVG elements, and when to draw them.
+// SVG elements, and a scheduler for drawing them.
 import type { Cleanup } from "./cleanup";
 import type { Attributes, Child } from "./elements";
 import { fill } from "./elements";
@@ -29,7 +29,7 @@ export function drawer(el: HTMLElement, draw: () => void, cleanup: Cleanup): () 
     if (frame !== 0) return;
     frame = requestAnimationFrame(() => {
       frame = 0;
-      if (el.clientWidth > 0) draw(); // hidden for a moment: the last picture is right when it comes back
+      if (el.clientWidth > 0) draw(); // while it is hidden, the last picture stays valid
     });
   };
   cleanup.onResize(el, later);

@@ -1,17 +1,17 @@
-// A window on a span of time: zoom, pan, ticks. No DOM.
+// A window on a time span: zoom, pan, ticks. No DOM.
 export interface Window {
   from: number;
   to: number;
 }
 
-/** The window, kept inside 0..span and no narrower than a two-thousandth of it. */
+/** The window clamped to 0..span, and no narrower than 1/2000 of it. */
 export function within({ from, to }: Window, span: number): Window {
   const wide = Math.min(span, Math.max(span / 2000, to - from));
   const start = Math.min(span - wide, Math.max(0, from));
   return { from: start, to: start + wide };
 }
 
-/** `factor` < 1 looks closer; what is at `at` stays where it is. */
+/** `factor` < 1 zooms in; the point `at` stays fixed. */
 export function zoomed({ from, to }: Window, factor: number, at: number, span: number): Window {
   return within({ from: at - (at - from) * factor, to: at + (to - at) * factor }, span);
 }

@@ -1,12 +1,12 @@
-// Work that may take long is done in slices: between them the page lives, and somebody can stop it.
+// Long work in slices: between them the page stays responsive, and the reader can stop it.
 
-/** Steps towards a result; between two of them the work can wait. */
+/** A computation that can pause between its steps. */
 export type Steps<T> = Generator<void, T>;
 
-const FIRST_MS = 150; // at once: most pictures are ready by then
+const FIRST_MS = 150; // uninterrupted: most pictures are ready by then
 const SLICE_MS = 40;
 
-/** All steps without a break. */
+/** Runs all steps without a pause. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -14,7 +14,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Takes the steps in slices, then calls `done`. Returns the call that stops it, null if it is done already. */
+/** Runs the steps in slices, then calls `done`. Returns a function that stops it, null if it is already done. */
 export function inSlices<T>(steps: Steps<T>, done: (result: T) => void): (() => void) | null {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const go = (most: number): boolean => {

@@ -1,10 +1,10 @@
-// The small signs on a box: badges, the sign that opens it, the one that fetches it.
+// Badges of a box, and its buttons to open and to fetch it.
 
 import { svg } from "../base/svg";
 import type { Measure } from "../layout/box_style";
 import type { SceneNode } from "../layout/scene";
 
-/** What a badge is about, which decides its colours. */
+/** The subject of a badge, which determines its colours. */
 export type BadgeKind =
   | "fetch"
   | "feed"
@@ -43,7 +43,7 @@ export function drawBadges(extra: SVGGElement, item: SceneNode, badges: readonly
 
 export function drawFetcher(extra: SVGGElement, item: SceneNode): void {
   if (!item.fetchable) return;
-  const side = item.node.kind === "op" ? 1 : -1; // a scope has its sign at the right
+  const side = item.node.kind === "op" ? 1 : -1; // a scope's right corner has the toggle
   const g = svg("g", extra, {
     class: "tft-fetcher",
     transform: `translate(${side * (item.w / 2 - 2)},${-item.h / 2 + 2})`,

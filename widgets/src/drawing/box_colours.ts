@@ -1,4 +1,4 @@
-// Colours of boxes by what a reader asks for: a colour for each kind, with a word on the box and a key that says both.
+// Colours boxes by device, family, cell, time and so on: a colour per kind, a word on the box, and a key to both.
 
 import { bytesText } from "../base/format";
 import type { ColourBy, Figures } from "../kernel/graph_messages";
@@ -25,16 +25,16 @@ export interface KeyRow {
 export interface Painting {
   of: Map<string, Paint>;
   key: KeyRow[];
-  /** Stands in for the key when there is nothing to show. */
+  /** Shown instead of the key when there are no figures. */
   missing: string;
 }
 
 const TONES = 6;
-/** Boxes that are one thing to the reader, whatever constants came with it. */
+/** Boxes that readers see as a single op, whatever constants they include. */
 const SINGLE = new Set(["op", "variable"]);
-/** Families that look as they always do. */
+/** Families that keep their usual look. */
 const NATURAL = new Set(["constant", "feed", "variable", "flow"]);
-/** Families that the shape of a box says already. */
+/** Families that the shape of a box already shows. */
 const SHAPED: Partial<Record<Glyph, string>> = { const: "constant", placeholder: "feed", variable: "variable" };
 const STEPS = 5;
 
@@ -54,7 +54,7 @@ export function timeText(us: number): string {
   return us < 1e6 ? `${(us / 1e3).toFixed(us < 1e4 ? 2 : 1)} ms` : `${(us / 1e6).toFixed(2)} s`;
 }
 
-/** What an op counts as, null for "structure" and the scales. */
+/** Classifies an op; null for "structure" and the scales. */
 function kindOf(by: ColourBy, light: Highlight): ((op: Op) => string) | null {
   switch (by) {
     case "device":
@@ -105,8 +105,8 @@ function paintKinds(model: GraphModel, nodes: readonly SceneNode[], kind: (op: O
     const counts = new Map<string, number>();
     for (const i of node.node.members) counts.set(kinds[i]!, (counts.get(kinds[i]!) ?? 0) + 1);
     const own = model.opOf(node.node);
-    // What runs has a full line, what is pruned a dotted one: no words needed.
-    // What most ops inside are; but three on a GPU tell more than ten that go anywhere.
+    // Ops that run have a solid outline, pruned ones a dotted one: no words needed.
+    // The most frequent kind inside; but three ops on a GPU say more than ten on any device.
     const [most] = [...counts].sort((a, b) => Number(a[0] === least) - Number(b[0] === least) || b[1] - a[1])[0] ?? [
       undefined,
     ];
@@ -126,7 +126,7 @@ function paintKinds(model: GraphModel, nodes: readonly SceneNode[], kind: (op: O
   return { of, key: order.map((text) => ({ tone: tones.get(text)!, text, ops: totals.get(text)! })), missing: "" };
 }
 
-/** After six the colours come again, with another outline; the words tell them apart. */
+/** After six kinds the colours repeat with another outline; the words tell them apart. */
 const toneOf = (i: number): string => `tft-tone tft-like-${i % TONES}${i >= TONES ? " tft-again" : ""}`;
 
 function paintScale(model: GraphModel, nodes: readonly SceneNode[], by: ColourBy, figures: Figures): Painting {
@@ -141,7 +141,9 @@ function paintScale(model: GraphModel, nodes: readonly SceneNode[], by: ColourBy
     return {
       of: new Map(),
       key: [],
-      missing: `No figures for ${by}: set view.figures to a traced run's RunMetadata, or to {op name: {"${field}": ...}}.`,
+      missing:
+        `No figures for ${by}: set view.figures to a traced run's RunMetadata, ` +
+        `or to {op name: {"${field}": ...}}.`,
     };
   const of = new Map<string, Paint>();
   for (const [node, value] of sums) of.set(node.id, { tone: heatOf(value, most), badge: value > 0 ? text(value) : "" });
@@ -156,7 +158,7 @@ function paintScale(model: GraphModel, nodes: readonly SceneNode[], by: ColourBy
   return { of, key, missing: "" };
 }
 
-/** Steps by the square root: with most of the time in one box, the rest would be all alike. */
+/** Square-root steps: on a linear scale one dominant box would make all others look the same. */
 function heatOf(value: number, most: number): string {
   if (value <= 0) return "tft-tone tft-tone-none";
   const step = Math.min(STEPS - 1, Math.ceil(Math.sqrt(value / most) * STEPS) - 1);

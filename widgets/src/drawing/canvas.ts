@@ -1,4 +1,4 @@
-// Draws a scene as SVG and moves from one scene to the next; knows pan, zoom and nothing of what the boxes mean.
+// Draws a scene as SVG and moves from one scene to the next; knows nothing of what the boxes mean.
 
 import { svg } from "../base/svg";
 import type { Measure } from "../layout/box_style";
@@ -8,11 +8,10 @@ import type { Scene, SceneArea, SceneEdge, SceneNode } from "../layout/scene";
 import type { Point } from "../layout/scope_layout";
 import type { Badge } from "./badges";
 import { drawBadges, drawFetcher, drawToggle } from "./badges";
+import { PanZoom } from "./pan_zoom";
 import { CONST_PILL_H, cornerPath, glyphPaths, headPath, linePath } from "./paths";
 
 const MOVE_MS = 380;
-const READABLE = 0.62; // scale
-const MARGIN = 22;
 const ANIMATE_UP_TO = 450; // boxes; above, a move would stutter
 
 /** CSS classes of a box, its badges, and what a screen reader reads out. */
@@ -20,14 +19,14 @@ export interface NodeMarks {
   classes: string[];
   badges: Badge[];
   label: string;
-  /** Stands in for the second line, while a run is shown. */
+  /** Replaces the second line while a run is shown. */
   note?: string | undefined;
 }
 
 export interface Marks {
   node: (node: SceneNode) => NodeMarks;
   edge: (edge: SceneEdge) => string[];
-  /** Stands in for the words on a line. */
+  /** Replaces the label of a line. */
   edgeNote?: (edge: SceneEdge) => string | undefined;
 }
 
@@ -49,15 +48,15 @@ interface Layer {
 interface DrawnNode {
   el: SVGGElement;
   shape: SVGPathElement;
-  /** The strokes of its kind, where that has some. */
+  /** The extra strokes of its glyph, if any. */
   mark: SVGPathElement | null;
   title: SVGTextElement;
   subtitle: SVGTextElement;
   extra: SVGGElement;
-  /** What `shape` and `extra` were drawn for. */
+  /** The inputs that `shape` and `extra` were last drawn for. */
   shapeKey: string;
   extraKey: string;
-  /** Was selected or under the pointer: has its sign for fetching. */
+  /** Was selected or under the pointer, so it has its fetch button. */
   touched: boolean;
   now: Rect;
   from: Rect;
@@ -67,7 +66,7 @@ interface DrawnNode {
 interface DrawnEdge {
   el: SVGGElement;
   line: SVGPathElement;
-  /** Arrow, ring and words are there where there is something to show: thousands of lines come without. */
+  /** Arrow head, ring and label exist only where needed: thousands of edges have none. */
   head: SVGPathElement | null;
   label: SVGTextElement | null;
   now: Point[];
@@ -82,41 +81,16 @@ function leansTowards({ points, labelAt }: SceneEdge, side: number): number {
   return Math.max(-4, Math.min(4, lean / 4));
 }
 
-/** Where a picture of that size begins, if it would begin at `start`: not so that room stays empty beside it. */
-function within(start: number, size: number, room: number): number {
-  const [first, last] = [MARGIN, room - size - MARGIN];
-  return first <= last ? (room - size) / 2 : Math.min(first, Math.max(last, start));
-}
-
-export class Canvas {
+export class Canvas extends PanZoom {
   readonly #measure: Measure;
-  readonly #calm: () => boolean;
-  readonly el: SVGSVGElement;
   readonly nodes = new Map<string, DrawnNode>();
   readonly #edges = new Map<string, DrawnEdge>();
-  readonly #world: SVGGElement;
-  readonly #overlay: SVGGElement;
   readonly #layers: Layer[] = [];
-  #scene: Scene | null = null;
-  #room: { width: number; height: number } | null = null;
   #frame = 0;
-  view = { x: 0, y: 0, k: 1 };
-  /** The smallest scale at which `rest` shows all of the picture. */
-  least = READABLE * 0.7;
-  onView: () => void = () => undefined;
 
   constructor(parent: Element, measure: Measure, calm: () => boolean) {
+    super(parent, calm);
     this.#measure = measure;
-    this.#calm = calm;
-
-    this.el = svg("svg", parent, {
-      class: "tft-canvas",
-      role: "application",
-      "aria-roledescription": "graph",
-      tabindex: "0",
-    });
-    this.#world = svg("g", this.el);
-    this.#overlay = svg("g", this.el, { class: "tft-overlay" });
     this.el.addEventListener("pointerover", (event) => {
       const id = (event.target as Element).closest<SVGGElement>(".tft-node")?.dataset.id;
       const drawn = id === undefined ? undefined : this.nodes.get(id);
@@ -124,27 +98,12 @@ export class Canvas {
     });
   }
 
-  /** Its width and height in pixels. They are remembered: asking makes the page lay out all that was just drawn. */
-  size(): { width: number; height: number } {
-    if (this.#room === null) {
-      const { width, height } = this.el.getBoundingClientRect();
-      if (width === 0 || height === 0) return { width, height };
-      this.#room = { width, height };
-    }
-    return this.#room;
-  }
-
-  /** Something beside it came or went. */
-  resized(): void {
-    this.#room = null;
-  }
-
-  /** Shows a scene; `place` says where to look, before anything is drawn that would have to be laid out again. */
+  /** Draws a scene; `place` sets pan and zoom first, so that the browser lays out the drawing only once. */
   draw(scene: Scene, marks: Marks, animate: boolean, place: () => void = () => undefined): void {
-    const before = this.#scene;
-    this.#scene = scene;
+    const before = this.scene;
+    this.scene = scene;
     place();
-    const move = animate && !this.#calm() && scene.nodes.length <= ANIMATE_UP_TO;
+    const move = animate && !this.calm() && scene.nodes.length <= ANIMATE_UP_TO;
     this.#drawAreas(scene);
     this.#drawNodes(scene, before, move);
     this.#drawEdges(scene, move);
@@ -153,7 +112,7 @@ export class Canvas {
     else this.#step(1);
   }
 
-  /** Sets classes, badges and labels anew, without any layout. */
+  /** Updates classes, badges and labels without a new layout. */
   mark(marks: Marks): void {
     for (const drawn of this.nodes.values()) {
       const { item } = drawn;
@@ -169,7 +128,8 @@ export class Canvas {
       ];
       drawn.el.setAttribute("class", [...base, ...classes].join(" "));
       drawn.el.setAttribute("aria-label", label);
-      drawn.title.classList.toggle("tft-future", classes.includes("tft-future")); // an open box's name stands elsewhere
+      // An open box's name is in another layer.
+      drawn.title.classList.toggle("tft-future", classes.includes("tft-future"));
       this.#drawExtras(drawn, badges);
       if (classes.includes("tft-selected")) this.#touch(drawn);
     }
@@ -192,10 +152,10 @@ export class Canvas {
     label.style.textAnchor = "start";
   }
 
-  /** Lines over the picture, for edges that the picture leaves out. */
+  /** Draws lines on top, for edges that the layout leaves out. */
   drawOverlay(lines: { from: SceneNode; to: SceneNode; kind: string }[]): void {
-    this.#overlay.replaceChildren();
-    const g = svg("g", this.#overlay, { transform: this.#world.getAttribute("transform") ?? "" });
+    this.overlay.replaceChildren();
+    const g = svg("g", this.overlay, { transform: this.world.getAttribute("transform") ?? "" });
     for (const { from, to, kind } of lines) {
       const right = to.x >= from.x;
       const a: Point = [from.x + (from.w / 2) * (right ? 1 : -1), from.y];
@@ -209,94 +169,9 @@ export class Canvas {
     }
   }
 
-  setView(x: number, y: number, k: number): void {
-    this.view = { x, y, k };
-    const transform = `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${k.toFixed(4)})`;
-    if (transform !== this.#world.getAttribute("transform")) this.#world.setAttribute("transform", transform);
-    this.#overlay.firstElementChild?.setAttribute("transform", transform);
-    this.el.classList.toggle("tft-far", k < 0.45);
-    this.onView();
-  }
-
-  /** Zooms by a factor around a point of the canvas. */
-  zoom(factor: number, cx: number, cy: number): void {
-    const k = Math.min(3, Math.max(0.04, this.view.k * factor));
-    const real = k / this.view.k;
-    this.setView(cx - (cx - this.view.x) * real, cy - (cy - this.view.y) * real, k);
-  }
-
-  /** Shows as much of the picture as can be read: all of it, or its beginning, or where it grows. */
-  rest(newest: string | null): void {
-    this.fit();
-    if (this.#scene === null || this.view.k >= this.least) return;
-    const { width, height } = this.size();
-    const { w, h } = this.#scene;
-    const k = Math.max(this.view.k, Math.min(READABLE, Math.max((width - 44) / w, (height - 44) / h)));
-    this.setView(Math.max(22, (width - w * k) / 2), h * k < height ? (height - h * k) / 2 : 22, k);
-    if (newest !== null) this.reveal(newest);
-  }
-
-  /** Whether all of the picture is in sight as it stands. */
-  showsAll(): boolean {
-    const { width, height } = this.size();
-    const { x, y, k } = this.view;
-    const { w, h } = this.#scene ?? { w: 0, h: 0 };
-    return x >= 0 && y >= 0 && x + w * k <= width && y + h * k <= height;
-  }
-
-  /** Moves to where `place` sets the view, in a moment that the eye can follow. */
-  glide(place: () => void): void {
-    const from = { ...this.view };
-    place();
-    if (this.#calm()) return;
-    const to = { ...this.view };
-    const began = performance.now();
-    let mine = this.view;
-    const tick = (now: number): void => {
-      if (this.view !== mine) return; // somebody else moved it meanwhile
-      const t = Math.min(1, Math.max(0, now - began) / MOVE_MS);
-      const eased = t * t * (3 - 2 * t);
-      const mix = (a: number, b: number): number => a + (b - a) * eased;
-      this.setView(mix(from.x, to.x), mix(from.y, to.y), mix(from.k, to.k));
-      mine = this.view;
-      if (t < 1) requestAnimationFrame(tick);
-    };
-    tick(began);
-  }
-
-  /** Shows the whole picture, never larger than life. */
-  fit(): void {
-    if (this.#scene === null) return;
-    const { width, height } = this.size();
-    if (width === 0 || height === 0) return;
-    const { w, h } = this.#scene;
-    const k = Math.min(1.15, (width - 2 * MARGIN) / Math.max(1, w), (height - 2 * MARGIN) / Math.max(1, h));
-    this.setView((width - w * k) / 2, (height - h * k) / 2, Math.max(0.04, k));
-  }
-
-  /** Moves the picture so that a box can be seen. */
-  reveal(id: string, centre = false): void {
-    const n = this.#scene?.byId.get(id);
-    if (n === undefined) return;
-    const { width, height } = this.size();
-    const { x, y, k } = this.view;
-    const [sx, sy] = [n.x * k + x, n.y * k + y];
-    const outside =
-      sx - (n.w * k) / 2 < 0 || sx + (n.w * k) / 2 > width || sy - (n.h * k) / 2 < 0 || sy + (n.h * k) / 2 > height;
-    if (!outside && !centre) return;
-    const scale = centre ? Math.max(k, 0.7) : k;
-    const top = n.open ? Math.min(n.y, n.y - n.h / 2 + height / 2 / scale - 12) : n.y;
-    const { w, h } = this.#scene!;
-    this.setView(
-      within(width / 2 - n.x * scale, w * scale, width),
-      within(height / 2 - top * scale, h * scale, height),
-      scale,
-    );
-  }
-
   #layer(depth: number): Layer {
     while (this.#layers.length <= depth) {
-      const g = svg("g", this.#world);
+      const g = svg("g", this.world);
       const [areas, edges, nodes, labels] = [svg("g", g), svg("g", g), svg("g", g), svg("g", g)];
       this.#layers.push({ areas, edges, nodes, labels });
     }
@@ -360,13 +235,13 @@ export class Canvas {
       item,
     };
     if (move && before !== null) {
-      // What was inside a closed box comes out of it; what is new to the graph appears in place.
+      // Nodes that were inside a closed box emerge from it; new ones appear in place.
       const home = before.boxOf.get(item.node.members[0] ?? -1);
       const opened = home !== undefined && scene.byId.get(home.id)?.open === true;
       if (opened) drawn.from = drawn.now = { x: home.x, y: home.y, w: item.w, h: item.h };
       else {
         el.classList.add("tft-born");
-        // Once: a new theme, or a view that is moved in the page, would begin it again.
+        // Once only: a new theme, or moving the view within the page, would restart the animation.
         setTimeout(() => el.classList.remove("tft-born"), 1000);
       }
     }
@@ -377,7 +252,7 @@ export class Canvas {
   #fill(drawn: DrawnNode): void {
     const { look } = drawn.item;
     drawn.title.textContent = look.title;
-    // An open box's name stands above the lines that cross the box.
+    // An open box's name is drawn above the lines that cross the box.
     const { open, depth } = drawn.item;
     const home = open ? this.#layer(depth + 1).labels : drawn.el;
     if (drawn.title.parentNode !== home) home.insertBefore(drawn.title, open ? null : drawn.subtitle);
@@ -399,7 +274,7 @@ export class Canvas {
     if (drawn.touched) drawFetcher(extra, item);
   }
 
-  /** Only one box at a time shows the sign for fetching: each gets it when it is first asked for. */
+  /** Adds the fetch button when first needed: only one box shows it at a time. */
   #touch(drawn: DrawnNode): void {
     if (drawn.touched) return;
     drawn.touched = true;
@@ -495,10 +370,10 @@ export class Canvas {
 
   #shape(drawn: DrawnNode, { w, h }: Rect): void {
     const { item } = drawn;
-    const key = `${w.toFixed(1)},${h.toFixed(1)},${item.open},${item.look.glyph},${item.look.title},${item.look.subtitle}`;
+    const { glyph, title, subtitle } = item.look;
+    const key = `${w.toFixed(1)},${h.toFixed(1)},${item.open},${glyph},${title},${subtitle}`;
     if (drawn.shapeKey === key) return;
     drawn.shapeKey = key;
-    const { glyph, subtitle } = item.look;
     const paths = glyphPaths(glyph, w, h, item.open, this.#measure(subtitle, SUBTITLE_PX, false));
     drawn.shape.setAttribute("d", paths.shape);
     if (paths.mark !== "" && drawn.mark === null) {

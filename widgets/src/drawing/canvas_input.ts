@@ -1,4 +1,4 @@
-// Pointer and keyboard on the canvas, told to the view in its own words.
+// Translates pointer and keyboard events on the canvas into the view's actions.
 import type { Cleanup } from "../base/cleanup";
 import { consume, focusNear } from "../base/elements";
 import type { SceneNode } from "../layout/scene";
@@ -52,7 +52,7 @@ export function listenToCanvas(canvas: Canvas, actions: InputActions, cleanup: C
   });
   const end = (): void => {
     el.classList.remove("tft-dragging");
-    // The click that follows must still know whether this was a drag.
+    // The click event that follows has to know that this was a drag.
     setTimeout(() => (drag = null), 0);
   };
   on("pointerup", end);
@@ -75,7 +75,7 @@ export function listenToCanvas(canvas: Canvas, actions: InputActions, cleanup: C
   on(
     "wheel",
     (event) => {
-      // A page scrolls past a view that nobody works with; Ctrl (a pinch) always zooms.
+      // Without the focus the wheel scrolls the page; with Ctrl (a pinch) it always zooms.
       if (!event.ctrlKey && !event.metaKey && !el.contains(focusNear(el))) return;
       event.preventDefault();
       const box = el.getBoundingClientRect();

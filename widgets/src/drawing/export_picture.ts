@@ -1,4 +1,4 @@
-// The picture as a file that needs nothing else: SVG with its styles in place, or PNG.
+// The picture as a self-contained file: SVG with inlined styles, or PNG.
 
 const PROPERTIES = [
   "fill",
@@ -41,7 +41,7 @@ export interface Picture {
   h: number;
 }
 
-/** The whole drawing, not only what is in sight, as it looks now. */
+/** The whole drawing, including the invisible part, with its current styles. */
 export function picture(drawing: SVGSVGElement, size: { w: number; h: number }, name: string): Picture {
   const [w, h] = [Math.ceil(size.w + 2 * MARGIN), Math.ceil(size.h + 2 * MARGIN)];
   const far = drawing.classList.contains("tft-far");
@@ -87,7 +87,7 @@ function setStyle(el: Element, style: CSSStyleDeclaration): void {
   }
 }
 
-/** Only what draws is left: no classes, no roles of a page. */
+/** Removes classes, roles and other attributes that only a page needs. */
 function strip(el: Element): void {
   for (const { name } of [...el.attributes]) {
     if (/^(class|style|tabindex|role|aria-.*|data-.*)$/.test(name)) el.removeAttribute(name);
@@ -110,12 +110,12 @@ export async function png({ svg, w, h }: Picture): Promise<Blob> {
   );
 }
 
-/** Gives the reader a file. */
+/** Downloads a file. */
 export function download(content: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
   link.download = name;
-  // Part of the page for that moment: VS Code listens there for what it has to save.
+  // In the document for a moment: VS Code intercepts downloads there.
   document.body.append(link);
   link.click();
   link.remove();

@@ -1,5 +1,5 @@
-// What a graph view shows: which scopes are open, what is selected, fetched and under the pointer, and what follows from
-// that. No DOM: graph_view.ts draws it.
+// The state of a graph view: open scopes, selection, fetches, the box under the pointer, and all that is derived from
+// them. No DOM: graph_view.ts draws it.
 import type { ReadonlySignal } from "@preact/signals-core";
 import { computed, signal } from "@preact/signals-core";
 import type { Cleanup } from "../base/cleanup";
@@ -34,7 +34,7 @@ export class GraphState {
 
   // --- the page's own ---
   readonly expansion = signal<Expansion>({ ids: new Set(), chosen: false });
-  /** Shows only what a run has found that many steps back from its fetches; null for all. */
+  /** Shows only ops up to this distance from the fetches; null for all. */
   readonly wave = signal<number | null>(null);
   /** The box under the pointer. */
   readonly hovered = signal<string | null>(null);
@@ -45,22 +45,22 @@ export class GraphState {
   /** There is a layout. */
   readonly ready = computed(() => this.scene.value !== NOTHING);
 
-  // --- what follows ---
+  // --- derived ---
   /** Rises when the graph itself changes. */
   readonly version = computed(() => {
     this.scene.value;
     return this.model.version;
   });
-  /** What a run of the fetches needs. */
+  /** The ops that a run of the fetches needs. */
   readonly #needs = computed((): Highlight => {
     this.version.value;
     return highlight(this.model, this.fetches.value, this.feeds.value);
   });
-  /** For each needed op how many steps back from the fetches it lies. */
+  /** Each needed op's distance from the fetches. */
   readonly #steps = computed(() => waves(this.model, this.#needs.value));
-  /** The farthest of them. */
+  /** The largest of these distances. */
   readonly depthOfRun = computed(() => Math.max(0, ...this.#steps.value.values()));
-  /** What is drawn as needed: all of it, or up to `wave`. */
+  /** The ops drawn as needed: all of them, or those up to `wave`. */
   readonly highlight: ReadonlySignal<Highlight>;
   readonly selectedNode = computed(() => this.nodeOf(this.selected.value));
   /** False while the graph has nothing of that name, perhaps not yet. */
@@ -74,10 +74,10 @@ export class GraphState {
   /** The ops whose edges are lit. */
   readonly focus = computed((): Set<number> | null => {
     const node = this.scene.value.byId.get(this.hovered.value ?? this.selectedBox.value);
-    // An open box stands for everything inside: lighting all of that would tell nothing.
+    // An open box contains everything inside it: lighting all of that would show nothing.
     return node === undefined || node.open ? null : new Set(node.node.members);
   });
-  /** The colours of boxes that are built alike; once given, a colour stays. */
+  /** The colours of boxes with the same structure; a colour never changes once assigned. */
   readonly likeness = computed(() => likeness(this.model, this.scene.value.nodes, this.#likenessKnown));
   readonly #likenessKnown = new Map<string, number>();
 

@@ -1,4 +1,4 @@
-// A small map in the corner, while the picture is larger than its window: where the window is, and a way to move it.
+// A small map in the corner, shown while the picture is larger than its window, which can be dragged.
 import { consume } from "../base/elements";
 import { svg } from "../base/svg";
 import type { Scene } from "../layout/scene";
@@ -17,12 +17,12 @@ export class Minimap {
   #scale = 1;
   #scene: Scene | null = null;
 
-  /** `moved` is called when somebody drags the window. */
+  /** `moved` is called when the reader drags the window. */
   constructor(stage: HTMLElement, canvas: Canvas, moved: () => void) {
     this.#canvas = canvas;
     this.#moved = moved;
 
-    // The arrow keys, the outline and the search go everywhere that this goes.
+    // Hidden from screen readers: arrow keys, outline and search reach everything.
     this.#el = svg("svg", stage, { class: "tft-minimap", "aria-hidden": "true" });
     this.#open = svg("path", this.#el, { class: "tft-map-open" });
     this.#boxes = svg("path", this.#el, { class: "tft-map-boxes" });
@@ -55,7 +55,7 @@ export class Minimap {
     this.follow();
   }
 
-  /** The view has moved, or its window has another size. */
+  /** Call when the view has moved or its window was resized. */
   follow(): void {
     const { width, height } = this.#canvas.size();
     const fits = this.#scene === null || width === 0 || this.#canvas.showsAll();

@@ -1,4 +1,4 @@
-// Which boxes and lines a run needs, and what is said about each box.
+// Marks of boxes and lines: needed by the run, selected, found, and the text read out for each box.
 
 import { count } from "../base/format";
 import { readable } from "../layout/box_style";
@@ -10,7 +10,7 @@ import type { Highlight } from "../model/highlight";
 import type { Badge, BadgeKind } from "./badges";
 import type { Marks, NodeMarks } from "./canvas";
 
-/** An edge works in a run if its reader runs and its source runs or is fed. */
+/** An edge is used by a run if its reader runs and its source runs or is fed. */
 const works = (light: Highlight, { from, to }: Base): boolean =>
   light.needed.has(to) && (light.needed.has(from) || light.fed.has(from));
 
@@ -101,7 +101,7 @@ export function withoutLikeness(marks: NodeMarks): NodeMarks {
   };
 }
 
-/** Scopes built alike get one colour and one letter: same number of each op type inside. */
+/** Scopes of the same structure (equal counts of each op type) share a colour and a letter. */
 export function likeness(
   model: GraphModel,
   nodes: readonly SceneNode[],
@@ -128,7 +128,7 @@ export function likeness(
   return colours;
 }
 
-/** Readers and sources of the focused ops whose edges the picture leaves out: box to box, each once. */
+/** Edges of the focused ops that the layout leaves out, as lines from box to box, each once. */
 export function missingLines(
   cut: readonly Base[],
   focus: Set<number>,

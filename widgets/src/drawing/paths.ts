@@ -19,7 +19,8 @@ export function linePath(points: readonly Point[]): string {
   for (let i = 1; i + 2 < q.length; i++) {
     const [b, c, e] = [q[i]!, q[i + 1]!, q[i + 2]!];
     d +=
-      `C${f((2 * b[0] + c[0]) / 3)},${f((2 * b[1] + c[1]) / 3)} ${f((b[0] + 2 * c[0]) / 3)},${f((b[1] + 2 * c[1]) / 3)} ` +
+      `C${f((2 * b[0] + c[0]) / 3)},${f((2 * b[1] + c[1]) / 3)} ` +
+      `${f((b[0] + 2 * c[0]) / 3)},${f((b[1] + 2 * c[1]) / 3)} ` +
       `${f(sixth(b, c, e, 0))},${f(sixth(b, c, e, 1))}`;
   }
   return `${d}L${f(last[0])},${f(last[1])}`;
@@ -50,7 +51,8 @@ export function headPath(tip: Point, before: Point, size = 7): string {
   const [ux, uy] = [(tip[0] - before[0]) / length, (tip[1] - before[1]) / length];
   const [bx, by] = [tip[0] - ux * size, tip[1] - uy * size];
   const half = size * 0.52;
-  return `M${f(bx - uy * half)},${f(by + ux * half)}L${f(tip[0])},${f(tip[1])}L${f(bx + uy * half)},${f(by - ux * half)}`;
+  const [left, right] = [`${f(bx - uy * half)},${f(by + ux * half)}`, `${f(bx + uy * half)},${f(by - ux * half)}`];
+  return `M${left}L${f(tip[0])},${f(tip[1])}L${right}`;
 }
 
 function roundRect(x: number, y: number, w: number, h: number, r: number): string {
@@ -86,7 +88,9 @@ export function glyphPaths(
     case "variable": {
       const e = 7; // a drum
       return {
-        shape: `M${f(l)},${f(t + e)}A${f(w / 2)},${e} 0 0 1 ${f(-l)},${f(t + e)}V${f(-t - e)}A${f(w / 2)},${e} 0 0 1 ${f(l)},${f(-t - e)}Z`,
+        shape:
+          `M${f(l)},${f(t + e)}A${f(w / 2)},${e} 0 0 1 ${f(-l)},${f(t + e)}` +
+          `V${f(-t - e)}A${f(w / 2)},${e} 0 0 1 ${f(l)},${f(-t - e)}Z`,
         mark: `M${f(l)},${f(t + e)}A${f(w / 2)},${e} 0 0 0 ${f(-l)},${f(t + e)}`,
       };
     }
@@ -102,7 +106,9 @@ export function glyphPaths(
     case "series":
       return {
         shape: roundRect(l, t, w, h, 9),
-        mark: `M${f(l + 7)},${f(t - 4)}h${f(w - 10)}q7,0 7,7v${f(h - 10)}M${f(l + 11)},${f(t - 8)}h${f(w - 10)}q7,0 7,7v${f(h - 10)}`,
+        mark:
+          `M${f(l + 7)},${f(t - 4)}h${f(w - 10)}q7,0 7,7v${f(h - 10)}` +
+          `M${f(l + 11)},${f(t - 8)}h${f(w - 10)}q7,0 7,7v${f(h - 10)}`,
       };
     default:
       return { shape: roundRect(l, t, w, h, h / 2), mark: "" };

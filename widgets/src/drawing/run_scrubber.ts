@@ -1,4 +1,4 @@
-// The scrubber of a recorded run: memory over the steps, turns of loops, breakpoints, and where numbers went wrong.
+// The scrubber of a recorded run: memory over the steps, loop iterations, breakpoints, and steps with NaN or infinity.
 
 import type { Cleanup } from "../base/cleanup";
 import { h } from "../base/elements";
@@ -8,11 +8,11 @@ import type { RecordedRun } from "../model/recorded_run";
 import { isWrong } from "../model/recorded_run";
 
 const PAD = 14;
-const BAND = 7; // pixels a loop takes
+const BAND = 7; // pixels, for each nested loop
 const CURVE = 26;
 const MARKS = 15;
 const LEAST_TURN_PX = 3;
-const MOST_LINES = 1000; // steps; of more the line would be a block
+const MOST_LINES = 1000; // steps; with more, the line would be a solid block
 
 export class RunScrubber {
   readonly #run: RecordedRun;
@@ -112,7 +112,8 @@ export class RunScrubber {
       const depth = first.loops.findIndex(({ loop }) => this.#run.loops[loop]!.starts === starts);
       const title = s("title", {}, `${name}: ${times} turn${times === 1 ? "" : "s"}`);
       const group = s("g", { class: "tft-strip-loop" }, title);
-      const ends = [...starts.slice(1), last + 1].map((end) => Math.min(end, this.#run.last + 1)); // of a long run a part is here
+      // The recording of a long run is cut.
+      const ends = [...starts.slice(1), last + 1].map((end) => Math.min(end, this.#run.last + 1));
       const here = starts.filter((start) => start <= this.#run.last);
       const narrow = (this.#x(ends[here.length - 1]!) - this.#x(starts[0]!)) / here.length < LEAST_TURN_PX;
       const turns = narrow ? [[starts[0]!, ends[here.length - 1]!]] : here.map((start, i) => [start, ends[i]!]);
@@ -148,7 +149,7 @@ export class RunScrubber {
     ];
   }
 
-  /** Where the curve is lower, at the right or at the left. */
+  /** At the end where the curve is lower. */
   #caption(most: number): SVGElement {
     const part = Math.ceil(this.#run.steps.length / 5);
     const highest = (steps: readonly { live: number }[]): number => Math.max(...steps.map(({ live }) => live));
@@ -164,7 +165,7 @@ export class RunScrubber {
     );
   }
 
-  /** Steps that make what is no number, as one mark as long as they follow each other. */
+  /** Steps that produce NaN or infinity; consecutive ones as a single mark. */
   #wrong(base: number): SVGElement[] {
     const run = this.#run;
     const bad = run.steps.filter((step) => step.failed || step.outputs.some((value) => isWrong(run.values[value])));

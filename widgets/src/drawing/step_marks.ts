@@ -1,4 +1,4 @@
-// A step on the graph: which boxes have run, and the values on the lines.
+// A step shown on the graph: boxes that have run, and the values on the lines.
 import { computed } from "@preact/signals-core";
 import type { Scene, SceneEdge, SceneNode } from "../layout/scene";
 import type { Value } from "../model/recorded_run";
@@ -64,7 +64,7 @@ export class StepMarks {
     return kept;
   }
 
-  /** What the line says; undefined leaves it as it is. */
+  /** The text on the line; undefined keeps its label. */
   note(edge: SceneEdge): string | undefined {
     const values = this.#flowed(edge);
     if (values.length === 0) return undefined;

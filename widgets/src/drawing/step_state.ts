@@ -1,4 +1,4 @@
-// Where a reader is in a recorded run, and what is known there. No DOM.
+// The position in a recorded run, and the values known there. No DOM.
 import type { ReadonlySignal } from "@preact/signals-core";
 import { computed, signal } from "@preact/signals-core";
 import type { Cleanup } from "../base/cleanup";
@@ -16,7 +16,7 @@ export class StepState {
   readonly #graph: GraphState;
   readonly at: ReadonlySignal<number>;
   readonly step: ReadonlySignal<Step | undefined>;
-  /** An op that is looked at instead, because it has no step. */
+  /** A selected op that has no step; shown instead of the step. */
   readonly other = signal<Op | undefined>(undefined);
   readonly breakNan: ReadonlySignal<boolean>;
   /** The steps at which to stop. */
@@ -50,7 +50,7 @@ export class StepState {
       return run.stops(breakOn.value, (op) => this.nameOf(op).name, others);
     });
     this.#keys = computed(() => {
-      graph.version.value; // a large graph is read bit by bit
+      graph.version.value; // a large graph is read in chunks
       return run.values.map(({ name }) => {
         const [op, port] = splitName(name);
         return `${graph.model.byName.get(op) ?? -1}:${port ?? 0}`;
@@ -63,7 +63,7 @@ export class StepState {
     });
   }
 
-  /** The op that is looked at. */
+  /** The op that the panel shows. */
   get op(): Op | undefined {
     return this.other.value ?? this.opOf(this.step.value);
   }
@@ -78,7 +78,7 @@ export class StepState {
     return this.#graph.model.ops[Number(this.#keys.value[value]!.split(":")[0])];
   }
 
-  /** Also of what copies between devices, which is in no graph. */
+  /** Name and type, also of copies between devices, which are in no graph. */
   nameOf(op: number): { name: string; type: string } {
     this.#graph.version.value;
     const found = this.#graph.model.ops[op];

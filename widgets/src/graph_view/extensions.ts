@@ -1,4 +1,4 @@
-// What a view that is built on the graph view adds to it.
+// Hooks for views that are built on the graph view.
 import type { NodeMarks } from "../drawing/canvas";
 import type { SceneEdge, SceneNode } from "../layout/scene";
 import type { Node as GraphNode } from "../model/graph";

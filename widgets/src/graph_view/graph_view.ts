@@ -1,5 +1,5 @@
-// The graph view: draws its state and passes on what the reader does; other views extend it.
-import { effect, signal, untracked } from "@preact/signals-core";
+// The graph view: draws its state and handles the reader's actions; other views extend it.
+import { batch, effect, signal, untracked } from "@preact/signals-core";
 import { Cleanup } from "../base/cleanup";
 import { button, focusNear } from "../base/elements";
 import { digits } from "../base/format";
@@ -45,18 +45,18 @@ export class GraphView implements PanelHost {
   readonly #work: Working;
   readonly #panels: Panels;
   readonly #search: Search;
-  /** The canvas can be seen, so it has a size to be drawn for. */
+  /** The canvas is visible, so it has a size to draw for. */
   readonly #visible = signal(false);
-  /** The picture on the canvas, and what was open in the last one that was worked out. */
+  /** The layout on the canvas, and the expansion of the last one computed. */
   #drawn = emptyScene();
   #laidOut = { ids: new Set() as ReadonlySet<string>, chosen: false };
-  /** How the next picture comes in: moving boxes, and in view of the op that came last. */
+  /** How the next picture appears: animated or not, and scrolled to the newest op or not. */
   #entry: { animate: boolean; newest: string | null } = { animate: false, newest: null };
   userMoved = false;
   #timer = 0;
   #settling = 0;
   #width = 0;
-  /** How tall this picture wants to be; beside another it may stand in more. */
+  /** The height that this picture needs; beside another it may get more. */
   tall = 0;
   #lastDrawMs = 0;
 
@@ -99,7 +99,7 @@ export class GraphView implements PanelHost {
     this.#connect();
     this.#render();
     this.#redraw(false, false, () => {
-      this.frame.root.dataset.firstMs = this.#lastDrawMs.toFixed(0); // for who wonders why a page is slow
+      this.frame.root.dataset.firstMs = this.#lastDrawMs.toFixed(0); // for diagnosing slow pages
       this.#showSelected();
     });
   }
@@ -112,7 +112,7 @@ export class GraphView implements PanelHost {
     this.frame.root.remove();
   }
 
-  /** The picture as it was last worked out. */
+  /** The current layout. */
   get scene(): Scene {
     return this.state.scene.value;
   }
@@ -165,12 +165,12 @@ export class GraphView implements PanelHost {
 
   #grow(): void {
     if (this.#timer !== 0) return;
-    // A large picture takes its time; growth then comes in larger steps instead of freezing the page.
+    // Large pictures take long: growth is then shown in larger steps instead of freezing the page.
     const wait = Math.max(30, this.#lastDrawMs * 3);
     this.#timer = window.setTimeout(() => {
       this.#timer = 0;
       const before = this.model.ops.length;
-      if (this.#work.busy) return this.#grow(); // one picture after the other, or none would ever be ready
+      if (this.#work.busy) return this.#grow(); // one layout at a time, or none would ever finish
       if (this.#source.take()) this.#redraw(true, true);
       const more = this.model.ops.length - before;
       if (more > 0) this.say(`${more} ops added, ${this.model.ops.length} in all`);
@@ -189,7 +189,7 @@ export class GraphView implements PanelHost {
     };
   }
 
-  /** Works out the picture anew, in slices if that takes long; `then` is called when it is drawn. */
+  /** Computes a new layout, in slices if that takes long; `then` is called when it is drawn. */
   #redraw(animate: boolean, grown = false, then: () => void = () => undefined): void {
     const began = performance.now();
     const count = digits(this.#traits.get("_ops").rows.length);
@@ -210,7 +210,7 @@ export class GraphView implements PanelHost {
     return yield* sceneSteps(this.model, { ...options, expanded: expansion.peek().ids }, this.#cache);
   }
 
-  /** Someone stopped the work: back to what is drawn. */
+  /** The reader stopped the layout: back to the drawn state. */
   #stopped(): void {
     const isFirst = this.scene.nodes.length === 0;
     this.state.restore(this.#laidOut);
@@ -229,8 +229,10 @@ export class GraphView implements PanelHost {
     this.#entry = { animate, newest };
     this.frame.empty.hidden = this.model.ops.length > 0;
     this.#setHeight(false, scene);
-    this.#visible.value = this.canvas.size().width > 0;
-    this.state.scene.value = scene;
+    batch(() => {
+      this.#visible.value = this.canvas.size().width > 0;
+      this.state.scene.value = scene;
+    });
     this.#extensions.drawn?.();
   }
 
@@ -260,7 +262,7 @@ export class GraphView implements PanelHost {
     );
   }
 
-  /** A new picture, or new marks on the one that is there; out of sight it waits. */
+  /** Draws a new layout, or new marks on the current one; waits while the canvas is hidden. */
   #draw(): void {
     const entry = this.#entry;
     const { state } = this;
@@ -288,7 +290,7 @@ export class GraphView implements PanelHost {
     };
   }
 
-  /** As tall as the picture asks for, within what a notebook can bear; it grows but never shrinks under the reader. */
+  /** As tall as the picture needs, within limits; it grows but never shrinks while someone reads. */
   #setHeight(anew = false, { w, h } = this.scene): void {
     const fixed = this.#traits.get("height");
     const scale = Math.min(1, (this.frame.stage.clientWidth || 900) / (w + 44));
@@ -302,7 +304,7 @@ export class GraphView implements PanelHost {
     this.canvas.resized();
   }
 
-  /** A panel at the side takes room. What was just clicked stays in place, at least as long as a second click may follow. */
+  /** A side panel takes space; a box that was just clicked stays in place while a second click may follow. */
   #resized(): void {
     const narrower = this.frame.stage.clientWidth < this.#width;
     this.canvas.resized();
@@ -310,7 +312,7 @@ export class GraphView implements PanelHost {
     this.#width = this.frame.stage.clientWidth;
     clearTimeout(this.#settling);
     if (first && this.#width > 0) {
-      this.#setHeight(true); // so far its width was a guess
+      this.#setHeight(true); // its width was a guess until now
       this.#drawWaiting();
       this.#extensions.drawn?.();
     } else if (this.#drawWaiting()) {
@@ -328,7 +330,7 @@ export class GraphView implements PanelHost {
       );
   }
 
-  /** Draws the picture that nobody could see yet; true if there was one. */
+  /** Draws a picture that was computed while the canvas was hidden; true if there was one. */
   #drawWaiting(): boolean {
     if (this.#visible.peek() || this.canvas.size().width === 0) return false;
     this.#entry = { ...this.#entry, animate: false };
@@ -378,7 +380,7 @@ export class GraphView implements PanelHost {
     if (found === undefined) return;
     this.#setHeight();
     const drawn = this.canvas.nodes.get(this.state.selectedBox.peek());
-    // Screen readers follow the focus, not a class.
+    // Screen readers follow the focus, not CSS classes.
     if (this.canvas.el.contains(focusNear(this.canvas.el))) drawn?.el.focus({ preventScroll: true });
   }
 
@@ -457,7 +459,7 @@ export class GraphView implements PanelHost {
     this.canvas.fit();
   }
 
-  /** Somebody chose what is in sight: growth then leaves it there. */
+  /** The reader has panned or zoomed: growth then leaves the view alone. */
   moved(): void {
     this.userMoved = true;
   }

@@ -1,4 +1,4 @@
-// Two graphs side by side: what is gone, new or other is marked; they move, open and select together.
+// Two graphs side by side: removed, added and changed ops are marked; both pan, open and select together.
 
 import { computed, effect, untracked } from "@preact/signals-core";
 import { Cleanup } from "../base/cleanup";
@@ -15,7 +15,7 @@ import type { Node as GraphNode } from "../model/graph";
 import type { Extensions } from "./extensions";
 import { GraphView } from "./graph_view";
 
-/** What is said of ops: in what they differ, and why they do. */
+/** By op name: the differences, and the reasons for them. */
 export interface Told {
   changes: Record<string, string[]>;
   reasons?: Record<string, string[]>;
@@ -47,7 +47,7 @@ export class Pair {
   readonly #models: Record<Side, Traits<GraphTraits>>;
   readonly #told: Told;
   readonly #views: Record<Side, GraphView>;
-  /** What differs, once both graphs are there: large ones are read bit by bit. */
+  /** The differences, once both graphs are read; large ones arrive in chunks. */
   readonly #compared = computed((): Record<Side, Comparison> | null => {
     const { before, after } = this.#views;
     for (const { state } of [before, after]) {
@@ -133,7 +133,7 @@ export class Pair {
   #follow(from: GraphView, to: GraphView): void {
     if (this.#following) return;
     if (!from.userMoved && !to.userMoved) {
-      // Each has placed itself; once both have, they take one scale.
+      // Each has fitted itself; once both have, they use the same scale.
       cancelAnimationFrame(this.#aligning);
       this.#aligning = requestAnimationFrame(() => this.#align());
       return;
@@ -192,7 +192,7 @@ export class Pair {
   }
 
   #details(side: Side, panel: HTMLElement, node: GraphNode): void {
-    // What both have is told once, beside the later graph.
+    // Ops in both graphs show their details once, beside the later graph.
     panel.classList.toggle("tft-elsewhere", side === "before" && this.#views.after.nodeOf(node.id) !== undefined);
     const name = node.kind === "op" ? node.id : node.id.replace(/\/$/, "");
     const { changes, reasons = {} } = this.#told;

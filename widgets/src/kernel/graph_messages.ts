@@ -1,5 +1,5 @@
-// What kernel and page send each other about a graph: its traits, the rows that ops travel as, and the objects that the page
-// makes of them. view_messages.ts adds the traits of each view; a test compares all of them with the Python classes.
+// The messages between kernel and page about a graph: its traits, the rows that carry ops, and the objects decoded from
+// them. view_messages.ts adds the traits of each view; a test compares all of them with the Python classes.
 
 export interface GraphTraits {
   /** Identifies the kernel's graph; "" for one that no other view shows. */
@@ -9,7 +9,7 @@ export interface GraphTraits {
   _runs: number;
   /** How many ops there were when the first run began; -1 before. */
   _first: number;
-  /** How many batches came after `_ops`; batch n is the trait `_batch_n`. */
+  /** How many batches followed `_ops`; batch n is the trait `_batch_n`. */
   _batches: number;
   [batch: `_batch_${number}`]: Batch | undefined;
   fetches: string[];
@@ -44,7 +44,7 @@ interface WireMore {
   value?: string;
 }
 
-/** An op as it travels: a list, because a graph may have 100,000. `inputs` alternates op and output index. */
+/** An op in transit: a list, since a graph may have 100,000 ops. `inputs` alternates op and output index. */
 export type WireRow = [
   name: string,
   type: string,
@@ -54,7 +54,7 @@ export type WireRow = [
   more?: WireMore,
 ];
 
-/** Ops as they travel, with `outputs` and `more` as indices into what rows share. */
+/** Ops in transit, with `outputs` and `more` as indices into `shared`. */
 export interface WireRows {
   rows: [name: string, type: string, inputs: number[], controls: number[], outputs: number, more: number][];
   shared: unknown[];
@@ -110,26 +110,18 @@ export function decode([name, type, inputs, controls, outputs, more]: WireRow): 
 
 /** The ops `from` to `to`; what rows share is decoded once. */
 export function decodeAll({ rows, shared }: WireRows, from = 0, to = rows.length): OpRow[] {
-  const outputs = new Map<number, Output[]>();
-  const more = new Map<number, Partial<OpRow>>();
-  const once = <T>(known: Map<number, T>, index: number, make: () => T): T => {
-    const found = known.get(index) ?? make();
-    known.set(index, found);
-    return found;
-  };
-  return rows.slice(from, to).map(([name, type, inputs, controls, out, rest]) => ({
-    name,
-    type,
-    inputs: inputsOf(inputs),
-    controls,
-    outputs: once(outputs, out, () => outputsOf(shared[out] as WireOutputs)),
-    ...once(more, rest, () => moreOf(shared[rest] as WireMore)),
-  }));
+  const outputs: Output[][] = [];
+  const more: Partial<OpRow>[] = [];
+  return rows.slice(from, to).map(([name, type, inputs, controls, out, rest]) => {
+    outputs[out] ??= outputsOf(shared[out] as WireOutputs);
+    more[rest] ??= moreOf(shared[rest] as WireMore);
+    return { name, type, inputs: inputsOf(inputs), controls, outputs: outputs[out], ...more[rest] };
+  });
 }
 
 function inputsOf(flat: readonly number[]): Input[] {
-  const inputs: Input[] = [];
-  for (let i = 0; i < flat.length; i += 2) inputs.push({ op: flat[i]!, port: flat[i + 1]! });
+  const inputs = new Array<Input>(flat.length / 2);
+  for (let i = 0; i < inputs.length; i++) inputs[i] = { op: flat[2 * i]!, port: flat[2 * i + 1]! };
   return inputs;
 }
 

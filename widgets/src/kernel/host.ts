@@ -1,4 +1,4 @@
-// Any host of anywidget: JupyterLab says on its body whether it is dark; of other pages it is seen.
+// Hosts of anywidget, and whether they are dark: JupyterLab says so on its body, other pages are measured.
 
 import { Cleanup } from "../base/cleanup";
 import type { Traits } from "./traits";
@@ -31,7 +31,7 @@ function followTheme(el: HTMLElement, cleanup: Cleanup): void {
   const marks = new MutationObserver(() => {
     look();
     clearTimeout(fading);
-    fading = window.setTimeout(look, 500); // pages may fade from one ground to the other
+    fading = window.setTimeout(look, 500); // pages may fade from one background to the other
   });
   let fading = 0;
   const system = window.matchMedia(DARK);
@@ -45,7 +45,7 @@ function followTheme(el: HTMLElement, cleanup: Cleanup): void {
   look();
 }
 
-/** What the page says of itself, or what is seen behind `el`. */
+/** Taken from the page's attributes, else from the color behind `el`. */
 function isDark(el: HTMLElement): boolean {
   const { body, documentElement } = el.ownerDocument;
   const lab = body.dataset.jpThemeLight;
@@ -54,18 +54,18 @@ function isDark(el: HTMLElement): boolean {
   if (code !== "") return code === "vscode-dark" || code === "vscode-high-contrast";
   const ground = groundOf(el);
   if (ground !== null) return 0.299 * ground[0] + 0.587 * ground[1] + 0.114 * ground[2] < 128;
-  // A frame that lets its page shine through, as Colab's: nothing is painted, but it is marked.
+  // A transparent frame, such as Colab's, paints nothing but carries an attribute.
   const marks = [documentElement, body].flatMap((page) => [page.getAttribute("theme"), page.dataset.theme]);
   if (marks.some((mark) => mark === "dark" || mark === "light")) return marks.includes("dark");
   const scheme = getComputedStyle(documentElement).colorScheme;
   return scheme.includes("dark") && (!scheme.includes("light") || window.matchMedia(DARK).matches);
 }
 
-/** The colour that is painted behind an element: red, green, blue. */
+/** The background painted behind an element, as red, green, blue. */
 function groundOf(el: Element): [number, number, number] | null {
   const context = el.ownerDocument.createElement("canvas").getContext("2d", { willReadFrequently: true });
   for (let at: Element | null = el; at !== null && context !== null; at = at.parentElement ?? hostOf(at)) {
-    // Painted and read back: a colour may be written in many ways.
+    // Painted and read back, since CSS writes a color in many ways.
     context.clearRect(0, 0, 1, 1);
     context.fillStyle = getComputedStyle(at).backgroundColor;
     context.fillRect(0, 0, 1, 1);

@@ -1,4 +1,4 @@
-// Traits of a graph view inside another view: its graph comes from there, what is open or selected stays in the page.
+// Traits of a graph view inside another view, which supplies the graph; the kernel has no part in them.
 import type { Batch, GraphTraits, WireRows } from "./graph_messages";
 import type { Change, Traits } from "./traits";
 
@@ -30,7 +30,7 @@ export class LocalTraits implements Traits<GraphTraits> {
     };
   }
 
-  /** Adds rows that came later. */
+  /** Appends a batch of rows. */
   push(batch: Batch): void {
     const count = this.#values._batches;
     this.#values[`_batch_${count}`] = batch;

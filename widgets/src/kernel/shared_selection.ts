@@ -25,8 +25,8 @@ const EVENT = "tfteach-selected";
 /**
  * Selects in the other views of the page what is selected in this one, and the other way round.
  *
- * They talk in the page, since the kernel answers nothing while a cell runs. `_graph` identifies the graph; a view without
- * one stays alone. `shown` is called when something was selected elsewhere.
+ * Events in the page do that, since the kernel answers nothing while a cell runs. `_graph` identifies the graph; a view
+ * without one stays alone. `shown` is called when something was selected elsewhere.
  */
 export function shareSelection<S extends SelectionTraits>(
   traits: Traits<S>,

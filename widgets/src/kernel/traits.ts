@@ -1,4 +1,4 @@
-// What a view reads and writes of anywidget's model.
+// anywidget's model, typed.
 
 /** anywidget's model, as far as a view with these traits uses it. */
 export interface Traits<S> {
@@ -11,7 +11,7 @@ export interface Traits<S> {
 
 export type Change<S> = `change:${Extract<keyof S, string>}`;
 
-/** `traits`, but with these values of its own for some. */
+/** `traits` with some values overridden. */
 export function overlaid<S extends object>(traits: Traits<S>, own: Partial<S>): Traits<S> {
   return {
     get: (key) => (Object.hasOwn(own, key) ? (own[key] as S[typeof key]) : traits.get(key)),

@@ -1,4 +1,4 @@
-// The traits of each view and the rows in them, as they travel and as the page uses them: Wire* are lists, decoded once.
+// The traits of each view, and the rows in them: as lists in transit (Wire...), and as the objects decoded from them.
 import type { Batch, GraphTraits, WireRows } from "./graph_messages";
 
 // --- two graphs side by side ---
@@ -37,7 +37,7 @@ export interface OptimizingTraits {
 
 // --- session runs ---
 
-/** A `session.run` of a cell, or several alike. */
+/** A `session.run` of a cell, or several identical ones. */
 export interface CellRun {
   label: string;
   where: string;
@@ -58,7 +58,7 @@ export interface RunTraits extends GraphTraits {
   score: { right: number; wrong: number; missed: number } | null;
 }
 
-/** What one session's variables hold, as text; null for uninitialized. */
+/** One session's variable values as text; null for uninitialized. */
 export type Holds = Record<string, string | null>;
 
 export interface SessionRun {
@@ -235,7 +235,7 @@ export interface WireCurve {
   exhausted: [at: number, needed: number, message: string][];
 }
 
-/** What a device's memory held over time; sizes in bytes, times in microseconds. */
+/** A device's memory over time; sizes in bytes, times in microseconds. */
 export interface Curve {
   title: string;
   simulated: boolean;
@@ -243,7 +243,7 @@ export interface Curve {
   limit: number | null;
   peak: number;
   points: { at: number; taken: number; reserved: number | null }[];
-  /** What was alive at the peak, largest first. */
+  /** Tensors alive at the peak, largest first. */
   holders: { name: string; size: number }[];
   runs: { from: number; to: number; fetches: string; error: string }[];
   /** Allocations that failed. */
@@ -289,9 +289,9 @@ export interface Race {
   second: number;
   /** `first` reads. */
   reads: boolean;
-  /** How many ops at the beginning and at the end are alike in both orders. */
+  /** How many ops at the start and at the end are the same in both orders. */
   alike: [before: number, after: number];
-  /** What is between; -1 stands for ops that are left out. */
+  /** The ops between; -1 stands for omitted ones. */
   orders: [one: number[], other: number[]];
 }
 
@@ -332,7 +332,7 @@ export const decodeBar = ([name, type, lane, start, elapsed, size]: WireBar): Op
 
 type WireTotal = [name: string, calls: number, elapsed: number, size: number, share: number];
 
-/** What the ops of one type or scope took together. */
+/** Totals of one op type or scope. */
 export interface Total {
   name: string;
   calls: number;

@@ -1,4 +1,4 @@
-// What a box looks like and how large it is: glyph, lines of text, size. No DOM: the text measure comes from outside.
+// The glyph, text lines and size of a box. No DOM: the caller supplies the text measure.
 
 import { count, digits } from "../base/format";
 import type { GraphModel, Node, Op } from "../model/graph";
@@ -17,21 +17,21 @@ export interface Look {
 
 export type Measure = (text: string, fontPx: number, bold: boolean) => number;
 
-/** Good enough where there is no canvas (tests, first paint). */
+/** An estimate, where there is no canvas (tests). */
 export const guess: Measure = (text, fontPx, bold) => text.length * fontPx * (bold ? 0.6 : 0.56);
 
 export const TITLE_PX = 12.5;
 export const SUBTITLE_PX = 10.5;
 const LONGEST = 26;
 
-/** Keeps both ends: names differ at their ends. */
+/** Shortens in the middle: names differ at their ends. */
 export function shorten(text: string, longest = LONGEST): string {
   if (text.length <= longest) return text;
   const tail = Math.floor(longest * 0.45);
   return `${text.slice(0, longest - tail - 1)}…${text.slice(-tail)}`;
 }
 
-/** A name to be read or said: names have no limit, and a page takes a second for one of a million letters. */
+/** A name shortened for display: names are unlimited, and a page needs a second for a million letters. */
 export const readable = (name: string): string => shorten(name, 300);
 
 export function glyphOf(model: GraphModel, node: Node): Glyph {
@@ -47,7 +47,7 @@ export function glyphOf(model: GraphModel, node: Node): Glyph {
   return op.type === "NoOp" ? "group" : "op";
 }
 
-/** The constants that came with an op: `x + 1.0` makes "add" and "add/y", one thing to a reader. Null for other scopes. */
+/** The constants created with an op: `x + 1.0` makes "add" and "add/y", shown as one box. Null for other scopes. */
 function ownConstants(model: GraphModel, node: Node): Op[] | null {
   const op = model.opOf(node);
   if (op === undefined || node.members.length > 4) return null;
@@ -98,7 +98,7 @@ export function lookOf(model: GraphModel, node: Node, measure: Measure): Look {
   const two = subtitle !== "";
   const round = (w: number, h: number): Look => ({ glyph, title, subtitle, w: Math.ceil(w), h });
   switch (glyph) {
-    case "const": // the name stands above a small pill with the value
+    case "const": // the name above a small pill with the value
       return round(Math.max(titleW, subtitleW + 16, 26), 34);
     case "placeholder":
       return round(text + (node.kind === "scope" ? 72 : 40), 40);

@@ -1,6 +1,7 @@
-// The order of the boxes within each rank: barycentre sweeps down and up while crossings grow fewer (Gansner, Koutsofios,
-// North, Vo 1993; crossings counted after Barth, Jünger, Mutzel 2002). dagre does the same over graphs of objects, which
-// took two thirds of a layout's time; here they are arrays of numbers. Its rules for ties are kept: they hold pictures still.
+// The order of the boxes within each rank: barycentre sweeps down and up while crossings decrease (Gansner, Koutsofios,
+// North, Vo 1993; crossings counted after Barth, Jünger, Mutzel 2002). dagre does the same on graphs of objects, which
+// took two thirds of the layout's time; this works on arrays of numbers. Ties are broken as in dagre, so that pictures
+// stay stable.
 import type dagre from "@dagrejs/dagre";
 
 type Graph = InstanceType<typeof dagre.graphlib.Graph>;
@@ -11,7 +12,7 @@ interface Links {
   weights: number[][];
 }
 
-const PATIENCE = 4; // sweeps without fewer crossings
+const PATIENCE = 4; // sweeps without improvement
 
 /** Gives each node its `order`; ranks are set, and every edge joins neighbouring ranks. */
 export function orderRanks(graph: Graph): void {
@@ -53,7 +54,7 @@ export function orderRanks(graph: Graph): void {
   for (const [i, label] of labels.entries()) label.order = best[i]!;
 }
 
-/** Each node where a walk down from the first rank meets it. */
+/** The initial order: a depth-first traversal from the first rank. */
 function firstOrder(ranks: number[][], labels: { rank: number }[], below: Links): number[][] {
   const rows: number[][] = ranks.map(() => []);
   const seen = new Uint8Array(labels.length);
@@ -77,7 +78,7 @@ interface Entry {
   centre: number;
 }
 
-/** Orders one rank by where its neighbours in the rank before stand; true if some stood at the same place. */
+/** Orders one rank by the positions of its neighbours in the previous rank; true if there were ties. */
 function arrange(row: number[], order: Int32Array, { to, weights }: Links, fromRight: boolean): boolean {
   const placed: Entry[] = [];
   const free: Entry[] = []; // without neighbours: keep their places

@@ -1,10 +1,10 @@
-// From ops to what one open scope draws: its boxes, the edges between them bundled, and the lane each box stands in.
+// An open scope's boxes, the edges between them in bundles, and the lane of each box.
 
 import type { Steps } from "../base/time_slices";
 import type { GraphModel, Node, Op } from "../model/graph";
 import { isReference } from "../model/graph";
 
-/** The main flow; what trains it; and what would tie everything to everything (init, save, hubs). */
+/** The main flow; training; and ops connected to nearly everything (init, save, hubs). */
 export type Lane = "main" | "training" | "aside";
 
 export interface Base {
@@ -23,9 +23,9 @@ export interface Bundle {
   to: string;
   base: Base[];
   kind: EdgeKind;
-  /** Distinct tensors carried. */
+  /** The number of distinct tensors. */
   tensors: number;
-  /** The edge that closes a loop runs back, beside the boxes. */
+  /** Closes a loop: routed back beside the boxes. */
   back: boolean;
   /** Orders what one box reads as its ops read it: x before y in add(x, y). */
   place: number;
@@ -41,7 +41,7 @@ export interface OpenScope {
   lanes: Map<string, Lane>;
   /** Between boxes of one lane. */
   drawn: Bundle[];
-  /** Between lanes: shown when asked for. */
+  /** Between lanes: shown on demand. */
   cut: Bundle[];
   /** Across the scope's border. */
   entering: Bundle[];
@@ -64,7 +64,7 @@ const HOUSEKEEPING = /^(init|init_\d+|save|save_\d+|report_uninitialized_.*|init
 const STEP = 5000; // ops
 const MOST_PORTS = 2 ** 20;
 const HUB_NEIGHBOURS = 12;
-const HUB_AMONG = 30; // boxes; a small picture bears a hub, and loses its point without
+const HUB_AMONG = 30; // boxes; a small picture can show its hub, and needs it
 
 export function* makeOpenScope(
   model: GraphModel,
@@ -93,7 +93,7 @@ export function* makeOpenScope(
   assignLanes(model, frame, inside, rules);
   for (const bundle of inside) {
     const same = frame.lanes.get(bundle.from) === frame.lanes.get(bundle.to);
-    // Boxes set aside stand in a list, without edges.
+    // Boxes set aside are a list without edges.
     (same && frame.lanes.get(bundle.from) !== "aside" ? frame.drawn : frame.cut).push(bundle);
   }
   if (parent !== null) yield* bundleAcross(model, frame);
@@ -184,7 +184,7 @@ function* bundleAcross(model: GraphModel, frame: OpenScope): Steps<void> {
     const note = (bundles: Bundles, other: number, base: Base, place: number): void => {
       if (frame.rep.has(other) || model.ops[other] === undefined) return;
       const key = portKey(frame, index, other);
-      // A list of boxes set aside has no edges, so none comes from outside either.
+      // Boxes set aside have no edges, from outside neither.
       if (key === null) return;
       if (aside) frame.hidden.push(base);
       else if (bundles === entering) bundles.add(key, box.id, base, place);
@@ -220,7 +220,7 @@ function assignLanes(model: GraphModel, frame: OpenScope, bundles: Bundle[], rul
   for (const box of frame.boxes) {
     lane.set(box.id, laneOf(model, box, neighbours.get(box.id)!.size, frame.boxes.length, inTraining, rules));
   }
-  // What only the trainer uses (Adam's powers, learning rates) goes with it.
+  // Nodes that only training uses (Adam's powers, learning rates) belong to it.
   for (let round = 0; round < 2; round++) {
     for (const box of frame.boxes) {
       if (lane.get(box.id) !== "main" || rules.inline.has(nameOf(box))) continue;
@@ -229,7 +229,7 @@ function assignLanes(model: GraphModel, frame: OpenScope, bundles: Bundle[], rul
       if ([...(reads.get(box.id) ?? [])].every((id) => lane.get(id) !== "main")) lane.set(box.id, "training");
     }
   }
-  // A picture of nothing but side lanes has none.
+  // If every box is in a side lane, there are no lanes.
   if (![...lane.values()].includes("main")) for (const box of frame.boxes) lane.set(box.id, "main");
 }
 

@@ -1,4 +1,4 @@
-// After dagre's own ordering: inputs read from left to right where that costs no crossing, so that sub(a, b) shows a
+// After the ordering by crossings: inputs go from left to right where that adds no crossing, so that sub(a, b) shows a
 // before b.
 import type dagre from "@dagrejs/dagre";
 
@@ -18,13 +18,13 @@ export function orderInputs(graph: Graph, places: Places): void {
   for (const id of graph.nodes()) if (label(graph, id).dummy === undefined) swapLoose(graph, id, places);
 }
 
-/** Boxes that read the same and are read by the same, like the towers of a model, change places without a new crossing:
- * they stand as their reader takes them, else as they were made; from the left, or from the right. True if there are any. */
+/** Boxes with the same sources and the same readers, like the towers of a model, change places without a new crossing:
+ * by their order among the reader's inputs, else by creation; from the left or the right. True if there are any. */
 export function orderLike(graph: Graph, made: readonly string[], places: Places, fromRight: boolean): boolean {
   const groups = new Map<string, { id: string; lines: string[][] }[]>();
   for (const id of made) {
     const [above, below] = [linesOf(graph, id, "predecessors"), linesOf(graph, id, "successors")];
-    if (above.length === 0) continue; // inputs have an order of their own
+    if (above.length === 0) continue; // these are ordered as inputs
     const ends = (lines: string[][]): string =>
       lines
         .map((line) => `${line.at(-1)!}\u0001${line.length}`)
@@ -58,7 +58,7 @@ export function orderLike(graph: Graph, made: readonly string[], places: Places,
   return some;
 }
 
-/** The lines at one side of a box: their bends, then the box at the other end. */
+/** The lines at one side of a box: their bend points, then the box at the other end. */
 function linesOf(graph: Graph, id: string, side: "predecessors" | "successors"): string[][] {
   return (graph[side](id) ?? []).map((first) => {
     const line = [first];
@@ -123,7 +123,7 @@ function madeInOrder(made: readonly string[], at: (id: string) => Spot): number 
 
 const label = (graph: Graph, id: string): Label => graph.node(id) as Label;
 
-/** What stands right above a box, by the place of its edge among the inputs. */
+/** The nodes right above a box, ordered by their edge's position among the inputs. */
 function inputsOf(graph: Graph, id: string, places: Places): { id: string; order: number; place: number }[] {
   const found = (graph.predecessors(id) ?? []).map((above) => {
     const { order, edgeObj } = label(graph, above);
@@ -132,7 +132,7 @@ function inputsOf(graph: Graph, id: string, places: Places): { id: string; order
   return found.sort((a, b) => a.place - b.place || a.order - b.order);
 }
 
-/** Neighbouring sources that only this box reads change places freely, with their lines. */
+/** Swaps neighbouring sources that only this box reads, together with their lines. */
 function swapLoose(graph: Graph, id: string, places: Places): void {
   const loose = inputsOf(graph, id, places).flatMap(({ id: above, place }) => {
     const chain = chainOf(graph, above);
@@ -147,7 +147,7 @@ function swapLoose(graph: Graph, id: string, places: Places): void {
   }
 }
 
-/** A line up to its source, if nothing else hangs on either. */
+/** A line up to its source, if neither has other connections. */
 function chainOf(graph: Graph, start: string): string[] | null {
   const chain = [start];
   for (let id = start; label(graph, id).dummy !== undefined; ) {

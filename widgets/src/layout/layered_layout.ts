@@ -1,4 +1,4 @@
-// One lane of one scope as a layered drawing: dagre finds ranks and order, this file what the lines do at the boxes.
+// Layered layout of one lane of one scope: dagre finds ranks and positions, this file routes the lines at the boxes.
 import { Graph, layout } from "@dagrejs/dagre";
 import type { Node } from "../model/graph";
 import type { Look, Measure } from "./box_style";
@@ -26,7 +26,7 @@ export interface PlacedEdge {
   points: Point[];
   label: string;
   labelAt: Point | null;
-  /** Ends in an arrow: false where the line goes on inside a box. */
+  /** Ends in an arrow head; false where the line continues inside a box. */
   arrow: boolean;
 }
 
@@ -63,7 +63,7 @@ interface DagreResult {
   edges: Map<string, { points: Point[]; label: Point | null }>;
 }
 
-/** What earlier layouts leave for later ones: a scope that did not change keeps its places. */
+/** Results of earlier layouts: a scope that did not change keeps its positions. */
 export type LayoutCache = Map<string, { signature: string; structure: string; turn: number; result: DagreResult }>;
 
 export const LABEL_PX = 9.5;
@@ -71,7 +71,7 @@ const LABEL_H = 13;
 const MOST_TWICE = 80; // boxes that are laid out a second time, if that reads better
 const PORT_ROOM = 24; // between the border and the first rank, where lines fan out
 
-/** A port stands for the box at the other end of a line that crosses the scope's border. */
+/** A port represents the box at the other end of a line that crosses the scope's border. */
 const isPort = (id: string): boolean => id.includes("\u0002");
 
 export function layFlow(
@@ -171,7 +171,7 @@ function runDagre(
   lay(expected < 0);
   const result: DagreResult = { at: new Map(), edges: new Map() };
   const pairs = g.edges().map((e): [string, string] => [e.v, e.w]);
-  // Sizes may tip this; a scope that opens must not turn its siblings round.
+  // Sizes can change the result, but opening a scope must not mirror its siblings.
   const turn =
     known?.structure === structure
       ? known.turn
@@ -206,7 +206,7 @@ function runDagre(
   return result;
 }
 
-/** All that a drawing depends on, without names: layers that are built alike are laid out once. */
+/** A key of everything that a layout depends on except names: identical layers are laid out once. */
 function shapeOf(flow: PlacedBox[], bundles: Bundle[], texts: Map<string, string>): { key: string; names: string[] } {
   const names = flow.map((b) => b.node.id);
   const numbers = new Map(names.map((id, i) => [id, i]));
@@ -226,7 +226,7 @@ function shapeOf(flow: PlacedBox[], bundles: Bundle[], texts: Map<string, string
 const SHAPE = "\u0004";
 const MOST_SHAPES = 100;
 
-/** A graph that grows leaves many shapes behind: the oldest go. */
+/** Evicts the oldest shapes: a growing graph adds new ones all the time. */
 function forgetShapes(cache: LayoutCache): void {
   const shapes = [...cache.keys()].filter((key) => key.startsWith(SHAPE));
   for (const key of shapes.slice(0, -MOST_SHAPES)) cache.delete(key);
@@ -239,13 +239,13 @@ function renamed(result: DagreResult, id: (old: string) => string, key: (old: st
   };
 }
 
-/** Ports get ids of their own: the same neighbour may both enter and leave. */
+/** Distinct ids for incoming and outgoing ports: the same neighbour may have both. */
 function portId(end: string, from: string): string {
   if (!isPort(end)) return end;
   return end === from ? `in\u0003${end}` : `out\u0003${end}`;
 }
 
-/** How many ranks lie above (or below) each box: ports must stand beyond them all. */
+/** The number of ranks above (or below) each box: ports are placed beyond them all. */
 function ranksBeyond(flow: PlacedBox[], bundles: Bundle[], up: boolean): Map<string, number> {
   const next = new Map<string, string[]>(flow.map((b) => [b.node.id, []]));
   for (const { from, to } of bundles) if (!isPort(from) && !isPort(to)) next.get(up ? to : from)!.push(up ? from : to);
@@ -281,7 +281,7 @@ function placeEdge(
   return { bundle, points, label, labelAt: edge.label, arrow: target !== undefined && !goesOn };
 }
 
-/** Beside its label a line runs straight down. */
+/** Makes a line vertical beside its label. */
 function runPast(points: Point[], y: number): void {
   let nearest = 1;
   for (let i = 1; i < points.length - 1; i++)
@@ -291,7 +291,7 @@ function runPast(points: Point[], y: number): void {
   points.splice(nearest, 1, [at[0], y - LABEL_H / 2], [at[0], y + LABEL_H / 2]);
 }
 
-/** Under which key a box's inside knows the other end of a line. */
+/** The key under which a box's inner layout has the other end of a line. */
 const innerPort = (frame: OpenScope, other: string): string => (isPort(other) ? other : siblingPort(frame, other));
 
 interface End {
@@ -316,9 +316,9 @@ function attach(frame: OpenScope, edges: PlacedEdge[], byId: Map<string, PlacedB
       if (known === undefined) sides.set(key, [end]);
       else known.push(end);
     };
-    // Without points between, a line goes straight towards its other end.
+    // Without intermediate points a line leads straight to its other end.
     const near = (at: 0 | -1): number => (inner.at(at) ?? edge.points.at(at === 0 ? -1 : 0)!)[0];
-    // One tensor leaves an op at one place, whoever reads it.
+    // A tensor leaves its op at a single point, for all its readers.
     const ports = new Set(edge.bundle.base.map((b) => `${b.from}:${b.port}`));
     const group = source?.inner === null && source.node.kind === "op" ? [...ports].join() : edge.bundle.key;
     if (source !== undefined) note(source, down ? "bottom" : "top", { edge, first: true, towards: near(0), group });
@@ -396,7 +396,7 @@ function routeBack(block: Block, byId: Map<string, PlacedBox>, backs: Bundle[]):
   });
 }
 
-/** Moves everything so that the block begins at 0,0. */
+/** Moves everything so that the block starts at 0,0. */
 function shrinkToFit(block: Block, entering: boolean, leaving: boolean, measure: Measure): void {
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
   const cover = (x: number, y: number, w: number, h: number): void => {

@@ -1,7 +1,7 @@
-// Points on lines: where a label stands, the middle, the same line with another number of points.
+// Polylines: label positions, midpoints, resampling.
 import type { Point } from "./scope_layout";
 
-/** Where the smooth line runs near the inner point that was meant for its label. */
+/** The point of the smooth line nearest to the position computed for its label. */
 export function labelPoint(points: readonly Point[], want: Point): Point {
   let best = -1;
   let least = Infinity;
@@ -18,7 +18,7 @@ export function labelPoint(points: readonly Point[], want: Point): Point {
   return points.length === 3 ? [weigh(0) * 0.6 + b[0] * 0.4, b[1]] : [weigh(0), weigh(1)];
 }
 
-/** The same line with another number of points, spaced along its length: for moving one line to another. */
+/** The line with `n` points, evenly spaced: for animating one line into another. */
 export function resample(points: readonly Point[], n: number): Point[] {
   const lengths = points.slice(1).map((p, i) => Math.hypot(p[0] - points[i]![0], p[1] - points[i]![1]));
   const total = lengths.reduce((a, b) => a + b, 0) || 1;
@@ -35,7 +35,7 @@ export function resample(points: readonly Point[], n: number): Point[] {
   return made;
 }
 
-/** The point half way along a line. */
+/** The midpoint by length. */
 export function middle(points: readonly Point[]): Point {
   const lengths = points.slice(1).map((p, i) => Math.hypot(p[0] - points[i]![0], p[1] - points[i]![1]));
   let left = lengths.reduce((sum, n) => sum + n, 0) / 2;

@@ -1,4 +1,4 @@
-// The open scopes' layouts as one flat picture with absolute places: what the canvas draws.
+// The layouts of all open scopes as one flat picture in absolute coordinates, for the canvas.
 
 import type { Steps } from "../base/time_slices";
 import { atOnce } from "../base/time_slices";
@@ -16,7 +16,7 @@ export interface SceneNode {
   lane: Lane;
   depth: number;
   open: boolean;
-  /** Stands for an op that a run can fetch. */
+  /** Represents an op that a run can fetch. */
   fetchable: boolean;
   x: number;
   y: number;
@@ -32,11 +32,11 @@ export interface SceneEdge {
   points: Point[];
   label: string;
   labelAt: Point | null;
-  /** The label stands beside its line: to the right (1) or to the left (-1). */
+  /** The label's side of the line: right (1) or left (-1). */
   labelSide: 1 | -1;
   arrow: boolean;
   base: Base[];
-  /** Where it starts: on a box, or on a border as the continuation of another line. */
+  /** Starts at a box; false for the continuation of another line at a border. */
   starts: boolean;
 }
 
@@ -56,12 +56,12 @@ export interface Scene {
   nodes: SceneNode[];
   edges: SceneEdge[];
   areas: SceneArea[];
-  /** Edges that the picture leaves out, between lanes. */
+  /** Edges between lanes, which are not drawn. */
   cut: Base[];
-  /** The box that shows an op. */
+  /** The visible box of an op. */
   boxOf: Map<number, SceneNode>;
   byId: Map<string, SceneNode>;
-  /** Scopes that should be open are closed: there is no room for so many boxes. */
+  /** Some scopes stay closed, since the picture would have too many boxes. */
   crowded: boolean;
 }
 
@@ -138,15 +138,15 @@ function flatten(model: GraphModel, scene: Scene, layout: ScopeLayout, dx: numbe
   }
 }
 
-/** A closed box with something inside worth a level: not a variable, nor an op with its constants. */
+/** A closed box that "Expand" opens: not a variable, nor an op with its constants. */
 export const opensByLevel = (n: SceneNode): boolean =>
   n.node.kind !== "op" && !n.open && n.look.glyph !== "variable" && n.look.glyph !== "op";
 
 const LARGEST_FIRST_VIEW = 150; // boxes
-const MOST_BOXES = 3000; // that a page can draw while nobody gets impatient
+const MOST_BOXES = 3000; // a page draws these in acceptable time
 
-/** Scopes to open at first: those down to `depth`, but not variables, nor what trains or is set aside, and never so many
- * that the picture can't be read. */
+/** The scopes to open initially: those down to `depth`, except variables, training and scopes set aside, and never more
+ * than fit into a readable picture. */
 export const openToDepth = (model: GraphModel, options: Omit<LayoutOptions, "expanded">, depth: number): Set<string> =>
   atOnce(depthSteps(model, options, depth));
 

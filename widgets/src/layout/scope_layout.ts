@@ -1,5 +1,5 @@
-// Places what an open scope shows. Each scope is laid out for itself (dagre), inner scopes first, so opening one makes
-// room but never reorders its siblings: their order comes from the edges alone.
+// Lays out an open scope. Each scope is laid out separately (dagre), inner scopes first, so that opening one makes room
+// but never reorders its siblings: their order depends on the edges alone.
 
 import type { Steps } from "../base/time_slices";
 import type { GraphModel, Node } from "../model/graph";
@@ -29,7 +29,7 @@ const LANE_GAP = 56;
 const LARGE_FAN = 4;
 export const LANE_TITLE = 28;
 
-/** Where scopes may still be opened: their boxes are counted, a page can't bear any number. */
+/** The boxes that may still be added by opening scopes: a page cannot draw any number. */
 export interface Room {
   boxes: number;
 }
@@ -86,7 +86,7 @@ function* placeable(
   return { node, look, lane, x: 0, y: 0, w, h, inner };
 }
 
-/** A box whose edges are not drawn says how many tensors it reads from elsewhere and gives elsewhere. */
+/** Boxes whose edges are not drawn show how many tensors they read from and pass to other lanes. */
 function addCutCounts(layout: ScopeLayout): void {
   const counts = new Map<string, [number, number]>();
   const bump = (id: string, side: 0 | 1, by: number): void => {
@@ -115,7 +115,7 @@ function labelOf(model: GraphModel, bundle: Bundle): string {
   if (bundle.tensors > 1) return `${bundle.tensors} tensors`;
   const base = bundle.base.find((b) => b.port >= 0)!;
   const shape = model.ops[base.from]?.outputs[base.port]?.shape ?? null;
-  return shape === null ? "" : shapeText(shape); // an unknown shape says nothing
+  return shape === null ? "" : shapeText(shape); // an unknown shape has no label
 }
 
 function layLane(
@@ -135,10 +135,10 @@ function layLane(
   ];
   const touched = new Set(bundles.flatMap((b) => [b.from, b.to]));
   const flow = mine.filter((b) => touched.has(b.node.id));
-  // A line that crosses the border says its shape outside, once.
+  // A line that crosses the border is labelled outside, once.
   const inside = new Set(frame.drawn);
   const texts = new Map(bundles.map((b) => [b.key, options.labels && inside.has(b) ? labelOf(model, b) : ""]));
-  // One tensor says its shape once; one that many boxes read says it in the details, and its lines stay a fan.
+  // A tensor is labelled once; one with many readers only in the details, since its lines fan out.
   const fans = new Map<string, number>();
   for (const b of bundles) if (b.tensors === 1) fans.set(b.from, (fans.get(b.from) ?? 0) + 1);
   const said = new Set<string>();
@@ -158,7 +158,7 @@ function layLane(
   return block;
 }
 
-/** Boxes without any edge stand in rows below the flow, in creation order. */
+/** Places boxes without edges in rows below the flow, in creation order. */
 function stackLoose(block: Block, loose: PlacedBox[]): void {
   if (loose.length === 0) return;
   const area = loose.reduce((sum, b) => sum + (b.w + GAP) * (b.h + GAP), 0);
@@ -181,7 +181,7 @@ function stackLoose(block: Block, loose: PlacedBox[]): void {
   block.h = y + rowH;
 }
 
-/** The main flow at the left; what trains it and what is set aside in a column at its right. */
+/** The main flow at the left; training and boxes set aside in a column at the right. */
 function arrange(layout: ScopeLayout, main: Block, training: Block, aside: Block): void {
   const hasSide = training.boxes.length + aside.boxes.length > 0;
   move(main, 0, 0);
@@ -217,7 +217,7 @@ function move(block: Block, dx: number, dy: number): void {
   }
 }
 
-/** Lines that come from outside begin at the box's upper side, those that leave end at its lower side. */
+/** Extends incoming lines to the box's upper side, outgoing ones to its lower side. */
 function reachBorder(layout: ScopeLayout): void {
   for (const { bundle, points } of layout.edges) {
     if (bundle.from.includes("\u0002")) {

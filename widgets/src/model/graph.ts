@@ -7,7 +7,7 @@ export interface Op extends OpRow {
   node: Node;
 }
 
-/** Who reads an op: `port` is the output that is read, or -1 for a control edge. */
+/** A reader of an op: `port` is the output that it reads, or -1 for a control edge. */
 export interface Use {
   op: number;
   port: number;
@@ -18,7 +18,7 @@ export type Kind = "op" | "scope" | "series";
 /** A box in the tree: an op, a scope, or a series (many like siblings drawn as one). */
 export class Node {
   children: Node[] | null = null;
-  /** Of a series, how many like siblings it stands for; a long one opens to parts of them. */
+  /** For a series, how many similar siblings it stands for; a long one opens to ranges of them. */
   like = 0;
   /** The ops inside, in creation order; for an op, itself alone. */
   members: number[] = [];
@@ -38,7 +38,7 @@ export class Node {
   }
 }
 
-/** What a scope or a series is called; a series has no name of its own in the graph. */
+/** The name to show for a scope or a series; the graph itself has no name for a series. */
 export function nameOf(node: Node): string {
   if (node.kind !== "series") return node.id.replace(/\/$/, "");
   let home = node.parent;
@@ -76,7 +76,7 @@ export class GraphModel {
     }
   }
 
-  /** Replaces what an op reads: a loop closes, or a control input comes later. */
+  /** Replaces an op's inputs: a loop was closed, or a control input was added. */
   patch(index: number, row: OpRow): void {
     const op = this.ops[index];
     if (op === undefined) return;
@@ -90,7 +90,7 @@ export class GraphModel {
     this.#touch(index);
   }
 
-  /** The op that a node stands for: the op itself, or for scope "w/" the op "w" whose name it bears. */
+  /** The op that a node stands for: the op itself, or for scope "w/" the op "w" of the same name. */
   opOf(node: Node): Op | undefined {
     if (node.kind === "op") return this.ops[node.members[0] ?? -1];
     if (node.kind === "series") return undefined;
@@ -132,12 +132,12 @@ export class GraphModel {
     return made;
   }
 
-  /** An op "w" that came before "w/read" moves into the scope that now bears its name. */
+  /** An op "w" created before "w/read" moves into the scope of its name. */
   #adopt(scope: Node, parent: Node): void {
     const index = this.byName.get(scope.id.slice(0, -1));
     if (index === undefined) return;
     const node = this.ops[index]!.node;
-    // The scope takes its op's place among the siblings, so that nothing else moves.
+    // The scope replaces its op among the siblings, so that nothing else moves.
     parent.children = parent.children!.filter((n) => n !== scope);
     parent.children.splice(parent.children.indexOf(node), 1, scope);
     node.parent = scope;

@@ -24,7 +24,7 @@ export class GraphSource {
     this.counts = signal({ runs: traits.get("_runs"), opsAtFirstRun: traits.get("_first") });
   }
 
-  /** Reads what was there at first, as far as it is not read yet, and the batches that came since. */
+  /** Reads the rest of the initial ops, then the batches that have arrived since. */
   *read(): Steps<void> {
     const all = this.#traits.get("_ops");
     for (; this.#taken < all.rows.length; this.#taken += CHUNK) {
@@ -34,7 +34,7 @@ export class GraphSource {
     this.take();
   }
 
-  /** Takes in what came since; true if the graph changed. */
+  /** Applies the batches that have arrived since the last call; true if the graph changed. */
   take(): boolean {
     if (this.#taken < this.#traits.get("_ops").rows.length) return false;
     const before = this.model.version;

@@ -23,7 +23,7 @@ export const runsOf = (g: Grown): number => g.rounds.reduce((sum, { runs }) => s
 
 export const lastOf = (g: Grown): number => g.rounds.at(-1)?.stop ?? g.before;
 
-/** How many ops there were at each run, from run 1 on, with the end for all that come later. */
+/** The number of ops at each run, from run 1; runs after the last round have the final number. */
 function opsAtRuns(g: Grown): (run: number) => number {
   const ends: [number, number][] = [];
   let runs = 0;
@@ -84,7 +84,7 @@ export function ranAt(g: Grown, run: number): [string, string] {
   return found;
 }
 
-/** (runs, ops) at each turn of the way. */
+/** The polyline of (runs, ops): its corners. */
 export function corners(g: Grown): [number, number][] {
   let runs = 0;
   const found: [number, number][] = [[0, g.before]];
@@ -95,7 +95,7 @@ export function corners(g: Grown): [number, number][] {
   return found;
 }
 
-/** The way as far as a frame shows it. */
+/** The part of the polyline up to a frame. */
 export function wayTo(way: readonly [number, number][], run: number, ops: number): [number, number][] {
   return [...way.filter(([r, n]) => r <= run && n <= ops), [run, ops]];
 }

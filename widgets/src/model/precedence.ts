@@ -1,4 +1,4 @@
-// What must come before what.
+// Which ops must run before which.
 
 /** For each op all that must have run before it, and all that run after it. */
 export class Precedence {
@@ -16,7 +16,7 @@ export class Precedence {
       found.add(op);
       stack.push(...next(op));
     }
-    found.delete(from); // a loop comes back to itself
+    found.delete(from); // a loop leads back to the op itself
     return found;
   }
 

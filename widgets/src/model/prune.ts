@@ -1,5 +1,5 @@
-// What a run needs: everything reachable backwards from the fetches, cut at the feeds. Python's runtime.prune decides the
-// same; tests hold the two together.
+// The ops that a run needs: all that are reachable backwards from the fetches, cut at the feeds. Python's prune decides
+// the same; tests hold the two together.
 import type { GraphModel } from "./graph";
 
 export interface Pruned {
@@ -49,7 +49,7 @@ export function prune(model: GraphModel, fetches: readonly string[], feeds: read
   }
   for (let index = stack.pop(); index !== undefined; index = stack.pop()) {
     const op = model.ops[index]!;
-    for (const input of op.inputs) if (!fed.has(`${input.op}:${input.port}`)) need(input.op);
+    for (const { op: source, port } of op.inputs) if (fed.size === 0 || !fed.has(`${source}:${port}`)) need(source);
     for (const source of op.controls) if (waits(source)) need(source);
   }
   return { needed, unknown };

@@ -73,7 +73,7 @@ function shortest(
   return null;
 }
 
-/** How many steps back from the fetches each needed op lies: the order in which a run finds out what it needs. */
+/** Each needed op's distance from the fetches: pruning discovers the ops in this order. */
 export function waves(model: GraphModel, light: Highlight): Map<number, number> {
   const found = new Map<number, number>();
   const queue = [...light.fetched].filter((i) => light.needed.has(i));

@@ -20,7 +20,7 @@ export interface Value {
 export interface Step {
   number: number;
   op: number;
-  /** The loops that it ran in, from the outermost inwards, and the turn of each. */
+  /** The loops that it ran in, outermost first, and the iteration of each (`turn`). */
   loops: { loop: number; turn: number }[];
   inputs: number[];
   outputs: number[];
@@ -33,13 +33,13 @@ export interface Step {
 
 export interface Loop {
   name: string;
-  /** The first step of each turn; the last of them may only be the test that ends the loop. */
+  /** The first step of each iteration; the last entry may only be the test that ends the loop. */
   starts: number[];
   last: number;
   times: number;
 }
 
-/** What is known at a step: the value of each tensor, by its key, and since when; the last step of each op that ran. */
+/** Values and ops known at a step: each tensor's value with the step that made it, each op's last step. */
 export interface Known {
   made: Map<string, { value: number; step: number }>;
   ran: Map<number, { step: Step; times: number }>;
@@ -124,7 +124,7 @@ export class RecordedRun {
     return [...found].sort((a, b) => a - b);
   }
 
-  /** The step of an op that is next to a step: in the same turns, else the last one before, else the first one after. */
+  /** The op's step closest to `number`: in the same iterations, else the last one before, else the first one after. */
   nearest(op: number, number: number): number | undefined {
     const steps = this.ofOp.get(op);
     if (steps === undefined) return undefined;
@@ -133,7 +133,7 @@ export class RecordedRun {
     return same.at(-1) ?? steps.filter((n) => n <= number).at(-1) ?? steps[0];
   }
 
-  /** The same op in another turn of the innermost loop, or that turn's first step; undefined if there is none. */
+  /** The same op in another iteration of the innermost loop, or that iteration's first step, if it exists. */
   turn(number: number, by: 1 | -1): number | undefined {
     const step = this.at(number);
     const inner = step?.loops.at(-1);
@@ -141,7 +141,7 @@ export class RecordedRun {
     return this.toTurn(step, step.loops.length - 1, inner.turn + by);
   }
 
-  /** A turn of one of the loops that a step is in. */
+  /** The same op in an iteration of one of the loops around a step, or that iteration's first step. */
   toTurn(step: Step, depth: number, turn: number): number | undefined {
     const { loop } = step.loops[depth]!;
     const start = this.loops[loop]?.starts[turn];
@@ -172,7 +172,7 @@ export class RecordedRun {
     return found !== undefined && found < number ? found : undefined;
   }
 
-  /** Back along what is no number to where it began; the step, and the value that came in so if no step made it. */
+  /** Traces a NaN or infinity back to the step that produced it, or to the value that brought it into the run. */
   origin(number: number): { step: number; came: Value | undefined } {
     let step = this.at(number);
     for (let guard = this.steps.length; step !== undefined && guard > 0; guard--) {

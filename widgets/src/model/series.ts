@@ -6,7 +6,7 @@ import { Node } from "./graph";
 export const GROUP_ABOVE = 300;
 const MANY = 5; // so many like siblings make a series
 const CHUNKS = 100; // a series opens to at most so many boxes
-const MOST = 600; // whatever is asked for: a layered drawing of more takes longer than a page may stand still
+const MOST = 600; // an upper bound for any setting: laying out more boxes would freeze the page
 
 /** "dense_12" -> "dense": the name before the number that makes it unique. */
 export const baseName = (label: string): string => label.replace(/^\((.*)\)$/, "$1").replace(/_\d+$/, "");

@@ -2,7 +2,7 @@
 
 import type { Holds, SessionRun } from "../kernel/view_messages";
 
-/** What each session's variables hold after the first `count` runs. */
+/** Each session's variable values after the first `count` runs. */
 export function replay(start: Record<string, Holds>, runs: readonly SessionRun[], count: number): Map<string, Holds> {
   const states = new Map(Object.entries(start).map(([name, holds]) => [name, { ...holds }]));
   for (const { session, changes } of runs.slice(0, count)) {

@@ -1,4 +1,4 @@
-// What an op is related to: everything it is made from, everything made from it, and its gradients.
+// The ops related to an op: all that it depends on, all that depend on it, and its gradients.
 import type { GraphModel, Node } from "./graph";
 
 /** The ops themselves and all that they read (or that read them), through data and control edges. */
@@ -37,7 +37,7 @@ export function partners(model: GraphModel, id: string): string[] {
   return found;
 }
 
-/** "layer/MatMul_grad/tuple/group" came from "layer/MatMul". */
+/** "layer/MatMul_grad/tuple/group" belongs to "layer/MatMul". */
 function forwardOf(path: string): string | null {
   const parts = path.replace(/\/$/, "").split("/");
   const at = parts.findIndex((part) => part.endsWith("_grad"));

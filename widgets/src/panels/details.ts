@@ -1,4 +1,4 @@
-// The panel about the selected box: what it is, where it came from, what it reads and who reads it.
+// The details panel of the selected box: its type, the line that built it, its inputs and its readers.
 import { button, h } from "../base/elements";
 import { readable } from "../layout/box_style";
 import type { GraphModel, Node as GraphNode, Op } from "../model/graph";
@@ -97,7 +97,7 @@ function link(model: GraphModel, index: number, port: number, actions: DetailsAc
   );
 }
 
-/** The way from the op to the fetch that needs it, or to the feed that is in the way. */
+/** The path from the op to the fetch that needs it, or to the feed that cuts it off. */
 function whySection(model: GraphModel, found: Why | null, actions: DetailsActions): HTMLElement[] {
   if (found === null) return [];
   const made = section(found.runs ? "Why it runs" : "Why it does not run", h("p", { class: "tft-why" }, found.text));

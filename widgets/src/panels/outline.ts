@@ -1,4 +1,4 @@
-// The graph as a tree of words: for screen readers, for finding one's way, and for graphs too large to look at.
+// The graph as a tree of text: for screen readers, for orientation, and for graphs too large to draw.
 import { consume, focusNear, h } from "../base/elements";
 import { count } from "../base/format";
 import { glyphOf, readable } from "../layout/box_style";

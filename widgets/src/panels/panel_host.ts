@@ -1,4 +1,4 @@
-// What panels and tools ask of the graph view that they belong to.
+// The part of the graph view that its panels and tools use.
 import type { Canvas } from "../drawing/canvas";
 import type { GraphState } from "../drawing/graph_state";
 import type { GraphModel, Node } from "../model/graph";

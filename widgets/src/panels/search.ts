@@ -15,12 +15,12 @@ const LONGEST_NAME = 2000; // characters; a pattern may take the square of it
 export interface Found {
   hits: Hit[];
   all: Set<number>;
-  /** Why nothing was looked for: a regular expression that is none. */
+  /** Why nothing was searched: an invalid regular expression. */
   problem: string;
 }
 
-/** Ops whose name or type holds the text, whole type and name ends first; between slashes, `/conv\d/`, a regular expression.
- * Upper and lower case are the same to both. */
+/** Ops whose name or type contains the text, exact types and name endings first; `/conv\d/` is a regular expression.
+ * Both ignore case. */
 export function find(model: GraphModel, text: string): Found {
   const want = text.trim().toLowerCase();
   const pattern = /^\/(.+)\/i?$/s.exec(text.trim())?.[1];
@@ -69,11 +69,11 @@ const rankByPattern =
     pattern.test(name.slice(0, LONGEST_NAME)) ? 0 : pattern.test(type.slice(0, LONGEST_NAME)) ? 1 : -1;
 
 export interface SearchActions {
-  /** Other ops are found. */
+  /** The matching ops have changed. */
   found: (ops: ReadonlySet<number>) => void;
-  /** Somebody chose an op. */
+  /** An op was chosen. */
   take: (index: number) => void;
-  /** Somebody is done and goes back to the picture. */
+  /** The search was left for the picture. */
   back: () => void;
 }
 

@@ -1,4 +1,4 @@
-// The panel about a step of a recorded run: its op, what it takes and gives, where a NaN began; and the loops around it.
+// The panel about a step of a recorded run: its op, inputs and outputs, where a NaN began; and the loops around it.
 import { untracked } from "@preact/signals-core";
 import { button, focusNear, h } from "../base/elements";
 import { bytesText, count, timeText } from "../base/format";
@@ -60,7 +60,7 @@ export class StepPanel {
     ];
   }
 
-  /** Where a NaN came from, if there is one. */
+  /** The origin of a NaN, if the step has one. */
   #blame(step: Step): Part {
     const { run } = this.#state;
     const wrong = [...step.inputs, ...step.outputs].some((value) => isWrong(run.values[value]));

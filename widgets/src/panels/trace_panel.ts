@@ -1,4 +1,4 @@
-// All that a box is made from, or all that is made from it; and an op with its gradients under the pointer.
+// All that a box depends on, or all that depends on it; and the gradients of the op under the pointer.
 
 import { computed, effect, signal } from "@preact/signals-core";
 import type { Cleanup } from "../base/cleanup";
@@ -17,7 +17,7 @@ export class TracePanel {
   readonly #host: PanelHost;
   readonly strip = h("div", { class: "tft-trace", role: "status" });
   readonly #traced = signal<{ id: string; way: Way } | null>(null);
-  /** The ops of the trace, also those that came after it was asked for. */
+  /** The ops of the trace, including those added since it was requested. */
   readonly #ops = computed((): ReadonlySet<number> => {
     const traced = this.#traced.value;
     this.#host.state.scene.value; // the graph may have grown
@@ -31,7 +31,7 @@ export class TracePanel {
     if (id === null) return new Set();
     const { byId, boxOf } = state.scene.value;
     const boxes = partners(model, id).flatMap((name) => {
-      // Where its own box is closed away, the box that holds it stands for it.
+      // If its box is hidden in a closed scope, that scope represents it.
       const index = state.nodeOf(name)?.members[0];
       const shown = byId.get(name) ?? (index === undefined ? undefined : boxOf.get(index));
       return shown === undefined || shown.id === id ? [] : [shown.id];

@@ -6,7 +6,7 @@ import { isWrong } from "../model/recorded_run";
 
 const BAR = 9; // pixels
 
-/** A value with its name; `from` says where it came from. */
+/** A value with its name; `from` names its origin. */
 export function valueBlock(value: Value, from: HTMLElement | string | null): HTMLElement {
   const shape = value.shape.length === 0 ? (value.dtype === "" ? "" : "scalar") : value.shape.join("×");
   const head = h(

@@ -1,4 +1,4 @@
-// The growth view: a meter of ops against runs, and the graph as it grew; one growth, or several that keep step by their runs.
+// The growth view: ops plotted against runs, and the graph as it grew; several growths play in step, by their runs.
 
 import type { Signal } from "@preact/signals-core";
 import { effect, signal } from "@preact/signals-core";
@@ -142,7 +142,7 @@ class Pane {
     this.#settling = window.setTimeout(this.#settled, SETTLE_MS);
   }
 
-  /** As tall as the graph asks for; in a pair both are to be seen at once. */
+  /** As tall as the graph needs; two graphs have to fit on the screen together. */
   fitHeight(pair: boolean): void {
     const { stage } = this.view.frame;
     const { width, height } = stage.querySelector<SVGGElement>(".tft-canvas > g")!.getBBox();
@@ -267,7 +267,8 @@ class Pane {
 function sizeAt(data: PaneData, ops: number): string {
   const bytes = data.rounds.filter(({ stop }) => stop <= ops).at(-1)?.bytes;
   if (bytes === undefined) return "";
-  return `GraphDef ${bytes < 1000 ? `${bytes} bytes` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`}`;
+  if (bytes < 1000) return `GraphDef ${bytes} bytes`;
+  return `GraphDef ${bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`}`;
 }
 
 /** Words between backquotes as code; a line of a program may hold anything, so it is only ever text. */

@@ -62,7 +62,8 @@ class MemoryView {
           h(
             "p",
             { class: "tft-nothing" },
-            'Nobody counts memory here: make simulated GPUs with tf.simulate_gpus(1, memory="1GiB") before the session, or pass the RunMetadata of a traced run.',
+            'Nobody counts memory here: make simulated GPUs with tf.simulate_gpus(1, memory="1GiB") before ' +
+              "the session, or pass the RunMetadata of a traced run.",
           ),
         );
     }
@@ -147,7 +148,7 @@ class MemoryView {
     for (const [i, curve] of this.#curves.entries()) {
       const section = this.#charts.children[i] as HTMLElement | undefined;
       if (section === undefined) return;
-      // One line for a device that nothing came to, beside others that have much to show.
+      // An idle device is one line, if others have something to show.
       const idle = curve.peak === 0 && curve.exhausted.length === 0 && this.#curves.some(({ peak }) => peak > 0);
       section.classList.toggle("tft-chart-idle", idle);
       const words = [
@@ -320,7 +321,7 @@ class MemoryView {
   }
 }
 
-/** So little of the device's memory is taken that beside its limit nothing could be seen of it. */
+/** Usage is so far below the device's limit that a chart up to the limit would show nothing. */
 function isFar({ limit, peak, exhausted }: Curve): boolean {
   return limit !== null && peak > 0 && exhausted.length === 0 && limit > FAR * peak;
 }

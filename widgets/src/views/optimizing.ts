@@ -1,4 +1,4 @@
-// What the optimizer does to a run: the graph before and after each pass, with what was folded, merged, removed, and why.
+// The optimizer's passes on a run: the graph before and after each one, what was folded, merged or removed, and why.
 import { Cleanup } from "../base/cleanup";
 import { consume, h } from "../base/elements";
 import { earlier, legend, Pair } from "../graph_view/side_by_side";

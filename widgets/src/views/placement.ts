@@ -251,7 +251,7 @@ class PlacementView {
     return this.#view.model.ops[op]?.name ?? "?";
   }
 
-  /** What a copy is for. */
+  /** The purpose of a copy. */
   #what({ fed, fetched, readers }: Copy): string {
     const ends = [...(fetched ? ["the fetch"] : []), ...readers.slice(0, 2).map((op) => this.#name(op))];
     return `${fed ? "fed, " : ""}for ${ends.join(", ")}${readers.length > 2 ? ` and ${readers.length - 2} more` : ""}`;

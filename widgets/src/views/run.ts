@@ -61,7 +61,7 @@ class RunView {
     this.#slider.addEventListener("input", () => this.#player.seek(Number(this.#slider.value)));
     this.#slider.addEventListener("keydown", (event) => this.#player.key(event));
     const mark = (event: KeyboardEvent): void => {
-      // What is marked from the keyboard is the box with the focus.
+      // The keyboard marks the box that has the focus.
       const id = (event.target as Element).closest?.("[data-id]")?.getAttribute("data-id");
       if (event.key === " " && id != null && this.#mark(id)) event.preventDefault();
     };

@@ -274,7 +274,8 @@ class ScheduleView {
             h(
               "p",
               { class: "tft-race tft-muted" },
-              "tf.control_dependencies([…]) around one of them decides. tfteach reads before it writes where both are legal; TensorFlow takes what is ready first, and may differ from run to run.",
+              "tf.control_dependencies([…]) around one of them decides. tfteach reads before it writes where both " +
+                "are legal; TensorFlow takes what is ready first, and may differ from run to run.",
             ),
           ];
     const removed =

@@ -169,7 +169,7 @@ class SessionsView {
         ...sessions.map((session, i) => {
           const changed = run !== undefined && run.session === session.name && name in run.changes;
           const value = now.get(session.name)?.[name] ?? null;
-          // What a closed session held is gone by now; before its last runs it still had it.
+          // A closed session's values are gone now, but existed before its last runs.
           if (session.closed && at === runs.length && value !== null)
             return h("td", {}, h("div", { class: `tft-holds tft-unset ${colour(i)}` }, h("del", {}, value)));
           return h("td", {}, holds(value, changed ? (before.get(session.name)?.[name] ?? null) : undefined, i));
@@ -262,10 +262,11 @@ class SessionsView {
   }
 }
 
-/** What a variable holds; `before` where the run just made changed it. */
+/** A variable's value, with the one `before` if the last run changed it. */
 function holds(value: string | null, before: string | null | undefined, index: number): HTMLElement {
   const unset = "uninitialized";
-  const classes = `tft-holds ${colour(index)}${value === null ? " tft-unset" : ""}${before !== undefined ? " tft-changed" : ""}`;
+  const state = `${value === null ? " tft-unset" : ""}${before !== undefined ? " tft-changed" : ""}`;
+  const classes = `tft-holds ${colour(index)}${state}`;
   if (before === undefined) return h("div", { class: classes }, h("span", {}, value ?? unset));
   return h(
     "div",

@@ -1,4 +1,4 @@
-// The step view: a recorded run, op by op, forward and back, with the values on the lines of its graph. All of it in the page.
+// The step view: a recorded run, op by op, forward and back, with the values on the lines of its graph.
 import { effect, untracked } from "@preact/signals-core";
 import { Cleanup } from "../base/cleanup";
 import { button, consume, h } from "../base/elements";
@@ -20,7 +20,7 @@ import { cutWords, LoopBar, StepPanel } from "../panels/step_panel";
 
 const PACE = { shortest: 90, longest: 750, whole: 60_000 }; // milliseconds
 const READABLE = 0.55; // scale
-const SETTLE_MS = 160; // after so long at a step its scope opens
+const SETTLE_MS = 160; // before the scope of the current step opens
 
 class StepView {
   readonly #traits: Traits<StepTraits>;
@@ -114,8 +114,10 @@ class StepView {
     this.#view.frame.legend
       .querySelector("p")
       ?.replaceChildren(
-        "Dashed boxes are still to come; ✓ has run, ×3 three times; ◆ is a breakpoint. Arrow keys go an op forward and back, with Shift a turn; ",
-        "n and p go to breakpoints, b sets one, o goes over a loop, the space bar plays. In the graph, where the arrow keys go from box to box, use . and , instead. ",
+        "Dashed boxes are still to come; ✓ has run, ×3 three times; ◆ is a breakpoint. ",
+        "Arrow keys go an op forward and back, with Shift a turn; ",
+        "n and p go to breakpoints, b sets one, o goes over a loop, the space bar plays. ",
+        "In the graph, where the arrow keys go from box to box, use . and , instead. ",
         "Drag to pan; Ctrl and wheel to zoom.",
       );
     if (cutWords(this.#state) !== "") this.#said.title = cutWords(this.#state);
@@ -167,7 +169,7 @@ class StepView {
     if (step !== undefined) update(this.#traits, { at: step });
   }
 
-  /** The box of the step, its scopes open; once the reader has stopped there. */
+  /** Opens the scopes around the step's op, once the reader has stopped there. */
   #settle(wait: number): void {
     clearTimeout(this.#settling);
     this.#settling = window.setTimeout(() => {
@@ -195,12 +197,12 @@ class StepView {
     const show = (): void =>
       canvas.glide(() => {
         const { x, y, k } = canvas.view;
-        // All of a large graph is too small to be read: then the op stands in the middle.
+        // At a scale that shows all of a large graph, nothing is readable: center the op instead.
         canvas.reveal(box.id, k < READABLE);
-        // Once the picture follows the op, it does not go back to its beginning when it grows.
+        // Once the view has followed the op, growth must not scroll it back to the start.
         if (canvas.view.x !== x || canvas.view.y !== y) this.#view.moved();
       });
-    // A large picture takes a while; before it is there, the op has no place.
+    // Laying out a large graph takes a while, and the op has no position before.
     if (next.size > open.length) this.#view.setExpanded(next, show);
     else show();
   }
@@ -210,7 +212,8 @@ class StepView {
   #keydown(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target as Element;
-    if (target.closest(".tft-canvas, .tft-search-box, .tft-outline, .tft-details") !== null) return; // keys of their own
+    // These handle keys themselves.
+    if (target.closest(".tft-canvas, .tft-search-box, .tft-outline, .tft-details") !== null) return;
     const isButton = target.closest("button, input") !== null;
     const scrolls = target === this.#panel.el && /^(Arrow(Up|Down)|Page|Home|End)/.test(event.key);
     if (scrolls || (isButton && (event.key === " " || event.key === "Enter"))) return;

@@ -14,7 +14,7 @@ import type { OpBar, TimelineTraits } from "../kernel/view_messages";
 import { decodeBar, decodeTotal } from "../kernel/view_messages";
 import { shorten } from "../layout/box_style";
 
-const COLOURS = 6; // the types that take most have one of their own
+const COLOURS = 6; // for the op types that take the most time
 const HEAD = 26;
 const SCOPE = 20;
 const BAR = 34;
@@ -30,7 +30,8 @@ class TimelineView {
     tabindex: "0",
     role: "application",
     "aria-label":
-      "Ops over time. Left and right: op before, op after. Plus and minus: zoom. Shift with left and right: pan. 0: everything.",
+      "Ops over time. Left and right: op before, op after. Plus and minus: zoom. " +
+      "Shift with left and right: pan. 0: everything.",
   });
   readonly #card = h("div", { class: "tft-hover", hidden: "" });
   readonly #said = h("div", { class: "tft-said", "aria-live": "polite" });
@@ -207,14 +208,11 @@ class TimelineView {
 
   #words({ name, type, lane, start, elapsed, size }: OpBar): HTMLElement[] {
     const on = this.#traits.get("_lanes")[lane];
+    const where = `${on?.label ?? ""}${on?.simulated ? " (simulated)" : ""}`;
     const made = size > 0 ? ` · ${bytesText(size)}` : "";
     return [
       h("code", {}, name),
-      h(
-        "span",
-        {},
-        `${type} · ${timeText(elapsed)} from ${timeText(start)}${made} · ${on?.label ?? ""}${on?.simulated ? " (simulated)" : ""}`,
-      ),
+      h("span", {}, `${type} · ${timeText(elapsed)} from ${timeText(start)}${made} · ${where}`),
     ];
   }
 
@@ -383,7 +381,8 @@ class TimelineView {
   #drawBar(bars: SVGElement, op: OpBar, left: number, right: number, y: number, chosen: string): void {
     const { name, type } = op;
     const wide = Math.max(1, right - left - 0.6);
-    const classes = `tft-bar-op ${this.#colour(type)}${this.#isMarked(op) ? "" : " tft-dim"}${name === chosen ? " tft-chosen" : ""}`;
+    const state = `${this.#isMarked(op) ? "" : " tft-dim"}${name === chosen ? " tft-chosen" : ""}`;
+    const classes = `tft-bar-op ${this.#colour(type)}${state}`;
     const bar = s(
       "g",
       { class: classes, "data-op": name },
