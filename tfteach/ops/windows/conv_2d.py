@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.shape_checks import require_vector
 from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
-from tfteach.ops.windows.conv_base import Convolution
+from tfteach.ops.windows.conv_base import Convolution, FilterGradient, InputGradient
 
 
 class _Conv2D(Convolution, abstract=True):
@@ -81,29 +79,14 @@ def _refuse_depths(channels: int, depth: int) -> None:
     )
 
 
-class Conv2DBackpropInput(_Conv2D):  # type: ignore[misc]
+class Conv2DBackpropInput(InputGradient, _Conv2D):  # type: ignore[misc]
     """Conv2D's gradient with respect to its input: the transposed convolution.
 
     Source: core/ops/nn_ops.cc, Conv2DBackpropInput.
     """
 
     signature = "input_sizes: int32, filter: T, out_backprop: T -> output: T"
-    by_shape: ClassVar[tuple[str, ...]] = ("input_sizes",)
-    host_inputs: ClassVar[tuple[str, ...]] = ("input_sizes",)
-
-    def infer_shape(
-        self, input_sizes: Shape, filter: Shape, out_backprop: Shape
-    ) -> Shape:
-        return shapes.with_rank(input_sizes, 4)
-
-    def check_shapes(self, input_sizes: tuple[int, ...]) -> None:
-        message = "Conv2DBackpropInput: input_sizes input must be 1-dim, not"
-        require_vector(input_sizes, f"{message} {len(input_sizes)}")
-
-    def compute(
-        self, xp: ArrayModule, input_sizes: Any, filter: Any, out_backprop: Any
-    ) -> Any:
-        return self.to_input(xp, input_sizes, filter, out_backprop)
+    checked_as: ClassVar[str] = "Conv2DBackpropInput"
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = shape_ops.shape(op.inputs[1])
@@ -114,26 +97,11 @@ class Conv2DBackpropInput(_Conv2D):  # type: ignore[misc]
         ]
 
 
-class Conv2DBackpropFilter(_Conv2D):  # type: ignore[misc]
+class Conv2DBackpropFilter(FilterGradient, _Conv2D):  # type: ignore[misc]
     """Conv2D's gradient with respect to its filter.  Source: core/ops/nn_ops.cc."""
 
     signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"
-    by_shape: ClassVar[tuple[str, ...]] = ("filter_sizes",)
-    host_inputs: ClassVar[tuple[str, ...]] = ("filter_sizes",)
-
-    def infer_shape(
-        self, input: Shape, filter_sizes: Shape, out_backprop: Shape
-    ) -> Shape:
-        return shapes.with_rank(filter_sizes, 4)
-
-    def check_shapes(self, filter_sizes: tuple[int, ...]) -> None:
-        message = "Conv2DCustomBackpropFilter: filter_sizes input must be 1-dim, not"
-        require_vector(filter_sizes, f"{message} {len(filter_sizes)}")
-
-    def compute(
-        self, xp: ArrayModule, input: Any, filter_sizes: Any, out_backprop: Any
-    ) -> Any:
-        return self.to_filter(xp, input, filter_sizes, out_backprop)
+    checked_as: ClassVar[str] = "Conv2DCustomBackpropFilter"
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = shape_ops.shape(op.inputs[0])

@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.shape_checks import require_vector
 from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
-from tfteach.ops.windows.conv_base import Convolution
+from tfteach.ops.windows.conv_base import Convolution, FilterGradient, InputGradient
 
 ONES = (1, 1, 1, 1, 1)
 
@@ -69,28 +67,13 @@ class Conv3D(_Conv3D):
         return [to_input, Conv3DBackpropFilterV2(*self.arguments)(x, size, grad)]
 
 
-class Conv3DBackpropInputV2(_Conv3D):
+class Conv3DBackpropInputV2(InputGradient, _Conv3D):
     """Conv3D's gradient with respect to its input.  Source: core/ops/nn_ops.cc."""
 
     signature = "input_sizes: Tshape, filter: T, out_backprop: T -> output: T"
     Tshape = dtypes_of("int32 int64")
     Tshape_default = int32
-    by_shape: ClassVar[tuple[str, ...]] = ("input_sizes",)
-    host_inputs: ClassVar[tuple[str, ...]] = ("input_sizes",)
-
-    def infer_shape(
-        self, input_sizes: Shape, filter: Shape, out_backprop: Shape
-    ) -> Shape:
-        return shapes.with_rank(input_sizes, 5)
-
-    def check_shapes(self, input_sizes: tuple[int, ...]) -> None:
-        message = "Conv3DBackpropInput: input_sizes input must be 1-dim, not"
-        require_vector(input_sizes, f"{message} {len(input_sizes)}")
-
-    def compute(
-        self, xp: ArrayModule, input_sizes: Any, filter: Any, out_backprop: Any
-    ) -> Any:
-        return self.to_input(xp, input_sizes, filter, out_backprop)
+    checked_as: ClassVar[str] = "Conv3DBackpropInput"
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = shape_ops.shape(op.inputs[1])
@@ -98,26 +81,11 @@ class Conv3DBackpropInputV2(_Conv3D):
         return [None, to_filter, Conv3D(*self.arguments)(grad, op.inputs[1])]
 
 
-class Conv3DBackpropFilterV2(_Conv3D):
+class Conv3DBackpropFilterV2(FilterGradient, _Conv3D):
     """Conv3D's gradient with respect to its filter.  Source: core/ops/nn_ops.cc."""
 
     signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"
-    by_shape: ClassVar[tuple[str, ...]] = ("filter_sizes",)
-    host_inputs: ClassVar[tuple[str, ...]] = ("filter_sizes",)
-
-    def infer_shape(
-        self, input: Shape, filter_sizes: Shape, out_backprop: Shape
-    ) -> Shape:
-        return shapes.with_rank(filter_sizes, 5)
-
-    def check_shapes(self, filter_sizes: tuple[int, ...]) -> None:
-        message = "Conv3DBackpropFilter: filter_sizes input must be 1-dim, not"
-        require_vector(filter_sizes, f"{message} {len(filter_sizes)}")
-
-    def compute(
-        self, xp: ArrayModule, input: Any, filter_sizes: Any, out_backprop: Any
-    ) -> Any:
-        return self.to_filter(xp, input, filter_sizes, out_backprop)
+    checked_as: ClassVar[str] = "Conv3DBackpropFilter"
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         size = shape_ops.shape(op.inputs[0])

@@ -13,6 +13,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_vector
 from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows import conv_kernels as kernels
@@ -135,30 +136,6 @@ class Convolution(Op, abstract=True):
         out = kernels.convolve(xp, last, filter, windows)
         return geometry.from_last(xp, out, self.data_format)
 
-    def to_input(
-        self, xp: ArrayModule, sizes: Any, filter: Any, out_backprop: Any
-    ) -> Any:
-        """The kernel of the gradient with respect to the input."""
-        sizes = tuple(map(int, sizes))
-        for size in sizes:
-            if size < 0:
-                raise invalid_argument(f"Dimension {size} must be >= 0")
-        windows = self.lay_back(sizes, filter.shape, out_backprop.shape)
-        grad = geometry.to_last(xp, out_backprop, self.data_format)
-        inner = tuple(self.inner(sizes))
-        out = kernels.input_gradient(xp, inner, filter, grad, windows)
-        return geometry.from_last(xp, out, self.data_format)
-
-    def to_filter(
-        self, xp: ArrayModule, input: Any, sizes: Any, out_backprop: Any
-    ) -> Any:
-        """The kernel of the gradient by the filter."""
-        sizes = tuple(map(int, sizes))
-        windows = self.lay_back(input.shape, sizes, out_backprop.shape)
-        x = geometry.to_last(xp, input, self.data_format)
-        grad = geometry.to_last(xp, out_backprop, self.data_format)
-        return kernels.filter_gradient(xp, x, grad, windows)
-
     def lay_back(self, inputs: Any, filters: Any, grads: Any) -> geometry.Windows:
         """The windows of a gradient, whose three shapes must be consistent.
 
@@ -211,3 +188,67 @@ class Convolution(Op, abstract=True):
                 f"{name}: filter and out_backprop must have the same out_depth: "
                 f"{filters[-1]} vs {outputs}"
             )
+
+
+class InputGradient(Convolution, abstract=True):
+    """Mixin for the gradient of a convolution by its input.
+
+    Attributes:
+      checked_as: the op's name in TF's message about the sizes.
+    """
+
+    by_shape: ClassVar[tuple[str, ...]] = ("input_sizes",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("input_sizes",)
+    checked_as: ClassVar[str]
+
+    def infer_shape(
+        self, input_sizes: Shape, filter: Shape, out_backprop: Shape
+    ) -> Shape:
+        return shapes.with_rank(input_sizes, self.rank)
+
+    def check_shapes(self, input_sizes: tuple[int, ...]) -> None:
+        message = f"{self.checked_as}: input_sizes input must be 1-dim, not"
+        require_vector(input_sizes, f"{message} {len(input_sizes)}")
+
+    def compute(
+        self, xp: ArrayModule, input_sizes: Any, filter: Any, out_backprop: Any
+    ) -> Any:
+        sizes = tuple(map(int, input_sizes))
+        for size in sizes:
+            if size < 0:
+                raise invalid_argument(f"Dimension {size} must be >= 0")
+        windows = self.lay_back(sizes, filter.shape, out_backprop.shape)
+        grad = geometry.to_last(xp, out_backprop, self.data_format)
+        inner = tuple(self.inner(sizes))
+        out = kernels.input_gradient(xp, inner, filter, grad, windows)
+        return geometry.from_last(xp, out, self.data_format)
+
+
+class FilterGradient(Convolution, abstract=True):
+    """Mixin for the gradient of a convolution by its filter.
+
+    Attributes:
+      checked_as: the op's name in TF's message about the sizes.
+    """
+
+    by_shape: ClassVar[tuple[str, ...]] = ("filter_sizes",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("filter_sizes",)
+    checked_as: ClassVar[str]
+
+    def infer_shape(
+        self, input: Shape, filter_sizes: Shape, out_backprop: Shape
+    ) -> Shape:
+        return shapes.with_rank(filter_sizes, self.rank)
+
+    def check_shapes(self, filter_sizes: tuple[int, ...]) -> None:
+        message = f"{self.checked_as}: filter_sizes input must be 1-dim, not"
+        require_vector(filter_sizes, f"{message} {len(filter_sizes)}")
+
+    def compute(
+        self, xp: ArrayModule, input: Any, filter_sizes: Any, out_backprop: Any
+    ) -> Any:
+        sizes = tuple(map(int, filter_sizes))
+        windows = self.lay_back(input.shape, sizes, out_backprop.shape)
+        x = geometry.to_last(xp, input, self.data_format)
+        grad = geometry.to_last(xp, out_backprop, self.data_format)
+        return kernels.filter_gradient(xp, x, grad, windows)

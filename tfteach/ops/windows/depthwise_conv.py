@@ -19,13 +19,12 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.shape_checks import require_vector
 from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_2d import conv2d
-from tfteach.ops.windows.conv_base import Convolution
+from tfteach.ops.windows.conv_base import Convolution, FilterGradient, InputGradient
 from tfteach.ops.windows.conv_nd import with_space_to_batch
 from tfteach.ops.windows.pool_kernels import blocks, taps
 
@@ -108,24 +107,14 @@ def _type(array: Any) -> Any:
     return array.dtype if array.dtype.itemsize > 2 else "float32"
 
 
-class DepthwiseConv2dNativeBackpropInput(_Depthwise):
+class DepthwiseConv2dNativeBackpropInput(InputGradient, _Depthwise):
     """DepthwiseConv2dNative's gradient with respect to its input.
 
     Source: core/ops/nn_ops.cc.
     """
 
     signature = "input_sizes: int32, filter: T, out_backprop: T -> output: T"
-    by_shape: ClassVar[tuple[str, ...]] = ("input_sizes",)
-    host_inputs: ClassVar[tuple[str, ...]] = ("input_sizes",)
-
-    def infer_shape(
-        self, input_sizes: Shape, filter: Shape, out_backprop: Shape
-    ) -> Shape:
-        return shapes.with_rank(input_sizes, 4)
-
-    def check_shapes(self, input_sizes: tuple[int, ...]) -> None:
-        message = "Conv2DBackpropInput: input_sizes input must be 1-dim, not"
-        require_vector(input_sizes, f"{message} {len(input_sizes)}")
+    checked_as: ClassVar[str] = "Conv2DBackpropInput"
 
     def compute(
         self, xp: ArrayModule, input_sizes: Any, filter: Any, out_backprop: Any
@@ -155,24 +144,14 @@ class DepthwiseConv2dNativeBackpropInput(_Depthwise):
         return [None, to_filter(grad, size, op.inputs[2]), forward(grad, op.inputs[1])]
 
 
-class DepthwiseConv2dNativeBackpropFilter(_Depthwise):
+class DepthwiseConv2dNativeBackpropFilter(FilterGradient, _Depthwise):
     """DepthwiseConv2dNative's gradient with respect to its filter.
 
     Source: core/ops/nn_ops.cc.
     """
 
     signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"
-    by_shape: ClassVar[tuple[str, ...]] = ("filter_sizes",)
-    host_inputs: ClassVar[tuple[str, ...]] = ("filter_sizes",)
-
-    def infer_shape(
-        self, input: Shape, filter_sizes: Shape, out_backprop: Shape
-    ) -> Shape:
-        return shapes.with_rank(filter_sizes, 4)
-
-    def check_shapes(self, filter_sizes: tuple[int, ...]) -> None:
-        message = "Conv2DBackpropFilter: filter_sizes input must be 1-dim, not"
-        require_vector(filter_sizes, f"{message} {len(filter_sizes)}")
+    checked_as: ClassVar[str] = "Conv2DBackpropFilter"
 
     def compute(
         self, xp: ArrayModule, input: Any, filter_sizes: Any, out_backprop: Any
