@@ -188,6 +188,9 @@ def _check_divisor(how: str, updates: Any) -> None:
 class _Scatter(StatefulOp, abstract=True):
     """Updates of rows of a reference variable."""
 
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    Tindices = INDICES
+    use_locking: bool = False
     aliases: ClassVar[bool] = True
     how: ClassVar[str]
 
@@ -204,6 +207,8 @@ class _Scatter(StatefulOp, abstract=True):
 class _ResourceScatter(StatefulOp, NoOutputOp, abstract=True):
     """Updates of rows of a resource variable."""
 
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    Tindices = INDICES
     by_handle: ClassVar[tuple[str, ...]] = ("resource",)
     how: ClassVar[str]
 
@@ -223,6 +228,9 @@ class _ResourceScatter(StatefulOp, NoOutputOp, abstract=True):
 class _ScatterNd(StatefulOp, abstract=True):
     """Updates of elements or slices of a reference variable."""
 
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    Tindices = INDICES
+    use_locking: bool = False
     aliases: ClassVar[bool] = True
     how: ClassVar[str]
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
@@ -239,6 +247,9 @@ class _ScatterNd(StatefulOp, abstract=True):
 class _ResourceScatterNd(StatefulOp, NoOutputOp, abstract=True):
     """Updates of elements or slices of a resource variable."""
 
+    signature = "ref: resource, indices: Tindices, updates: T ->"
+    Tindices = INDICES
+    use_locking: bool = True
     by_handle: ClassVar[tuple[str, ...]] = ("ref",)
     how: ClassVar[str]
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
@@ -282,8 +293,6 @@ def _check_points_shape(whole: Shape, indices: Shape, updates: Shape) -> None:
 class ScatterUpdate(_Scatter):
     """Rows set to `updates`.  Source: state_ops.cc, ScatterUpdate."""
 
-    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
-    Tindices = INDICES
     use_locking: bool = True
     how: ClassVar[str] = "set"
 
@@ -291,10 +300,7 @@ class ScatterUpdate(_Scatter):
 class ScatterAdd(_Scatter):
     """Rows increased by `updates`.  Source: state_ops.cc, ScatterAdd."""
 
-    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = NUMBERS
-    Tindices = INDICES
-    use_locking: bool = False
     how: ClassVar[str] = "add"
     stops_gradients: ClassVar[bool] = True
 
@@ -302,10 +308,7 @@ class ScatterAdd(_Scatter):
 class ScatterSub(_Scatter):
     """Rows decreased by `updates`.  Source: state_ops.cc, ScatterSub."""
 
-    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = NUMBERS
-    Tindices = INDICES
-    use_locking: bool = False
     how: ClassVar[str] = "subtract"
     stops_gradients: ClassVar[bool] = True
 
@@ -313,10 +316,7 @@ class ScatterSub(_Scatter):
 class ScatterMul(_Scatter):
     """Rows multiplied by `updates`.  Source: state_ops.cc, ScatterMul."""
 
-    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = NUMBERS
-    Tindices = INDICES
-    use_locking: bool = False
     how: ClassVar[str] = "multiply"
     stops_gradients: ClassVar[bool] = True
 
@@ -324,10 +324,7 @@ class ScatterMul(_Scatter):
 class ScatterDiv(_Scatter):
     """Rows divided by `updates`.  Source: state_ops.cc, ScatterDiv."""
 
-    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = NUMBERS
-    Tindices = INDICES
-    use_locking: bool = False
     how: ClassVar[str] = "divide"
     stops_gradients: ClassVar[bool] = True
 
@@ -335,82 +332,62 @@ class ScatterDiv(_Scatter):
 class ScatterMin(_Scatter):
     """Minimum of rows and `updates`.  Source: state_ops.cc, ScatterMin."""
 
-    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = ORDERED
-    Tindices = INDICES
-    use_locking: bool = False
     how: ClassVar[str] = "minimum"
 
 
 class ScatterMax(_Scatter):
     """Maximum of rows and `updates`.  Source: state_ops.cc, ScatterMax."""
 
-    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = ORDERED
-    Tindices = INDICES
-    use_locking: bool = False
     how: ClassVar[str] = "maximum"
 
 
 class ResourceScatterUpdate(_ResourceScatter):
     """Rows set to `updates`.  Source: resource_variable_ops.cc."""
 
-    signature = "resource: resource, indices: Tindices, updates: dtype ->"
-    Tindices = INDICES
     how: ClassVar[str] = "set"
 
 
 class ResourceScatterAdd(_ResourceScatter):
     """Rows increased by `updates`.  Source: resource_variable_ops.cc."""
 
-    signature = "resource: resource, indices: Tindices, updates: dtype ->"
     dtype = NUMBERS
-    Tindices = INDICES
     how: ClassVar[str] = "add"
 
 
 class ResourceScatterSub(_ResourceScatter):
     """Rows decreased by `updates`.  Source: resource_variable_ops.cc."""
 
-    signature = "resource: resource, indices: Tindices, updates: dtype ->"
     dtype = NUMBERS
-    Tindices = INDICES
     how: ClassVar[str] = "subtract"
 
 
 class ResourceScatterMul(_ResourceScatter):
     """Rows multiplied by `updates`.  Source: resource_variable_ops.cc."""
 
-    signature = "resource: resource, indices: Tindices, updates: dtype ->"
     dtype = NUMBERS
-    Tindices = INDICES
     how: ClassVar[str] = "multiply"
 
 
 class ResourceScatterDiv(_ResourceScatter):
     """Rows divided by `updates`.  Source: resource_variable_ops.cc."""
 
-    signature = "resource: resource, indices: Tindices, updates: dtype ->"
     dtype = NUMBERS
-    Tindices = INDICES
     how: ClassVar[str] = "divide"
 
 
 class ResourceScatterMin(_ResourceScatter):
     """Minimum of rows and `updates`.  Source: resource_variable_ops.cc."""
 
-    signature = "resource: resource, indices: Tindices, updates: dtype ->"
     dtype = NUMBERS
-    Tindices = INDICES
     how: ClassVar[str] = "minimum"
 
 
 class ResourceScatterMax(_ResourceScatter):
     """Maximum of rows and `updates`.  Source: resource_variable_ops.cc."""
 
-    signature = "resource: resource, indices: Tindices, updates: dtype ->"
     dtype = NUMBERS
-    Tindices = INDICES
     how: ClassVar[str] = "maximum"
 
 
@@ -420,8 +397,6 @@ class ResourceScatterMax(_ResourceScatter):
 class ScatterNdUpdate(_ScatterNd):
     """Elements set to `updates`.  Source: state_ops.cc, ScatterNdUpdate."""
 
-    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
-    Tindices = INDICES
     use_locking: bool = True
     how: ClassVar[str] = "set"
     stops_gradients: ClassVar[bool] = True
@@ -430,19 +405,13 @@ class ScatterNdUpdate(_ScatterNd):
 class ResourceScatterNdUpdate(_ResourceScatterNd):
     """Elements set to `updates`.  Source: state_ops.cc."""
 
-    signature = "ref: resource, indices: Tindices, updates: T ->"
-    Tindices = INDICES
-    use_locking: bool = True
     how: ClassVar[str] = "set"
 
 
 class ScatterNdAdd(_ScatterNd):
     """Elements increased by `updates`.  Source: state_ops.cc, ScatterNdAdd."""
 
-    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = NUMBERS
-    Tindices = INDICES
-    use_locking: bool = False
     how: ClassVar[str] = "add"
     stops_gradients: ClassVar[bool] = True
 
@@ -450,19 +419,13 @@ class ScatterNdAdd(_ScatterNd):
 class ResourceScatterNdAdd(_ResourceScatterNd):
     """Elements increased by `updates`.  Source: state_ops.cc."""
 
-    signature = "ref: resource, indices: Tindices, updates: T ->"
-    Tindices = INDICES
-    use_locking: bool = True
     how: ClassVar[str] = "add"
 
 
 class ScatterNdSub(_ScatterNd):
     """Elements decreased by `updates`.  Source: state_ops.cc, ScatterNdSub."""
 
-    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = NUMBERS
-    Tindices = INDICES
-    use_locking: bool = False
     how: ClassVar[str] = "subtract"
     stops_gradients: ClassVar[bool] = True
 
@@ -470,9 +433,6 @@ class ScatterNdSub(_ScatterNd):
 class ResourceScatterNdSub(_ResourceScatterNd):
     """Elements decreased by `updates`.  Source: state_ops.cc."""
 
-    signature = "ref: resource, indices: Tindices, updates: T ->"
-    Tindices = INDICES
-    use_locking: bool = True
     how: ClassVar[str] = "subtract"
 
 
