@@ -52,7 +52,10 @@ def _rows(
     text = shapes.text
     depth, outer = indices.shape[-1], indices.ndim - 1
     if indices.size and 0 in whole:
-        raise invalid_argument("Indices and updates specified for empty output shape")
+        raise invalid_argument(
+            "Indices and updates specified for empty output.  indices shape: "
+            f"{text(indices.shape)}"
+        )
     if updates.shape[:outer] != indices.shape[:-1]:
         raise invalid_argument(
             "Outer dimensions of indices and update must match. Indices shape: "

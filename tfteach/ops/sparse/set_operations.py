@@ -6,7 +6,6 @@ Source: core/ops/set_ops.cc, core/kernels/set_kernels.cc, python/ops/sets_impl.p
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +24,7 @@ from tfteach.ops.core.sparse_tensor import (
     SparseTensorLike,
     convert_to_tensor_or_sparse_tensor,
 )
-from tfteach.ops.sparse.coo_arrays import check_inside
+from tfteach.ops.sparse.coo_arrays import check_ordered
 
 MEMBERS = dtypes_of("int8 int16 int32 int64 uint8 uint16 string")
 
@@ -202,15 +201,8 @@ class SetSize(Op):
 
 def check_indices(op: Any, indices: Any, shape: Any) -> None:
     """If requested, raise unless indices are in range and in row-major order."""
-    if not op.validate_indices:
-        return
-    rows = indices.tolist()
-    check_inside(np, indices, shape)
-    for i, (row, following) in enumerate(pairwise(rows)):
-        if following <= row:
-            what = "repeated" if following == row else "out of order"
-            place = "[" + ",".join(map(str, following)) + "]"
-            raise invalid_argument(f"indices[{i + 1}] = {place} is {what}")
+    if op.validate_indices:
+        check_ordered(np, indices, shape)
 
 
 # ---- functions

@@ -139,18 +139,21 @@ class SparseReshape(SparseShapeOp, MultiOutputOp):
             )
         if -1 in new:
             rest = int(np.prod([n for n in new if n != -1]))
+            filled = tuple(total // (rest or 1) if n < 0 else n for n in new)
             if rest == 0 or total % rest:
                 raise invalid_argument(
                     f"Input to reshape is a SparseTensor with {total} dense values, "
                     f"but the requested shape requires a multiple of {rest}. "
-                    f"input_shape={list(map(int, size))} output_shape={new}"
+                    f"input_shape={shapes.text(tuple(size.tolist()))} "
+                    f"output_shape={shapes.text(filled)}"
                 )
             new[new.index(-1)] = total // rest
         elif int(np.prod(new)) != total:
             raise invalid_argument(
                 f"Input to reshape is a tensor with {total} dense values, but the "
                 f"requested shape has {int(np.prod(new))}. "
-                f"input_shape={list(map(int, size))} output_shape={new}"
+                f"input_shape={shapes.text(tuple(size.tolist()))} "
+                f"output_shape={shapes.text(tuple(new))}"
             )
         return unflat(flat(indices, size), new), np.array(new, np.int64)
 
