@@ -7,7 +7,6 @@ tfteach's own: `install_as_tensorflow`, `simulate_gpus` and the notebook extensi
 """
 
 import sys as _sys
-from importlib import import_module as _import_module
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
@@ -15,6 +14,7 @@ from tfteach import api as _api
 from tfteach.api import *  # noqa: F403
 from tfteach.autodiff import fused_batch_norm_grad as _fused_batch_norm_grad
 from tfteach.compat.import_paths import install as _install
+from tfteach.compat.top_level import register as _register
 from tfteach.compat.versions import VERSION as VERSION
 from tfteach.control import matrix_set_diag_grad as _matrix_set_diag_grad
 from tfteach.control import tensor_array_grad as _tensor_array_grad
@@ -69,6 +69,7 @@ class _Package(_ModuleType):
 
 
 _sys.modules[__name__].__class__ = _Package
+_register(_sys.modules[__name__])
 _install()
 
 
@@ -78,7 +79,9 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> _Any:
     if name == "examples":  # a package of modules, as tensorflow.examples is
-        return _import_module("tfteach.compat.examples")
+        from tfteach.compat import examples
+
+        return examples
     if name == "python":
         from tfteach.compat.internals import inner
 

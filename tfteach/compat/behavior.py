@@ -5,13 +5,13 @@ Source: python/compat/v2_compat.py, python/framework/ops.py (names).
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tfteach.compat.renamed import missing
+from tfteach.compat.top_level import top_level
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export, export_value
 from tfteach.framework.scope import open_init_scope
@@ -110,7 +110,7 @@ def _of_compat(name: str) -> Any:
         top = sys.modules.get("tensorflow")
         if getattr(top, "__tfteach__", False):
             return top.version_1  # type: ignore[union-attr]
-        return importlib.import_module("tfteach")
+        return top_level()
     raise missing("compat", name)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from tfteach.compat import internals
 from tfteach.compat.deprecated_names import WarningModule, warning_module
 from tfteach.compat.renamed import hint
+from tfteach.compat.top_level import top_level
 
 
 class _Version1(ModuleType):
@@ -58,7 +59,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         if spec.name != "tensorflow":
             return ModuleType(spec.name)
-        tfteach = importlib.import_module("tfteach")
+        tfteach = top_level()
         top = _TensorFlow(tfteach, "")
         top.__version__ = tfteach.VERSION
         top.version_1 = _Version1(tfteach)
@@ -121,7 +122,7 @@ def _find(path: str) -> ModuleType:
 def _is_name(path: str) -> bool:
     """Whether `tf.<path>` is there, though no module."""
     try:
-        operator.attrgetter(path)(importlib.import_module("tfteach"))
+        operator.attrgetter(path)(top_level())
     except AttributeError:
         return False
     return True

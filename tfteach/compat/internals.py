@@ -11,6 +11,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+from tfteach.compat.top_level import top_level
 from tfteach.framework.protos import pool
 
 # Inner module below `tensorflow.python.` -> public packages ("." is tf itself), then
@@ -224,7 +225,7 @@ _TABLE["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.lib.contrib.rnn.line
 
 def public(path: str) -> Any:
     """The module `tf.<path>`, or None; "." is `tf` itself."""
-    found: Any = importlib.import_module("tfteach")
+    found = top_level()
     for part in path.split(".") if path != "." else ():
         try:
             found = getattr(found, part)

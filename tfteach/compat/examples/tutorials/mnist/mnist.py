@@ -6,22 +6,18 @@ that is, how it learns, how it is judged.
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import Any
+
+from tfteach.compat.top_level import top_level
 
 NUM_CLASSES = 10
 IMAGE_SIZE = 28
 IMAGE_PIXELS = IMAGE_SIZE * IMAGE_SIZE
 
 
-def _tf() -> Any:
-    # Imported on first use: the network is built of packages that import this one.
-    return importlib.import_module("tfteach")
-
-
 def _affine(inputs: Any, size: int, units: int) -> Any:
-    tf = _tf()
+    tf = top_level()
     start = tf.truncated_normal([size, units], stddev=1.0 / math.sqrt(float(size)))
     weights = tf.Variable(start, name="weights")
     biases = tf.Variable(tf.zeros([units]), name="biases")
@@ -36,7 +32,7 @@ def inference(images: Any, hidden1_units: int, hidden2_units: int) -> Any:
       hidden1_units: the first hidden layer's size.
       hidden2_units: the second's.
     """
-    tf = _tf()
+    tf = top_level()
     with tf.name_scope("hidden1"):
         hidden1 = tf.nn.relu(_affine(images, IMAGE_PIXELS, hidden1_units))
     with tf.name_scope("hidden2"):
@@ -47,7 +43,7 @@ def inference(images: Any, hidden1_units: int, hidden2_units: int) -> Any:
 
 def loss(logits: Any, labels: Any) -> Any:
     """The mean cross entropy of logits [batch, 10] and labels [batch]."""
-    tf = _tf()
+    tf = top_level()
     return tf.losses.sparse_softmax_cross_entropy(
         labels=tf.cast(labels, tf.int64), logits=logits
     )
@@ -55,7 +51,7 @@ def loss(logits: Any, labels: Any) -> Any:
 
 def training(loss: Any, learning_rate: float) -> Any:
     """An Operation that makes one step of gradient descent; the loss is summarized."""
-    tf = _tf()
+    tf = top_level()
     tf.summary.scalar("loss", loss)
     optimizer = tf.train.GradientDescentOptimizer(learning_rate)
     global_step = tf.Variable(0, name="global_step", trainable=False)
@@ -64,6 +60,6 @@ def training(loss: Any, learning_rate: float) -> Any:
 
 def evaluation(logits: Any, labels: Any) -> Any:
     """The number of correct predictions in a batch, an int32 scalar."""
-    tf = _tf()
+    tf = top_level()
     correct = tf.nn.in_top_k(logits, labels, 1)
     return tf.reduce_sum(tf.cast(correct, tf.int32))
