@@ -184,7 +184,10 @@ def write(module: str, answers: dict[str, Answer]) -> None:
 
 
 def move() -> None:
-    """Moves calls whose `raise` now stands in another module to its table."""
+    """Moves calls whose `raise` now stands in another module to its table.
+
+    The table of a module that is gone ends: its other calls are only printed.
+    """
     places = {
         (str(source_path(module)), line): module
         for module in modules()
@@ -200,6 +203,8 @@ def move() -> None:
             if reached and module not in reached:
                 print(f"{module} -> {min(reached)}: {call}")
                 tables.setdefault(min(reached), {})[call] = answer
+            elif not source_path(module).exists():
+                print(f"{module} -> nowhere: {call}")
             else:
                 home[call] = answer
     for module, answers in tables.items():
