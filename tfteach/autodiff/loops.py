@@ -83,8 +83,8 @@ class LoopGradient:
         history = outer.add_history(count)
         with outer.grad_context:
             self.grad_context = self._new_context()
-            turns = outer.from_history(history, count)
-            self.grad_index = add_backward_counter(self.grad_context, turns, outer)
+            iterations = outer.from_history(history, count)
+            self.grad_index = add_backward_counter(self.grad_context, iterations, outer)
 
     def _new_context(self) -> Any:
         forward = self.forward_context

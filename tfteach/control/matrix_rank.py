@@ -37,8 +37,8 @@ def _checked(a: Tensor, validate_args: bool) -> Tensor:
     if known is not None and known < 2:
         raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {known}).")
     if known is None and validate_args:
-        words = "Input `a` must have at least 2 dimensions."
-        check = assert_rank_at_least(a, rank=2, message=words)
+        message = "Input `a` must have at least 2 dimensions."
+        check = assert_rank_at_least(a, rank=2, message=message)
         with control_dependencies([check]):
             return identity(a)
     return a

@@ -1,9 +1,10 @@
-"""Operation types, one block each: signature, shape, kernel and gradient together.
+"""Op types, one class each: signature, shape, kernel and gradient together.
 
-A kernel is a plain function of arrays: `Relu().compute(np, x)`.  The packages import
-one way, in the order in pyproject.toml.  Where a gradient needs a module that in turn
-imports its own, the import stands in the method; where it needs control flow or
-`tf.gradients` itself, those rooms register it (`gradient_of` in autodiff).
+A kernel is a plain function of arrays: `Relu().compute(np, x)`.  Imports between the
+packages are one-way, in the order given in pyproject.toml.  Where a gradient needs a
+module that imports its own, the import is inside the method; gradients that need
+control flow or `tf.gradients` are registered by those packages (`gradient_of` in
+autodiff).
 """
 
 from importlib import import_module
@@ -12,7 +13,7 @@ from tfteach.framework import op
 
 
 def _import_op(op_type: str) -> None:
-    """Import the module of an op type, if there is such a type."""
+    """Import the module that defines an op type, if there is one."""
     from tfteach.ops import (
         array,
         core,

@@ -61,10 +61,10 @@ def confusion_matrix(
             convert(labels, name="labels"), convert(predictions, name="predictions")
         )
         predictions, labels = cast(predictions, int64), cast(labels, int64)
-        words = "contains negative values"
-        labels = _checked(assert_non_negative, labels, f"`labels` {words}")
+        message = "contains negative values"
+        labels = _checked(assert_non_negative, labels, f"`labels` {message}")
         predictions = _checked(
-            assert_non_negative, predictions, f"`predictions` {words}"
+            assert_non_negative, predictions, f"`predictions` {message}"
         )
         if num_classes is None:
             largest = maximum(reduce_max(predictions), reduce_max(labels))
@@ -87,5 +87,5 @@ def confusion_matrix(
         return result
 
 
-def _checked(check: Any, classes: Tensor, words: str, *bounds: Any) -> Tensor:
-    return with_dependencies([check(classes, *bounds, message=words)], classes)
+def _checked(check: Any, classes: Tensor, message: str, *bounds: Any) -> Tensor:
+    return with_dependencies([check(classes, *bounds, message=message)], classes)

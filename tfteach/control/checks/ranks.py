@@ -28,7 +28,7 @@ from tfteach.ops.math.compare import Equal, GreaterEqual, LogicalOr
 
 def _rank_check(
     kind: str,
-    words: str,
+    required: str,
     static: Callable[[int, Any], bool],
     op: type[Op],
     x: Any,
@@ -43,7 +43,7 @@ def _rank_check(
         if data is None:
             data = [
                 message or "",
-                f"Tensor {x.name} must have {words}",
+                f"Tensor {x.name} must have {required}",
                 rank,
                 "Received shape: ",
                 shape_ops.shape(x),
@@ -56,8 +56,8 @@ def _rank_check(
             if static(len(x._shape), int(known)):
                 return no_op("static_checks_determined_all_ok")
             raise ValueError(
-                f"{message or ''}.  Tensor {x.name} must have {words} {int(known)}.  "
-                f"Received rank {len(x._shape)}, shape {x.shape}"
+                f"{message or ''}.  Tensor {x.name} must have {required} "
+                f"{int(known)}.  Received rank {len(x._shape)}, shape {x.shape}"
             )
         condition = op()(shape_ops.rank(x), rank)
         if known is None:

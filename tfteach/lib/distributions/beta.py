@@ -35,8 +35,8 @@ def valid_concentration(concentration: Any, validate_args: bool) -> Any:
     """The concentration, checked in every run if requested."""
     if not validate_args:
         return concentration
-    words = "Concentration parameter must be positive."
-    check = assert_positive(concentration, message=words)
+    message = "Concentration parameter must be positive."
+    check = assert_positive(concentration, message=message)
     return with_dependencies([check], concentration)
 
 
@@ -170,8 +170,8 @@ class Beta(Normalized):
         if not self.validate_args:
             return x
         checks = [assert_positive(x, message="sample must be positive")]
-        words = "sample must be less than `1`."
-        checks.append(assert_less(x, ones([], self.dtype), message=words))
+        message = "sample must be less than `1`."
+        checks.append(assert_less(x, ones([], self.dtype), message=message))
         return with_dependencies(checks, x)
 
 

@@ -146,15 +146,15 @@ class Dirichlet(Shares):
             undefined = np.array(np.nan, self.dtype.numpy_dtype)
             nan = fill(shape(mode), undefined, name="nan")
             return where_v2(reduce_all(own > 1.0, axis=-1), mode, nan)
-        words = "Mode undefined when any concentration <= 1"
-        check = assert_less(ones([], self.dtype), own, message=words)
+        message = "Mode undefined when any concentration <= 1"
+        check = assert_less(ones([], self.dtype), own, message=message)
         return with_dependencies([check], mode)
 
     def _valid(self, x: Any) -> Any:
         checks = [assert_positive(x, message="samples must be positive")]
         one, total = ones([], dtype=self.dtype), reduce_sum(x, -1)
-        words = "sample last-dimension must sum to `1`"
-        checks.append(assert_near(one, total, message=words))
+        message = "sample last-dimension must sum to `1`"
+        checks.append(assert_near(one, total, message=message))
         return with_dependencies(checks, x)
 
 

@@ -122,7 +122,7 @@ class DirichletMultinomial(Shares):
 
     def _valid(self, counts: Any) -> Any:
         counts = check_counts(counts)
-        words = "counts last-dimension must sum to `self.total_count`"
+        message = "counts last-dimension must sum to `self.total_count`"
         total = reduce_sum(counts, -1)
-        check = assert_equal(self.total_count, total, message=words)
+        check = assert_equal(self.total_count, total, message=message)
         return with_dependencies([check], counts)

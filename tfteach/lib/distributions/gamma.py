@@ -119,9 +119,9 @@ class Gamma(Normalized):
         if self.allow_nan_stats:
             nan = self._undefined()
             return where_v2(self.concentration > 1.0, mode, nan)
-        words = "mode not defined when any concentration <= 1"
+        message = "mode not defined when any concentration <= 1"
         one = ones([], self.dtype)
-        check = assert_less(one, self.concentration, message=words)
+        check = assert_less(one, self.concentration, message=message)
         return with_dependencies([check], mode)
 
     def _valid(self, x: Any) -> Any:

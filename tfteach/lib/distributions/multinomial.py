@@ -145,7 +145,7 @@ class Multinomial(Distribution):
         if not self.validate_args:
             return counts
         counts = check_counts(counts)
-        words = "counts must sum to `self.total_count`"
+        message = "counts must sum to `self.total_count`"
         total = reduce_sum(counts, -1)
-        check = assert_equal(self.total_count, total, message=words)
+        check = assert_equal(self.total_count, total, message=message)
         return with_dependencies([check], counts)

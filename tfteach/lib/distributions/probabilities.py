@@ -94,11 +94,11 @@ def _checked(probs: Tensor, is_vector: bool) -> Tensor:
         if is_vector:
             probs = check_classes(probs)
             total = reduce_sum(probs, -1)
-            words = "probs does not sum to 1."
-            checks.append(assert_near(total, one, message=words))
+            message = "probs does not sum to 1."
+            checks.append(assert_near(total, one, message=message))
         else:
-            words = "probs has components greater than 1."
-            checks.append(assert_less_equal(probs, one, message=words))
+            message = "probs has components greater than 1."
+            checks.append(assert_less_equal(probs, one, message=message))
         return with_dependencies(checks, probs)
 
 
@@ -170,8 +170,8 @@ def check_counts(x: Any) -> Tensor:
         x = convert(x, name="x")
         checks = [assert_non_negative(x, message=f"'{x}' must be non-negative.")]
         if not x.dtype.is_integer:
-            words = f"'{x}' cannot contain fractional components."
-            checks.append(_assert_whole(x, message=words))
+            message = f"'{x}' cannot contain fractional components."
+            checks.append(_assert_whole(x, message=message))
         result: Tensor = with_dependencies(checks, x)
         return result
 
@@ -182,11 +182,11 @@ def check_castable(x: Any, target_dtype: Any) -> Tensor:
         x = convert(x, name="x")
         checks = [assert_non_negative(x, message="Elements must be non-negative.")]
         if x.dtype.is_floating:
-            words = f"Elements must be {target_dtype.name}-equivalent."
-            checks.append(_assert_whole(x, target_dtype, words))
+            message = f"Elements must be {target_dtype.name}-equivalent."
+            checks.append(_assert_whole(x, target_dtype, message))
         elif _largest_integer(x.dtype) > (most := _largest_integer(target_dtype)):
-            words = f"Elements cannot exceed {most}."
-            checks.append(assert_less_equal(x, most, message=words))
+            message = f"Elements cannot exceed {most}."
+            checks.append(assert_less_equal(x, most, message=message))
         result: Tensor = with_dependencies(checks, x)
         return result
 

@@ -166,8 +166,8 @@ class StudentT(Scalar):
             exists = greater(self.df, self._ones())
             nan = fill(self.batch_shape_tensor(), undefined, name="nan")
             return where_v2(exists, value, nan)
-        words = f"{what} not defined for components of df <= 1"
-        check = assert_less(ones([], dtype=self.dtype), self.df, message=words)
+        message = f"{what} not defined for components of df <= 1"
+        check = assert_less(ones([], dtype=self.dtype), self.df, message=message)
         return with_dependencies([check], value)
 
     def _mode(self) -> Tensor:

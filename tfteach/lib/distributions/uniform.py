@@ -61,9 +61,9 @@ class Uniform(Scalar):
         name: str = "Uniform",
     ) -> None:
         parameters = dict(locals())
-        words = "uniform not defined when low >= high."
+        message = "uniform not defined when low >= high."
         with name_scope(name, values=[low, high]) as scope:
-            checks = [assert_less(low, high, message=words)] if validate_args else []
+            checks = [assert_less(low, high, message=message)] if validate_args else []
             with control_dependencies(checks):
                 self._low = identity(low, name="low")
                 self._high = identity(high, name="high")

@@ -230,8 +230,8 @@ def _collections_of(
         try:
             found[key] = _items_of(key, kind, proto, graph, scope, variables)
         except (KeyError, TypeError, ValueError, AttributeError, OpError) as error:
-            words = error.args[0] if error.args else error
-            raise ValueError(f"Collection {key!r}: {words}") from error
+            message = error.args[0] if error.args else error
+            raise ValueError(f"Collection {key!r}: {message}") from error
     return found
 
 

@@ -35,10 +35,10 @@ def at_least_3d(image: Tensor) -> list[Operation]:
         raise ValueError(f"all dims of 'image.shape' must be > 0: {image.shape}")
     if shapes.is_full(shape):
         return []
-    words = "'image' must be at least three-dimensional."
+    message = "'image' must be at least three-dimensional."
     return [
         assert_positive(shape_ops.shape(image), [POSITIVE]),
-        assert_greater_equal(shape_ops.rank(image), 3, message=words),
+        assert_greater_equal(shape_ops.rank(image), 3, message=message),
     ]
 
 
@@ -53,16 +53,16 @@ def after(checks: list[Operation], image: Any) -> Any:
     return with_dependencies(checks, image)
 
 
-def require(condition: Any, words: str) -> list[Operation]:
+def require(condition: Any, message: str) -> list[Operation]:
     """An Assert that a Tensor is true; a Python bool is checked immediately.
 
     Raises:
       ValueError: the condition is statically false.
     """
     if is_tensor(condition):
-        return [Assert(condition, [words])]
+        return [Assert(condition, [message])]
     if not condition:
-        raise ValueError(words)
+        raise ValueError(message)
     return []
 
 

@@ -90,7 +90,7 @@ class _Pooling(Layer):
 
 @export("layers.MaxPooling1D")
 class MaxPooling1D(_Pooling):
-    """The largest element of each window; see `tf.layers.max_pooling1d`."""
+    """The maximum of each window; see `tf.layers.max_pooling1d`."""
 
     rank: ClassVar[int] = 1
     function = staticmethod(max_pool)
@@ -98,7 +98,7 @@ class MaxPooling1D(_Pooling):
 
 @export("layers.MaxPooling2D")
 class MaxPooling2D(_Pooling):
-    """The largest element of each window; see `tf.layers.max_pooling2d`."""
+    """The maximum of each window; see `tf.layers.max_pooling2d`."""
 
     rank: ClassVar[int] = 2
     function = staticmethod(max_pool)
@@ -106,7 +106,7 @@ class MaxPooling2D(_Pooling):
 
 @export("layers.MaxPooling3D")
 class MaxPooling3D(_Pooling):
-    """The largest element of each window; see `tf.layers.max_pooling3d`."""
+    """The maximum of each window; see `tf.layers.max_pooling3d`."""
 
     rank: ClassVar[int] = 3
     function = staticmethod(max_pool3d)
@@ -114,7 +114,7 @@ class MaxPooling3D(_Pooling):
 
 @export("layers.AveragePooling1D")
 class AveragePooling1D(_Pooling):
-    """The mean element of each window; see `tf.layers.average_pooling1d`."""
+    """The mean of each window; see `tf.layers.average_pooling1d`."""
 
     rank: ClassVar[int] = 1
     function = staticmethod(avg_pool)
@@ -122,7 +122,7 @@ class AveragePooling1D(_Pooling):
 
 @export("layers.AveragePooling2D")
 class AveragePooling2D(_Pooling):
-    """The mean element of each window; see `tf.layers.average_pooling2d`."""
+    """The mean of each window; see `tf.layers.average_pooling2d`."""
 
     rank: ClassVar[int] = 2
     function = staticmethod(avg_pool)
@@ -130,7 +130,7 @@ class AveragePooling2D(_Pooling):
 
 @export("layers.AveragePooling3D")
 class AveragePooling3D(_Pooling):
-    """The mean element of each window; see `tf.layers.average_pooling3d`."""
+    """The mean of each window; see `tf.layers.average_pooling3d`."""
 
     rank: ClassVar[int] = 3
     function = staticmethod(avg_pool3d)
@@ -145,7 +145,7 @@ def max_pooling1d(
     data_format: str = "channels_last",
     name: str | None = None,
 ) -> Tensor:
-    """The largest element of each window of one axis; see `tf.layers.max_pooling2d`."""
+    """The maximum of each window of one axis; see `tf.layers.max_pooling2d`."""
     layer = MaxPooling1D(pool_size, strides, padding, data_format, name)
     result: Tensor = layer.apply(inputs)
     return result
@@ -160,7 +160,7 @@ def max_pooling2d(
     data_format: str = "channels_last",
     name: str | None = None,
 ) -> Tensor:
-    """The largest element of each window of an image, for each channel.
+    """The maximum of each window of an image, for each channel.
 
     Args:
       inputs: Tensor [batch, height, width, channels].
@@ -194,7 +194,7 @@ def max_pooling3d(
     data_format: str = "channels_last",
     name: str | None = None,
 ) -> Tensor:
-    """The largest element of each window of 3 axes; see `tf.layers.max_pooling2d`."""
+    """The maximum of each window of 3 axes; see `tf.layers.max_pooling2d`."""
     layer = MaxPooling3D(pool_size, strides, padding, data_format, name)
     result: Tensor = layer.apply(inputs)
     return result
@@ -209,7 +209,7 @@ def average_pooling1d(
     data_format: str = "channels_last",
     name: str | None = None,
 ) -> Tensor:
-    """The mean element of each window of one axis; see `tf.layers.max_pooling2d`."""
+    """The mean of each window of one axis; see `tf.layers.max_pooling2d`."""
     layer = AveragePooling1D(pool_size, strides, padding, data_format, name)
     result: Tensor = layer.apply(inputs)
     return result
@@ -224,7 +224,7 @@ def average_pooling2d(
     data_format: str = "channels_last",
     name: str | None = None,
 ) -> Tensor:
-    """The mean element of each window of an image; see `tf.layers.max_pooling2d`."""
+    """The mean of each window of an image; see `tf.layers.max_pooling2d`."""
     layer = AveragePooling2D(pool_size, strides, padding, data_format, name)
     result: Tensor = layer.apply(inputs)
     return result
@@ -239,7 +239,7 @@ def average_pooling3d(
     data_format: str = "channels_last",
     name: str | None = None,
 ) -> Tensor:
-    """The mean element of each window of 3 axes; see `tf.layers.max_pooling2d`."""
+    """The mean of each window of 3 axes; see `tf.layers.max_pooling2d`."""
     layer = AveragePooling3D(pool_size, strides, padding, data_format, name)
     result: Tensor = layer.apply(inputs)
     return result

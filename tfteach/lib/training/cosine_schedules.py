@@ -192,5 +192,5 @@ def noisy_linear_cosine_decay(
 def _waves(step: Tensor, steps: Tensor, count: Tensor) -> Tensor:
     """`count` cosine waves between 1 and 0 in `steps` steps."""
     fraction = step / steps
-    turns = 2.0 * count * fraction
-    return 0.5 * (1.0 + cos(constant(pi) * turns))
+    periods = 2.0 * count * fraction
+    return 0.5 * (1.0 + cos(constant(pi) * periods))

@@ -90,7 +90,7 @@ def _concatenate(xp: ArrayModule, values: tuple[Any, ...], axis: Any) -> Any:
 
 
 def _refuse_parts(values: tuple[Any, ...], at: int) -> None:
-    """Raise in TensorFlow's words for what NumPy refused to concatenate."""
+    """Raise TensorFlow's error for arrays that NumPy refused to concatenate."""
     rank = values[0].ndim
     first = values[0].shape
     for i, value in enumerate(values):

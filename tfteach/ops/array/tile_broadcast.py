@@ -210,7 +210,7 @@ class OneHot(Op):
         if indices is None:
             return None
         at = len(indices) if self.axis == -1 else self.axis
-        at = min(at, len(indices))  # the run refuses a larger one
+        at = min(at, len(indices))  # a larger one fails at run time
         count = None if depth is None else int(depth)
         return (*indices[:at], count, *indices[at:])
 

@@ -32,12 +32,12 @@ _REAL = (
 )
 
 
-# The function's result bears the op's name, as TF's does.
+# The result type is named like the op, as in TF.
 _TopK: Any = namedtuple("TopKV2", "values indices")  # type: ignore[name-match]
 
 
 # Finding the maximum costs a hundredth of sorting a row of 8000 numbers.
-_MOST_LOOKS = 32
+_MOST_SEARCHES = 32
 
 
 def _largest_one_by_one(xp: ArrayModule, input: Any, count: int) -> Any:
@@ -114,7 +114,7 @@ class TopKV2(MultiOutputOp):
                 f"input must have at least k columns. Had {columns}, needed {count}"
             )
         indices = None
-        if 0 < count <= min(_MOST_LOOKS, columns // 8) and input.dtype.kind in "fiu":
+        if 0 < count <= min(_MOST_SEARCHES, columns // 8) and input.dtype.kind in "fiu":
             indices = _largest_one_by_one(xp, input, count)
         if indices is None:
             # Equal elements stay in order: a stable sort of the reversed row, read from

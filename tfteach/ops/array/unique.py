@@ -76,7 +76,7 @@ def _compiled_distinct(xp: ArrayModule, x: Any) -> tuple[Any, Any] | None:
 
 
 def _unique(xp: ArrayModule, x: Any, dtype: Any) -> tuple[Any, Any]:
-    """The distinct elements, and for each element the index of its distinct one."""
+    """The distinct elements, and each element's index among them."""
     if x.ndim != 1:
         raise invalid_argument("unique expects a 1D vector.")
     found = _compiled_distinct(xp, x)
@@ -232,7 +232,7 @@ def _slice_shapes(x: Shape, axis: Any) -> tuple[Shape, Shape]:
         return None, (None,)
     place = int(axis.reshape(-1)[0])
     if not -len(x) <= place < len(x):
-        return None, (None,)  # TensorFlow leaves the refusal to the run
+        return None, (None,)  # TensorFlow rejects it only at run time
     place %= len(x)
     return (*x[:place], None, *x[place + 1 :]), (x[place],)
 

@@ -252,7 +252,7 @@ def sparse_placeholder(
     return SparseTensor(indices, values, dense_shape)
 
 
-# What converts to a SparseTensor.
+# Types that convert to a SparseTensor.
 SparseTensorLike: TypeAlias = SparseTensor | SparseTensorValue
 
 # ---- element-wise functions

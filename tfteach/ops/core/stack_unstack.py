@@ -1,4 +1,4 @@
-"""Stacking tensors along a new axis, and unstacking them; lists that hold tensors.
+"""Tensors stacked along a new axis, and unstacked; conversion of lists of tensors.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 """

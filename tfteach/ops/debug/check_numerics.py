@@ -43,6 +43,6 @@ def add_check_numerics_ops() -> Any:
                     "control flow operations such as `tf.cond()` or `tf.while_loop()`."
                 )
             with control_dependencies(checks):
-                words = f"{op.name}:{output.value_index}"
-                checks = [check_numerics(output, message=words)]
+                message = f"{op.name}:{output.value_index}"
+                checks = [check_numerics(output, message=message)]
     return group(*checks)

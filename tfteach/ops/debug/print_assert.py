@@ -107,7 +107,7 @@ def summarize_nested(array: Any, edge: int, depth: int = 0, rank: int = -1) -> s
         return element_text(array[()], quote=True)
     if rank < 0:
         rank = array.ndim
-        if not array.size and len(array):  # as TensorFlow abbreviates nothing
+        if not array.size and len(array):  # TensorFlow's output
             return "[" + "\n" * (rank - 1) + " ...]"
     gap = " " if array.ndim == 1 else "\n" * (rank - depth - 1) + " " * (depth + 1)
     if edge < 0 or len(array) <= 2 * edge:

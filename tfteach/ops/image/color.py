@@ -305,7 +305,7 @@ class AdjustHue(_Adjustment):
     def compute(self, xp: ArrayModule, images: Any, delta: Any) -> Any:
         self.check(images, delta)
         self.check_channels(images)
-        turn = delta * np.float32(6)
+        rotation = delta * np.float32(6)
 
         def rule(xp: ArrayModule, red: Any, green: Any, blue: Any) -> Any:
             number = red.dtype.type
@@ -313,7 +313,7 @@ class AdjustHue(_Adjustment):
             low = xp.minimum(xp.minimum(red, green), blue)
             spread = value - low
             hue = _hue(xp, red, green, blue, value, spread)
-            hue += turn
+            hue += rotation
             hue -= xp.floor(hue * number(1 / 6)) * number(6)
             for ramp in _ramps(xp, hue):
                 ramp *= spread

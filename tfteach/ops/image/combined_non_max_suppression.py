@@ -84,7 +84,7 @@ class CombinedNonMaxSuppression(MultiOutputOp):
             raise ValueError("max_total_size should be > 0 ")
         size = whole
         if self.pad_per_class:
-            if own and classes is None:  # TensorFlow counts an unknown size as -1
+            if own and classes is None:  # TensorFlow: unknown = -1
                 raise ValueError(f"Dimension {-own} must be >= 0")
             each = None if own is None else own * (classes or 0)
             size = None if each is None or whole is None else min(each, whole)

@@ -124,7 +124,7 @@ class _Sized(Op, abstract=True):
         """Check that the attributes are compatible.  Raises: InvalidArgumentError."""
 
     def make(self, size: int, out: int) -> Taps:
-        """The table of one axis."""
+        """The interpolation table of one axis."""
         raise NotImplementedError
 
     def computed_in(self, images: Any) -> Any:
@@ -146,7 +146,7 @@ class _Aligned(Op, abstract=True):
             )
 
     def make(self, size: int, out: int) -> Taps:
-        """The table of one axis."""
+        """The interpolation table of one axis."""
         return type(self).table(size, out, *self.attributes)
 
     def back(self, size: int, out: int) -> Taps:

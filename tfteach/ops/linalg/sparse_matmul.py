@@ -56,22 +56,29 @@ class SparseMatMul(Op):
         hints[grad] = grad.op.spec.is_mostly_zero
 
         def product(
-            x: Any, y: Any, like: Any, turn_x: bool = False, turn_y: bool = False
+            x: Any,
+            y: Any,
+            like: Any,
+            transpose_x: bool = False,
+            transpose_y: bool = False,
         ) -> Tensor:
             x_hint, y_hint = hints[x], hints[y]
-            y = transpose(y) if turn_y else y
+            y = transpose(y) if transpose_y else y
             found = matmul(
-                x, y, transpose_a=turn_x, a_is_sparse=x_hint, b_is_sparse=y_hint
+                x, y, transpose_a=transpose_x, a_is_sparse=x_hint, b_is_sparse=y_hint
             )
             return found if found.dtype is like.dtype else cast(found, like.dtype)
 
         if not self.transpose_a:
-            grad_a = product(grad, b, a, turn_y=not self.transpose_b)
+            grad_a = product(grad, b, a, transpose_y=not self.transpose_b)
         else:
-            grad_a = product(b, grad, a, turn_x=self.transpose_b, turn_y=True)
+            grad_a = product(b, grad, a, transpose_x=self.transpose_b, transpose_y=True)
         if not self.transpose_b:
-            return [grad_a, product(a, grad, b, turn_x=not self.transpose_a)]
-        return [grad_a, product(grad, a, b, turn_x=True, turn_y=self.transpose_a)]
+            return [grad_a, product(a, grad, b, transpose_x=not self.transpose_a)]
+        return [
+            grad_a,
+            product(grad, a, b, transpose_x=True, transpose_y=self.transpose_a),
+        ]
 
 
 @export("sparse_matmul")

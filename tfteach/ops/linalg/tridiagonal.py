@@ -125,12 +125,12 @@ class TridiagonalSolve(Op):
         )
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
-        turned = _turned(op.inputs[0])
-        grad_rhs = TridiagonalSolve(self.partial_pivoting)(turned, grad)
+        transposed = _transposed(op.inputs[0])
+        grad_rhs = TridiagonalSolve(self.partial_pivoting)(transposed, grad)
         return [-_three_diagonals(grad_rhs, op.outputs[0]), grad_rhs]
 
 
-def _turned(diagonals: Tensor) -> Tensor:
+def _transposed(diagonals: Tensor) -> Tensor:
     """The diagonals of the transposed matrices."""
     main = diagonals[..., 1, :]
     if diagonals.shape.is_fully_defined():
@@ -375,11 +375,11 @@ def tridiagonal_matmul(
     elif diagonals_format == "matrix":
         m, unused = _matrix_size(diagonals), [[0, 0]]
         main = matrix_diag_part(diagonals)
-        turned = transpose(diagonals)
+        transposed = transpose(diagonals)
         above = [[i + 1, i] for i in range(m - 1)] + unused
         below = unused + [[i - 1, i] for i in range(1, m)]
-        first = transpose(gather_nd(turned, above))
-        parts = [first, main, transpose(gather_nd(turned, below))]
+        first = transpose(gather_nd(transposed, above))
+        parts = [first, main, transpose(gather_nd(transposed, below))]
     else:
         raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
     rows = [expand_dims(part, -2) for part in parts]

@@ -48,7 +48,7 @@ class ClipByValue(Op):
     def compute(
         self, xp: ArrayModule, t: Any, clip_value_min: Any, clip_value_max: Any
     ) -> Any:
-        # Limits that are NaN are none.
+        # NaN limits have no effect.
         found = xp.where(t > clip_value_max, clip_value_max, t)
         return xp.where(found < clip_value_min, clip_value_min, found)
 

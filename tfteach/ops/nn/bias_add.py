@@ -1,4 +1,4 @@
-"""Adding biases: `tf.nn.bias_add`, `xw_plus_b` and `relu_layer`.
+"""Bias addition: `tf.nn.bias_add`, `xw_plus_b` and `relu_layer`.
 
 Source: core/ops/nn_ops.cc, python/ops/nn_ops.py, nn_impl.py, nn_grad.py.
 """

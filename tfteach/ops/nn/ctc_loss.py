@@ -64,10 +64,10 @@ class CTCLoss(MultiOutputOp):
         require(len(inputs) == 3, "inputs is not a 3-Tensor")
         require_matrix(labels_indices, "labels_indices is not a matrix")
         require_vector(labels_values, "labels_values is not a vector")
-        words = "labels_indices and labels_values must contain the same number of "
-        words += "rows, but saw shapes: %s vs. %s"
+        message = "labels_indices and labels_values must contain the same number of "
+        message += "rows, but saw shapes: %s vs. %s"
         rows = labels_indices[0] == labels_values[0]
-        require(rows, words, labels_indices, labels_values)
+        require(rows, message, labels_indices, labels_values)
         require(labels_indices[1] == 2, "Order length must be SparseTensor rank.")
 
     def compute(

@@ -1,4 +1,4 @@
-"""Squared lengths: `tf.nn.l2_loss` and `tf.nn.l2_normalize`.
+"""Squared l2 norms: `tf.nn.l2_loss` and `tf.nn.l2_normalize`.
 
 Source: core/ops/nn_ops.cc; python/ops/nn_impl.py.
 """

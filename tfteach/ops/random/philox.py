@@ -227,10 +227,10 @@ def _box_muller_float32(words: Array) -> Array:
     np.log(radius, out=radius)
     radius = np.sqrt(np.float32(-2) * radius.astype(np.float32))
     angle = (2 * np.pi * u[:, 1::2].astype(np.float64)).astype(np.float32)
-    turn = angle.astype(np.float64)
+    wide_angle = angle.astype(np.float64)
     normal = np.empty(words.shape, np.float32)
-    normal[:, 0::2] = np.sin(turn)
-    normal[:, 1::2] = np.cos(turn)
+    normal[:, 0::2] = np.sin(wide_angle)
+    normal[:, 1::2] = np.cos(wide_angle)
     normal[:, 0::2] *= radius
     normal[:, 1::2] *= radius
     return normal

@@ -240,13 +240,13 @@ def _forward_gradient(op: Operation, grad: Tensor, axes: int, back: Any) -> list
         last = grad[..., -1:]
         extra = first + is_even * last * _alternating(sizes[-1])
     else:
-        turns = _turns(sizes[-2])
+        matrix = _dft_matrix(sizes[-2])
         ones_before = ones([rank(first) - 2], int32)
-        wide = reshape(turns, concat([ones_before, shape(turns)], 0))
-        turns = tile(wide, concat([shape(first)[:-2], [1, 1]], 0))
-        extra = matmul(turns, conj(first))
+        wide = reshape(matrix, concat([ones_before, shape(matrix)], 0))
+        matrix = tile(wide, concat([shape(first)[:-2], [1, 1]], 0))
+        extra = matmul(matrix, conj(first))
         last = grad[..., -1:]
-        last_term = matmul(turns, conj(last))
+        last_term = matmul(matrix, conj(last))
         columns = sizes[-1]
         repeats = concat([ones([rank(grad) - 1], int32), [columns]], 0)
         last_term = tile(last_term, repeats) * _alternating(columns)
@@ -261,7 +261,7 @@ def _alternating(length: Any) -> Tensor:
     return cast(1 - 2 * (range_of(0, length) % 2), complex64)
 
 
-def _turns(length: Any) -> Tensor:
+def _dft_matrix(length: Any) -> Tensor:
     """exp(-2πi j k / length), the transform's matrix."""
     columns = tile(expand_dims(range_of(0, length), 0), (length, 1))
     rows = transpose(columns, [1, 0])

@@ -163,8 +163,8 @@ class SparseConcat(SparseShapeOp, MultiOutputOp):
     def check_shapes(self, *shapes: tuple[int, ...]) -> None:
         count = len(shapes) // 3
         parts = [shapes[i * count : (i + 1) * count] for i in range(3)]
-        whats = ("indices", "matrix"), ("values", "vector"), ("shapes", "vector")
-        for own, (what, kind) in zip(parts, whats, strict=True):
+        names = ("indices", "matrix"), ("values", "vector"), ("shapes", "vector")
+        for own, (what, kind) in zip(parts, names, strict=True):
             rank = 2 if kind == "matrix" else 1
             message = f"Input {what} should be a {kind} but received shape %s"
             for i, shape in enumerate(own):

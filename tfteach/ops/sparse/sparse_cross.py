@@ -120,7 +120,7 @@ class SparseCross(SparseShapeOp, MultiOutputOp):
             return b"_X_".join(
                 f if isinstance(f, bytes) else str(f).encode() for f in features
             )
-        # The package of text is imported at its first use, sparse tensors always.
+        # `ops.text` is imported on first use, sparse tensors always.
         from tfteach.ops.text.hash_functions import fingerprint64, fingerprint_cat64
 
         result = self.hash_key

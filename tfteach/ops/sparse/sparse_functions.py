@@ -201,7 +201,7 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
             raise ValueError(
                 "Requested new_shape should have dimension sizes >= sp_input.shape.  "
                 f"Found new_shape ({np.array(sp_input.shape.as_list())}), "
-                f"sp_input.shape ({known})."  # TensorFlow names them the wrong way
+                f"sp_input.shape ({known})."  # swapped, as in TensorFlow
             )
         return SparseTensor(indices, values, known)
     return SparseTensor(indices, values, sizes)

@@ -269,7 +269,7 @@ def _check_points_shape(whole: Shape, indices: Shape, updates: Shape) -> None:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     if whole is None or not indices or indices[-1] is None:
         return
-    if updates is None or indices[-1] > len(whole):  # which the run refuses
+    if updates is None or indices[-1] > len(whole):  # fails at run time
         return
     outer = len(indices) - 1
     sides = (

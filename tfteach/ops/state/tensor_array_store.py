@@ -84,7 +84,9 @@ class ArrayStore:
         return len(self.slots)
 
     def gradient(self, source: str) -> ArrayStore:
-        """The store that accumulates one gradients call's values for this one."""
+        """The store that accumulates this one's gradients in one call of
+        `tf.gradients`.
+        """
         self.check_open()
         found = self.gradients.get(source)
         if found is None:

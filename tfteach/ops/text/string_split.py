@@ -344,11 +344,13 @@ class UnsortedSegmentJoin(TextOp):
         require(segment_ids, "Segment_id cannot have rank 0")
         rank = len(segment_ids)
         if rank > len(inputs):
-            words = f"Invalid segment_id rank {rank} for input with {len(inputs)} "
-            raise OutOfRangeError(None, None, words + "dimension(s)")
+            message = f"Invalid segment_id rank {rank} for input with {len(inputs)} "
+            raise OutOfRangeError(None, None, message + "dimension(s)")
         for i, (own, wanted) in enumerate(zip(segment_ids, inputs, strict=False)):
-            words = f"Segment dimension is {own} while input dimension is {wanted} in "
-            require(own == wanted, words + f"rank {i}")
+            message = (
+                f"Segment dimension is {own} while input dimension is {wanted} in "
+            )
+            require(own == wanted, message + f"rank {i}")
 
     def compute(
         self, xp: ArrayModule, inputs: Any, segment_ids: Any, num_segments: Any

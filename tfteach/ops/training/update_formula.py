@@ -38,15 +38,15 @@ _FUNCTIONS = {
     "maximum": "maximum",
     "power": "power",
 }
-# NumPy's are vectorized, and may differ from the compiler's in the last bit.
+# NumPy's versions are vectorized and may differ from the compiler's in the last bit.
 _NOT_COMPILED = {"exp", "power"}
 
 
 class Functions(NamedTuple):
-    """What a formula becomes for one kind of arrays.
+    """The functions generated from a formula for one array module.
 
     Attributes:
-      numbers: scalars -> a tuple of the numbers that the others take.
+      numbers: scalars -> a tuple of the numbers that the other functions accept.
       new_values: (*variables, grad, *numbers) -> the variables' new values.
       update: (*variables, grad, *numbers, *temporaries): writes into the variables.
     """
@@ -60,14 +60,14 @@ class UpdateFormula:
     """Assignments to variables and local names.
 
     Args:
-      text: a line each of `name = ...`, `name += ...` and the like; it may use
-        `+ - * /`, sqrt, exp, power, sign, abs and maximum.
+      text: lines of the form `name = ...`, `name += ...` etc., with the operators `+ -
+        * /`, sqrt, exp, power, sign, abs and maximum.
       cells: the names of the variables.  The gradient is `grad`.
       scalars: the names of the scalar inputs.
 
     Attributes:
-      temporaries: how many arrays `update` takes besides.
-      generated: the functions that were generated, with their source.
+      temporaries: the number of temporary arrays that `update` requires.
+      generated: the generated functions, with their source.
     """
 
     def __init__(
@@ -98,17 +98,17 @@ class UpdateFormula:
         self._writers = self._scalar_writer(), self._value_writer(), in_place.writer
 
     def functions(self, xp: ArrayModule) -> Functions:
-        """The functions for the arrays of `xp`."""
+        """The generated functions for arrays of `xp`."""
         found = self._functions.get(xp)
         if found is None:
             made = []
             for writer in self._writers:
                 for name in (*_OPERATORS.values(), *_FUNCTIONS.values()):
                     writer.bind(name, getattr(xp, name))
-                # The operator has short cuts, and another result for scalars.
+                # The operator has fast paths, and returns another result for scalars.
                 writer.bind("power", lambda x, y: xp.asarray(x) ** y)
                 made.append(writer.compile("update rule"))
-            self.generated += made  # tracebacks show their source while they live
+            self.generated += made  # keeps their source visible in tracebacks
             found = Functions(*(generated.function for generated in made))
             self._functions[xp] = found
         return found
@@ -135,13 +135,13 @@ class UpdateFormula:
 
         Args:
           dtype: of the arrays.
-          numbers: those of `Functions.numbers`.
-          by_rows: the arrays are matrices, of which the gradient has some rows.
+          numbers: the result of `Functions.numbers`.
+          by_rows: whether the arrays are matrices and the gradient has some of the
+              rows.
 
         Returns:
           A function of the variables, the gradient and numbers (by rows: also, before
-          the gradient, the indices of its rows, int64, each in range), and these
-          numbers.
+          the gradient, its row indices, int64, all in range), and these numbers.
         """
         if not is_installed() or dtype not in FLOATS or not self._is_compiled:
             return None
@@ -182,13 +182,13 @@ class UpdateFormula:
                 write_element("at")
         return writer.source
 
-    # ---- what is scalar, and what is used later
+    # ---- scalar expressions, and liveness of names
 
     def _is_scalar(self, value: ast.expr) -> bool:
         return self._known.issuperset(_names(value))
 
     def _hoist(self, value: ast.expr) -> ast.expr:
-        """The expression with names in place of its scalar parts."""
+        """The expression with its scalar parts replaced by names."""
         if isinstance(value, ast.Name | ast.Constant):
             return value
         if self._is_scalar(value):
@@ -207,7 +207,7 @@ class UpdateFormula:
         return value
 
     def _live_after(self, target: str, value: ast.expr) -> set[str]:
-        """The local names that are used after an assignment."""
+        """The names that are live after an assignment."""
         later = self._assignments[self._assignments.index((target, value)) + 1 :]
         return {name for _, following in later for name in _names(following)}
 
@@ -251,7 +251,7 @@ class _InPlaceWriter:
 
     Args:
       cells: the names of the variables.
-      numbers: the names of the scalars that it takes.
+      numbers: the names of the scalars that it accepts.
     """
 
     def __init__(self, cells: Sequence[str], numbers: Sequence[str]) -> None:
@@ -262,7 +262,7 @@ class _InPlaceWriter:
         self._powers = itertools.count()
 
     def assign(self, target: str, value: ast.expr, live: set[str]) -> None:
-        """Write `target = value`; `live` are the names that are used later."""
+        """Write `target = value`; `live` are the names used later."""
         assert not isinstance(value, ast.Name | ast.Constant), "two names of one array"
         if target in self._cells:
             self._emit(value, target)
@@ -274,7 +274,7 @@ class _InPlaceWriter:
         self._release({self._local.pop(name) for name in self._local.keys() - live})
 
     def finish(self) -> int:
-        """Complete the function; the number of temporaries that it takes."""
+        """Complete the function; returns the number of temporaries that it requires."""
         self.writer.parameters += self._temporaries
         return len(self._temporaries)
 
@@ -282,7 +282,7 @@ class _InPlaceWriter:
         self.writer.release(*sorted(names & self._temporaries.keys()))
 
     def _emit(self, value: ast.expr, cell: str | None = None) -> str:
-        """The name that holds the value: `cell`, or an existing or temporary one."""
+        """The name that receives the value: `cell`, or an existing or temporary one."""
         if isinstance(value, ast.Name):
             return self._local.get(value.id, value.id)
         if isinstance(value, ast.Constant):

@@ -44,11 +44,12 @@ class Layout(NamedTuple):
 
     Attributes:
       cells: the names of the variables, which come first.
-      indices: the position of the rows' indices among the inputs that follow; None for
-        a rule of whole variables.
-      grad: the position of the gradient in the rest of these.
-      scalars: the names of the others.
-      others: the positions in `scalars` of those of another type than the variables.
+      indices: the position of the row indices among the inputs after the variables;
+        None for a rule of whole variables.
+      grad: the position of the gradient among those inputs.
+      scalars: the names of the remaining inputs.
+      others: the positions in `scalars` of inputs whose type differs from the
+          variables'.
     """
 
     cells: tuple[str, ...]
@@ -97,7 +98,7 @@ class Rule:
           *scalars: the scalar inputs in the signature's order.
 
         Raises:
-          InvalidArgumentError: TF refuses their values.
+          InvalidArgumentError: TF rejects the values.
         """
         return self.formula
 

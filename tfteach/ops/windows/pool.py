@@ -332,8 +332,8 @@ class AvgPoolGrad(Pool):
         return shapes.with_rank(orig_input_shape, self.rank)
 
     def check_shapes(self, orig_input_shape: tuple[int, ...]) -> None:
-        words = "out_backprop must be 1-dimensional and 4 elements"
-        require(orig_input_shape == (4,), words)
+        message = "out_backprop must be 1-dimensional and 4 elements"
+        require(orig_input_shape == (4,), message)
 
     def compute(self, xp: ArrayModule, orig_input_shape: Any, grad: Any) -> Any:
         shape = tuple(map(int, orig_input_shape))

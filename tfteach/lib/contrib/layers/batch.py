@@ -85,7 +85,7 @@ def _move(averages: Any, values: Any, decay: Any, zero_debias: bool) -> list[Any
     ]
 
 
-def force_or_note(
+def update_averages(
     average: Any, averages: Any, values: Any, results: Any, otherwise: Any
 ) -> Any:
     """Update the averages while training: immediately, or by ops in collections.
@@ -167,7 +167,7 @@ def fused(
     known = constant_value(is_training)
     if known is None or known:
         before = outputs
-        outputs = force_or_note(
+        outputs = update_averages(
             average, averages, (mean, variance), (outputs,), lambda: before
         )
     outputs.set_shape(inputs.shape)
@@ -239,7 +239,7 @@ def _moments(inputs: Any, is_first: bool, weights: Any) -> Any:
 def _recorded(average: Any, averages: Any, mean: Any, variance: Any) -> Any:
     """The batch's moments while training, otherwise the averages; with the updates."""
     values = (mean, variance)
-    found = force_or_note(average, averages, values, values, lambda: tuple(averages))
+    found = update_averages(average, averages, values, values, lambda: tuple(averages))
     if average[2] is None:
         return found
     return smart_cond(average[-1], lambda: values, lambda: tuple(averages))

@@ -60,7 +60,7 @@ def avg_pool2d(
     outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
-    """The mean element of each window; see `tf.contrib.layers.max_pool2d`."""
+    """The mean of each window; see `tf.contrib.layers.max_pool2d`."""
     options = dict(locals())
     return _pooled(AveragePooling2D, "AvgPool2D", ("NCHW", "NHWC"), **options)
 
@@ -76,7 +76,7 @@ def avg_pool3d(
     outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
-    """The mean element of each window; see `tf.contrib.layers.max_pool2d`."""
+    """The mean of each window; see `tf.contrib.layers.max_pool2d`."""
     options = dict(locals())
     return _pooled(AveragePooling3D, "AvgPool3D", ("NCDHW", "NDHWC"), **options)
 
@@ -92,7 +92,7 @@ def max_pool2d(
     outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
-    """The largest element of each window of an image, for each channel.
+    """The maximum of each window of an image, for each channel.
 
     Args:
       inputs: Tensor [batch, height, width, channels].
@@ -124,7 +124,7 @@ def max_pool3d(
     outputs_collections: CollectionNames | None = None,
     scope: Any = None,
 ) -> Tensor:
-    """The largest element of each window; see `tf.contrib.layers.max_pool2d`."""
+    """The maximum of each window; see `tf.contrib.layers.max_pool2d`."""
     options = dict(locals())
     return _pooled(MaxPooling3D, "MaxPool3D", ("NCDHW", "NDHWC"), **options)
 

@@ -156,7 +156,7 @@ def basic_rnn_seq2seq(
     dtype: DTypeLike = float32,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """An encoder, and a decoder that starts with its final state.
+    """An encoder, and a decoder that starts with the final encoder state.
 
     Args:
       encoder_inputs, decoder_inputs: lists of float Tensors [batch, depth].

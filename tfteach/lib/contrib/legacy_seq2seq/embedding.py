@@ -217,7 +217,7 @@ def one2many_rnn_seq2seq(
     dtype: DTypeLike | None = None,
     scope: Any = None,
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
-    """An encoder, and several decoders that start with its final state.
+    """An encoder, and several decoders that start with the final encoder state.
 
     Args:
       encoder_inputs: a list of int Tensors [batch].
