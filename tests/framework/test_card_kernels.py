@@ -14,6 +14,8 @@ from tests.ops.case import Case, all_cases
 from tfteach.engine.plan.step import kernel_of
 from tfteach.framework.card_kernels import is_on_host, with_card_kernel
 from tfteach.framework.op import StatefulOp
+from tfteach.ops.array.row_access import take_rows
+from tfteach.ops.state.scatter_ops import update_rows
 
 
 class Card(ModuleType):
@@ -42,6 +44,20 @@ def test_a_function_with_a_card_kernel() -> None:
     assert (where(np, 1), where(CARD, 2)) == (("host", 1), ("card", 2))
     assert is_on_host(np)
     assert not is_on_host(CARD)
+
+
+@pytest.mark.parametrize(
+    "how", "set add subtract multiply divide minimum maximum".split()
+)
+@pytest.mark.parametrize("ids", [[4, 0, 2], [1, 3, 1, 1]], ids=["distinct", "equal"])
+def test_scatters_change_the_same_rows_on_cards(how: str, ids: list[int]) -> None:
+    rows = np.arange(2.0, 2 + 2 * len(ids)).reshape(-1, 2)
+    targets = [np.ones([5, 2]), np.ones([5, 2])]
+    for xp, target in zip((np, CARD), targets, strict=True):
+        update_rows(xp, how, target, np.array(ids), rows)
+    np.testing.assert_allclose(*targets)
+    taken = [take_rows(xp, targets[0], np.array(ids)) for xp in (np, CARD)]
+    np.testing.assert_array_equal(*taken)
 
 
 def outputs(case: Case, xp: Any) -> list[Any] | None:
