@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import linecache
+import re
 import traceback
+from pathlib import Path
 
 import pytest
 
+from tfteach.framework import codegen
 from tfteach.framework.codegen import SourceWriter
 
 
@@ -70,3 +73,13 @@ def test_tracebacks_show_the_source_while_the_function_lives() -> None:
     del generated
     gc.collect()
     assert file not in linecache.cache
+
+
+def test_nothing_else_executes_source() -> None:
+    package = Path(codegen.__file__).parents[1]
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"(?<![\w.])exec\(", path.read_text(encoding="utf-8"))
+    }
+    assert found == {"framework/codegen.py"}

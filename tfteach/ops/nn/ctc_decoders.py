@@ -97,14 +97,7 @@ class CTCBeamSearchDecoder(MultiOutputOp):
     top_paths: int
     merge_repeated: bool = True
     on_gpu: ClassVar[bool] = False
-
-    def validate(self) -> None:
-        for name in ("beam_width", "top_paths"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"Attr '{name}' of 'CTCBeamSearchDecoder' Op passed "
-                    f"{getattr(self, name)} less than minimum 1."
-                )
+    minimum: ClassVar[dict[str, int]] = {"beam_width": 1, "top_paths": 1}
 
     def infer_shape(self, inputs: Shape, lengths: Shape) -> list[Shape]:
         paths = self.top_paths

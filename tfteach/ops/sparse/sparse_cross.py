@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,14 +49,7 @@ class SparseCross(SparseShapeOp, MultiOutputOp):
     dense_types_allowed = _VALUES
     out_type_allowed = _VALUES
     internal_type_allowed = _VALUES
-
-    def validate(self) -> None:
-        for name in ("N", "num_buckets"):
-            if getattr(self, name) < 0:
-                raise ValueError(
-                    f"Attr '{name}' of 'SparseCross' Op passed {getattr(self, name)} "
-                    "less than minimum 0."
-                )
+    minimum: ClassVar[dict[str, int]] = {"N": 0, "num_buckets": 0}
 
     def infer_shape(self, *inputs: Any) -> list[Shape]:
         return [(None, 2), (None,), (2,)]

@@ -23,6 +23,7 @@ from tfteach.framework.shape_checks import (
     require,
     require_matrix,
     require_sparse,
+    require_stored_entries,
     require_vector,
 )
 from tfteach.framework.type_aliases import ArrayModule, TensorLike
@@ -345,13 +346,7 @@ class CwiseOp(Op, abstract=True):
         sp_values: tuple[int, ...],
         sp_shape: tuple[int, ...],
     ) -> None:
-        message = "Input sp_indices should be a matrix but received shape: %s"
-        require_matrix(sp_indices, message)
-        message = "Inputs sp_values and sp_shape should be vectors but received "
-        message += "shapes: %s and %s"
-        vectors = len(sp_values) == len(sp_shape) == 1
-        require(vectors, message, sp_values, sp_shape)
-        require_sparse(sp_indices, sp_values, sp_shape)
+        require_stored_entries(sp_indices, sp_values, sp_shape)
 
     def compute(
         self,
