@@ -332,7 +332,7 @@ class Layer:
                 collect([loss], GraphKeys.REGULARIZATION_LOSSES)
 
     def _evaluated(self) -> list[tuple[Any, bool]]:
-        """The losses, and whether they depend on no input; functions are called."""
+        """The losses, with functions called, and whether they depend on no input."""
         tensors = [pair for pair in self._losses if isinstance(pair[0], Tensor)]
         functions = [pair for pair in self._losses if not isinstance(pair[0], Tensor)]
         return tensors + [(make(), free) for make, free in functions]

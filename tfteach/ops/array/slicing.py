@@ -47,7 +47,7 @@ class Slice(Op):
     signature = "input: T, begin: Index, size: Index -> output: T"
     Index = INDICES
     aliases: ClassVar[bool] = True
-    # The sizes as an array if they are known, else partly as a tuple.
+    # Passed as an array if its values are known, otherwise as a partly known tuple.
     by_value: ClassVar[tuple[str, ...]] = ("begin", "size")
     by_shape: ClassVar[tuple[str, ...]] = ("size",)
     host_inputs: ClassVar[tuple[str, ...]] = ("begin", "size")

@@ -61,7 +61,7 @@ def by_planes(xp: ArrayModule, images: Any, rule: Rule) -> Any:
 
 @with_card_kernel(lambda xp, height, row: height)
 def _row_block(xp: ArrayModule, height: int, row: int) -> int:
-    """How many rows of an image are changed at a time, on the host a few."""
+    """The number of image rows modified at a time; only a few on the host."""
     return max(1, _BLOCK * _CHANNELS // row)
 
 

@@ -27,7 +27,7 @@ class Limits(NamedTuple):
     """Limits that end the selection."""
 
     size: int  # maximum number of boxes; negative: no limit
-    similarity: Any  # a box is covered from this similarity on
+    similarity: Any  # boxes at least this similar are covered
     score: Any  # candidates need a higher score
     sigma: Any = 0.0  # of soft suppression; 0: none
 

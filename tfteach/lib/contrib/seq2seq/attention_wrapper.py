@@ -287,7 +287,7 @@ class AttentionWrapper(RNNCell):
             )
 
     def call(self, inputs: Tensor, state: Any) -> tuple[Any, AttentionWrapperState]:
-        """A step: (output, next state)."""
+        """Run one step; returns (output, next state)."""
         if not isinstance(state, AttentionWrapperState):
             raise TypeError(
                 "Expected state to be instance of AttentionWrapperState. Received type "

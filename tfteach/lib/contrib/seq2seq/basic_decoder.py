@@ -100,13 +100,13 @@ class BasicDecoder(Decoder):
         )
 
     def initialize(self, name: str | None = None) -> Any:
-        """Start: (finished bool [batch], inputs, state)."""
+        """Initialize; returns (finished bool [batch], inputs, state)."""
         return (*self._helper.initialize(), self._initial_state)
 
     def step(
         self, time: Tensor, inputs: Any, state: Any, name: str | None = None
     ) -> Any:
-        """A step: (BasicDecoderOutput, state, next inputs, finished bool [batch])."""
+        """Run one step; returns (output, state, next inputs, finished bool [batch])."""
         with name_scope(name, "BasicDecoderStep", (time, inputs, state)):
             outputs, state = self._cell(inputs, state)
             if self._output_layer is not None:

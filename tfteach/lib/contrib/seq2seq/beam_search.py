@@ -165,7 +165,7 @@ class BeamSearchDecoder(Decoder):
         return BeamSearchDecoderOutput(scores, int32, int32)
 
     def initialize(self, name: str | None = None) -> Any:
-        """Start: (finished bool [batch, beams], inputs, state)."""
+        """Initialize; returns (finished bool [batch, beams], inputs, state)."""
         kind = nest.flatten(self._initial_cell_state)[0].dtype
         log_probs = one_hot(
             zeros([self._batch_size], dtype=int32),
@@ -189,7 +189,7 @@ class BeamSearchDecoder(Decoder):
     def step(
         self, time: Tensor, inputs: Any, state: Any, name: str | None = None
     ) -> Any:
-        """A step: (BeamSearchDecoderOutput, state, inputs, finished [batch, beams])."""
+        """Run one step; returns (output, state, inputs, finished [batch, beams])."""
         sizes = self._cell.state_size
         with name_scope(name, "BeamSearchDecoderStep", (time, inputs, state)):
             inputs = nest.map_structure(lambda x: self._merge(x, x.shape[2:]), inputs)

@@ -59,13 +59,13 @@ class Decoder(ABC):
 
     @abstractmethod
     def initialize(self, name: str | None = None) -> Any:
-        """Start: (finished bool [batch], inputs, state)."""
+        """Initialize; returns (finished bool [batch], inputs, state)."""
 
     @abstractmethod
     def step(
         self, time: Tensor, inputs: Any, state: Any, name: str | None = None
     ) -> Any:
-        """A step: (outputs, next state, next inputs, finished bool [batch]).
+        """Run one step; returns (outputs, state, next inputs, finished bool [batch]).
 
         Args:
           time: int32 scalar, the step's index.
@@ -77,7 +77,7 @@ class Decoder(ABC):
     def finalize(
         self, outputs: Any, final_state: Any, sequence_lengths: TensorLike
     ) -> Any:
-        """End: (outputs, state) to be returned instead of these.
+        """Finalize; returns (outputs, state) to be used instead of these.
 
         Args:
           outputs: the outputs of all steps, [time, batch, ...].

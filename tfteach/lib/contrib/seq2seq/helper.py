@@ -51,7 +51,7 @@ class Helper(ABC):
 
     @abstractmethod
     def initialize(self, name: str | None = None) -> Any:
-        """Start: (finished bool [batch], inputs)."""
+        """Initialize; returns (finished bool [batch], inputs)."""
 
     @abstractmethod
     def sample(
@@ -68,7 +68,7 @@ class Helper(ABC):
         sample_ids: Tensor,
         name: str | None = None,
     ) -> Any:
-        """After a step: (finished bool [batch], next inputs, next state)."""
+        """The next step: (finished bool [batch], inputs, state)."""
 
 
 class OneIdHelper(Helper):
@@ -145,7 +145,7 @@ class CustomHelper(Helper):
         return name_scope(name, type(self).__name__ + method, values)
 
     def initialize(self, name: str | None = None) -> Any:
-        """Start: (finished bool [batch], inputs)."""
+        """Initialize; returns (finished bool [batch], inputs)."""
         with self._scope(name, "Initialize"):
             finished, inputs = self._initialize_fn()
             if self._batch_size is None:
@@ -167,7 +167,7 @@ class CustomHelper(Helper):
         sample_ids: Tensor,
         name: str | None = None,
     ) -> Any:
-        """After a step: (finished bool [batch], next inputs, next state)."""
+        """The next step: (finished bool [batch], inputs, state)."""
         with self._scope(name, "NextInputs", time, outputs, state):
             return self._next_inputs_fn(
                 time=time, outputs=outputs, state=state, sample_ids=sample_ids
@@ -243,7 +243,7 @@ class TrainingHelper(OneIdHelper):
         )
 
     def initialize(self, name: str | None = None) -> Any:
-        """Start: (finished bool [batch], inputs)."""
+        """Initialize; returns (finished bool [batch], inputs)."""
         with name_scope(name, "TrainingHelperInitialize"):
             finished = equal(0, self._sequence_length)
             return finished, self._inputs_at(0, finished)
@@ -263,7 +263,7 @@ class TrainingHelper(OneIdHelper):
         sample_ids: Tensor | None = None,
         name: str | None = None,
     ) -> Any:
-        """After a step: (finished bool [batch], next inputs, the state)."""
+        """The next step: (finished bool [batch], inputs, state)."""
         with name_scope(name, "TrainingHelperNextInputs", [time, outputs, state]):
             next_time = time + 1
             finished = next_time >= self._sequence_length

@@ -62,7 +62,7 @@ class GreedyEmbeddingHelper(OneIdHelper):
         self._start_inputs = self._embedding_fn(self._start_tokens)
 
     def initialize(self, name: str | None = None) -> Any:
-        """Start: (finished bool [batch], inputs)."""
+        """Initialize; returns (finished bool [batch], inputs)."""
         return tile([False], [self._batch_size]), self._start_inputs
 
     def sample(
@@ -80,7 +80,7 @@ class GreedyEmbeddingHelper(OneIdHelper):
         sample_ids: Tensor,
         name: str | None = None,
     ) -> Any:
-        """After a step: (finished bool [batch], next inputs, the state)."""
+        """The next step: (finished bool [batch], inputs, state)."""
         finished = equal(sample_ids, self._end_token)
         inputs = cond(
             reduce_all(finished),
@@ -179,7 +179,7 @@ class InferenceHelper(Helper):
         return self._sample_dtype
 
     def initialize(self, name: str | None = None) -> Any:
-        """Start: (finished bool [batch], inputs)."""
+        """Initialize; returns (finished bool [batch], inputs)."""
         return tile([False], [self._batch_size]), self._start_inputs
 
     def sample(
@@ -196,7 +196,7 @@ class InferenceHelper(Helper):
         sample_ids: Tensor,
         name: str | None = None,
     ) -> Any:
-        """After a step: (finished bool [batch], next inputs, the state)."""
+        """The next step: (finished bool [batch], inputs, state)."""
         inputs = sample_ids
         if self._next_inputs_fn is not None:
             inputs = self._next_inputs_fn(sample_ids)

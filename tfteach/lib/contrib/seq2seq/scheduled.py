@@ -102,7 +102,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         sample_ids: Any = None,
         name: str | None = None,
     ) -> Any:
-        """After a step: (finished bool [batch], next inputs, the state)."""
+        """The next step: (finished bool [batch], inputs, state)."""
         default = "ScheduledEmbeddingTrainingHelperNextInputs"
         with name_scope(name, default, [time, outputs, state, sample_ids]):
             finished, base, state = super().next_inputs(
@@ -196,7 +196,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         sample_ids: Any = None,
         name: str | None = None,
     ) -> Any:
-        """After a step: (finished bool [batch], next inputs, the state)."""
+        """The next step: (finished bool [batch], inputs, state)."""
         default = "ScheduledOutputTrainingHelperNextInputs"
         with name_scope(name, default, [time, outputs, state, sample_ids]):
             finished, base, state = super().next_inputs(
