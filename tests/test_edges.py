@@ -6,6 +6,7 @@ import ast
 import fnmatch
 import functools
 import graphlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -29,16 +30,27 @@ HOMONYMS = {
 }
 
 
-def sources(*rooms: str) -> Iterator[tuple[str, ast.Module]]:
-    """The modules of some rooms: path below the package, and syntax tree."""
+def sources(*rooms: str, containing: str = "") -> Iterator[tuple[str, ast.Module]]:
+    """The modules of some rooms: path below the package, and syntax tree.
+
+    Args:
+      *rooms: folders of the package.
+      containing: only modules whose text matches this regular expression.
+    """
     for room in rooms:
         for path in sorted((PACKAGE / room).rglob("*.py")):
-            yield path.relative_to(PACKAGE).as_posix(), _parsed(path)
+            if re.search(containing, _text(path)):
+                yield path.relative_to(PACKAGE).as_posix(), _parsed(path)
+
+
+@functools.cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 @functools.cache
 def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return ast.parse(_text(path))
 
 
 def test_no_op_is_known_by_its_name() -> None:
@@ -105,7 +117,7 @@ ROOMS = "framework ops autodiff engine control variables lib compat explain jupy
 def test_ops_and_functions_are_imported_not_looked_up() -> None:
     """Only what reads graphs looks into the registry, nobody into the public names."""
     readers, public = set(), set()
-    for path, tree in sources(*ROOMS.split()):
+    for path, tree in sources(*ROOMS.split(), containing="OPS|find_op|EXPORTS"):
         for node in ast.walk(tree):
             if {"OPS", "find_op"} & _imported(node, "tfteach.framework.op"):
                 readers.add(path)
@@ -117,9 +129,10 @@ def test_ops_and_functions_are_imported_not_looked_up() -> None:
 
 def test_operations_are_distinguished_by_class() -> None:
     """`isinstance(op.spec, Merge)` or a trait, where a type checker sees it."""
+    rooms = "ops control variables lib"
     assert not [
         f"{path}:{node.lineno}"
-        for path, tree in sources("ops", "control", "variables", "lib")
+        for path, tree in sources(*rooms.split(), containing=r"[.]type\b")
         for node in ast.walk(tree)
         if isinstance(node, ast.Compare)
         and any(isinstance(n, ast.Attribute) and n.attr == "type" for n in _sides(node))
@@ -140,7 +153,7 @@ def test_no_module_is_known_by_its_name() -> None:
     rooms = "ops autodiff engine control variables lib explain"
     assert not [
         f"{path}:{constant.lineno} {constant.value!r}"
-        for path, tree in sources(*rooms.split())
+        for path, tree in sources(*rooms.split(), containing="[\"']tfteach[.]")
         for constant in _strings(tree)
         if constant.value.startswith("tfteach.")
     ]
@@ -170,11 +183,12 @@ def test_modules_that_register_are_imported() -> None:
     """Operators, gradients and conversions are there after `import tfteach`."""
     command = [sys.executable, "-c", "import sys, tfteach; print(*sys.modules)"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
+    calls = "gradient_of|register_tensor_conversion_function|overload"
+    rooms = "ops autodiff control variables"
     registering = {
         "tfteach." + path.removesuffix(".py").replace("/", ".")
-        for path, tree in sources("ops", "autodiff", "control", "variables")
-        if {"gradient_of", "register_tensor_conversion_function", "overload"}
-        & {name for node in ast.walk(tree) for name in _called(node)}
+        for path, tree in sources(*rooms.split(), containing=calls)
+        if {*calls.split("|")} & {n for node in ast.walk(tree) for n in _called(node)}
     }
     assert len(registering) > 8
     assert registering - set(done.stdout.split()) == set()
