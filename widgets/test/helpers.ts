@@ -1,6 +1,6 @@
 import type { Input, OpRow, WireRow } from "../src/kernel/graph_messages";
 import { decode } from "../src/kernel/graph_messages";
-import { guess } from "../src/layout/box_style";
+import { estimateWidth } from "../src/layout/box_style";
 import type { LayoutOptions } from "../src/layout/scope_layout";
 import { GraphModel } from "../src/model/graph";
 import linear from "./fixtures/linear_regression.json";
@@ -42,7 +42,7 @@ export const golden = (name: string): GraphModel => new GraphModel((GOLDEN[name]
 
 export const options = (...expanded: string[]): LayoutOptions => ({
   expanded: new Set(expanded),
-  measure: guess,
+  measure: estimateWidth,
   groupAbove: 300,
   rules: { aside: new Set(), inline: new Set() },
   labels: true,

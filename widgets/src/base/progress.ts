@@ -5,7 +5,7 @@ import { inSlices } from "./time_slices";
 
 const PATIENCE_MS = 250;
 
-export class Working {
+export class LayoutProgress {
   readonly #stopped: () => void;
   readonly #words = h("span", {});
   readonly #sign: HTMLElement;

@@ -29,7 +29,7 @@ export interface Badge {
 /** Badges like "fetch", from the right; below a closed box, above an open one. */
 export function drawBadges(extra: SVGGElement, item: SceneNode, badges: readonly Badge[], measure: Measure): void {
   let x = item.open ? item.w / 2 - 26 : item.w / 2 + 12;
-  const below = item.look.glyph === "const" ? -1 : -4; // a constant's value fills its box
+  const below = item.style.glyph === "const" ? -1 : -4; // a constant's value fills its box
   for (const { text, kind } of badges) {
     const w = measure(text, 9.5, true) + 12;
     x -= w;
@@ -55,9 +55,9 @@ export function drawFetcher(extra: SVGGElement, item: SceneNode): void {
 
 export function drawToggle(extra: SVGGElement, item: SceneNode): void {
   const at =
-    item.look.glyph === "variable" && !item.open
+    item.style.glyph === "variable" && !item.open
       ? `translate(${item.w / 2 - 11},${item.h / 2 - 14})`
-      : item.look.glyph === "op" && !item.open
+      : item.style.glyph === "op" && !item.open
         ? `translate(${item.w / 2 - 15},0)`
         : `translate(${item.w / 2 - 14},${-item.h / 2 + 14})`;
   const g = svg("g", extra, { class: "tft-toggle", transform: at });

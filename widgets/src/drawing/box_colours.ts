@@ -110,13 +110,13 @@ function paintKinds(model: GraphModel, nodes: readonly SceneNode[], kind: (op: O
     const [most] = [...counts].sort((a, b) => Number(a[0] === least) - Number(b[0] === least) || b[1] - a[1])[0] ?? [
       undefined,
     ];
-    const main = SINGLE.has(node.look.glyph) && own !== undefined ? kinds[own.index] : most;
+    const main = SINGLE.has(node.style.glyph) && own !== undefined ? kinds[own.index] : most;
     if (main === undefined) continue;
-    const others = SINGLE.has(node.look.glyph) ? 0 : counts.size - 1;
+    const others = SINGLE.has(node.style.glyph) ? 0 : counts.size - 1;
     of.set(node.id, {
       tone: tones.get(main)!,
       badge:
-        main === plain || by === "run" || main === SHAPED[node.look.glyph]
+        main === plain || by === "run" || main === SHAPED[node.style.glyph]
           ? ""
           : others > 0
             ? `${main} +${others}`

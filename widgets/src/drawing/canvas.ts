@@ -117,11 +117,11 @@ export class Canvas extends PanZoom {
     for (const drawn of this.nodes.values()) {
       const { item } = drawn;
       const { classes, badges, label, note } = marks.node(item);
-      drawn.subtitle.textContent = item.open ? "" : (note ?? item.look.subtitle);
+      drawn.subtitle.textContent = item.open ? "" : (note ?? item.style.subtitle);
       const born = drawn.el.classList.contains("tft-born") ? ["tft-born"] : [];
       const base = [
         "tft-node",
-        `tft-${item.look.glyph}`,
+        `tft-${item.style.glyph}`,
         `tft-lane-${item.lane}`,
         ...(item.open ? ["tft-open"] : []),
         ...born,
@@ -250,22 +250,22 @@ export class Canvas extends PanZoom {
   }
 
   #fill(drawn: DrawnNode): void {
-    const { look } = drawn.item;
-    drawn.title.textContent = look.title;
+    const { style } = drawn.item;
+    drawn.title.textContent = style.title;
     // An open box's name is drawn above the lines that cross the box.
     const { open, depth } = drawn.item;
     const home = open ? this.#layer(depth + 1).labels : drawn.el;
     if (drawn.title.parentNode !== home) home.insertBefore(drawn.title, open ? null : drawn.subtitle);
     drawn.title.setAttribute("class", open ? "tft-title tft-open-title" : "tft-title");
     if (!open) drawn.title.removeAttribute("transform");
-    drawn.subtitle.textContent = drawn.item.open ? "" : look.subtitle;
+    drawn.subtitle.textContent = drawn.item.open ? "" : style.subtitle;
     drawn.el.setAttribute("aria-expanded", `${drawn.item.open}`);
     if (drawn.item.node.kind === "op") drawn.el.removeAttribute("aria-expanded");
   }
 
   #drawExtras(drawn: DrawnNode, badges: Badge[]): void {
     const { item, extra } = drawn;
-    const key = `${badges.map(({ text }) => text).join()}|${item.open}|${item.w}|${item.h}|${item.look.glyph}`;
+    const key = `${badges.map(({ text }) => text).join()}|${item.open}|${item.w}|${item.h}|${item.style.glyph}`;
     if (drawn.extraKey === key) return;
     drawn.extraKey = key;
     extra.replaceChildren();
@@ -370,7 +370,7 @@ export class Canvas extends PanZoom {
 
   #shape(drawn: DrawnNode, { w, h }: Rect): void {
     const { item } = drawn;
-    const { glyph, title, subtitle } = item.look;
+    const { glyph, title, subtitle } = item.style;
     const key = `${w.toFixed(1)},${h.toFixed(1)},${item.open},${glyph},${title},${subtitle}`;
     if (drawn.shapeKey === key) return;
     drawn.shapeKey = key;

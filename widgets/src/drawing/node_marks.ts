@@ -44,7 +44,7 @@ export function makeMarks(
       if (!node.open && some(node, light.fetched) > 0) badges.push({ text: "fetch", kind: "fetch" });
       if (colour !== undefined) badges.unshift({ text: `≅${String.fromCharCode(65 + colour)}`, kind: "alike" });
       const note =
-        light.active && node.node.kind !== "op" && node.look.glyph !== "op"
+        light.active && node.node.kind !== "op" && node.style.glyph !== "op"
           ? `${needed} of ${node.node.members.length} run`
           : undefined;
       return { classes, badges, label: sayNode(model, node, light, needed, badges), note };
@@ -109,7 +109,7 @@ export function likeness(
 ): Map<string, number> {
   const groups = new Map<string, SceneNode[]>();
   for (const node of nodes) {
-    if (node.node.kind !== "scope" || node.look.glyph !== "scope" || node.node.members.length > 3000) continue;
+    if (node.node.kind !== "scope" || node.style.glyph !== "scope" || node.node.members.length > 3000) continue;
     if (node.node.members.length < 2) continue;
     const types = node.node.members
       .map((i) => model.ops[i]!.type)

@@ -3,7 +3,7 @@ import { batch, effect, signal, untracked } from "@preact/signals-core";
 import { Cleanup } from "../base/cleanup";
 import { button, focusNear } from "../base/elements";
 import { digits } from "../base/format";
-import { Working } from "../base/progress";
+import { LayoutProgress } from "../base/progress";
 import type { Steps } from "../base/time_slices";
 import type { Marks } from "../drawing/canvas";
 import { Canvas } from "../drawing/canvas";
@@ -26,7 +26,7 @@ import { fetchName, splitName } from "../model/prune";
 import { grouped } from "../model/series";
 import type { PanelHost } from "../panels/panel_host";
 import { Search } from "../panels/search";
-import { Panels } from "../panels/side_panels";
+import { SidePanels } from "../panels/side_panels";
 import type { ViewFrame } from "../panels/toolbar";
 import { buildFrame, showStatus } from "../panels/toolbar";
 import type { Extensions } from "./extensions";
@@ -42,8 +42,8 @@ export class GraphView implements PanelHost {
   readonly #measure: Measure = makeMeasure();
   readonly #cleanup = new Cleanup();
   readonly #source: GraphSource;
-  readonly #work: Working;
-  readonly #panels: Panels;
+  readonly #work: LayoutProgress;
+  readonly #panels: SidePanels;
   readonly #search: Search;
   /** The canvas is visible, so it has a size to draw for. */
   readonly #visible = signal(false);
@@ -82,8 +82,8 @@ export class GraphView implements PanelHost {
     this.#source = new GraphSource(traits);
     this.model = this.#source.model;
     this.state = new GraphState(this.model, traits, this.#cleanup, extensions.isRun === true);
-    this.#panels = new Panels(this, traits, extensions.details);
-    this.#work = new Working(this.frame.stage, () => this.#stopped());
+    this.#panels = new SidePanels(this, traits, extensions.details);
+    this.#work = new LayoutProgress(this.frame.stage, () => this.#stopped());
     this.#search = new Search(this.frame, this.model, {
       found: (ops) => {
         this.state.matches.value = ops;

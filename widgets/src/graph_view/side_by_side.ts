@@ -16,7 +16,7 @@ import type { Extensions } from "./extensions";
 import { GraphView } from "./graph_view";
 
 /** By op name: the differences, and the reasons for them. */
-export interface Told {
+export interface Differences {
   changes: Record<string, string[]>;
   reasons?: Record<string, string[]>;
 }
@@ -43,9 +43,9 @@ export function legend(): HTMLElement[] {
   );
 }
 
-export class Pair {
+export class SideBySide {
   readonly #models: Record<Side, Traits<GraphTraits>>;
-  readonly #told: Told;
+  readonly #differences: Differences;
   readonly #views: Record<Side, GraphView>;
   /** The differences, once both graphs are read; large ones arrive in chunks. */
   readonly #compared = computed((): Record<Side, Comparison> | null => {
@@ -54,7 +54,7 @@ export class Pair {
       if (!state.ready.value) return null;
       state.version.value;
     }
-    const changed = new Set(Object.keys(this.#told.changes));
+    const changed = new Set(Object.keys(this.#differences.changes));
     return {
       before: new Comparison(before.model, after.model, changed),
       after: new Comparison(after.model, before.model, changed),
@@ -67,9 +67,14 @@ export class Pair {
   #following = false;
   #aligning = 0;
 
-  constructor(models: Record<Side, Traits<GraphTraits>>, told: Told, parent: HTMLElement, extensions: Extensions = {}) {
+  constructor(
+    models: Record<Side, Traits<GraphTraits>>,
+    differences: Differences,
+    parent: HTMLElement,
+    extensions: Extensions = {},
+  ) {
     this.#models = models;
-    this.#told = told;
+    this.#differences = differences;
 
     parent.append(this.#root);
     const make = (side: Side): GraphView => {
@@ -168,12 +173,12 @@ export class Pair {
     for (const { frame } of views) frame.stage.style.height = `${most}px`;
   }
 
-  #decorate(side: Side, node: SceneNode, said: NodeMarks): NodeMarks {
+  #decorate(side: Side, node: SceneNode, marks: NodeMarks): NodeMarks {
     const found = this.#compared.value?.[side].count(node.node);
-    if (found === undefined) return said;
-    const { classes, badges } = withoutLikeness(said);
+    if (found === undefined) return marks;
+    const { classes, badges } = withoutLikeness(marks);
     const { alone, changed, ops } = found;
-    if (alone + changed === 0) return { ...said, classes: [...classes, "tft-same"], badges };
+    if (alone + changed === 0) return { ...marks, classes: [...classes, "tft-same"], badges };
     const whole = alone === ops;
     const words =
       ops === 1
@@ -184,8 +189,8 @@ export class Pair {
       ...(changed > 0 ? [`${changed} changed`] : []),
     ].join(", ");
     return {
-      ...said,
-      label: `${said.label}, ${spoken}`,
+      ...marks,
+      label: `${marks.label}, ${spoken}`,
       classes: [...classes, "tft-differs", whole ? `tft-${WORD[side]}` : "tft-changed"],
       badges: [...(node.open ? [] : words.map((text): Badge => ({ text, kind: "difference" }))), ...badges],
     };
@@ -195,7 +200,7 @@ export class Pair {
     // Ops in both graphs show their details once, beside the later graph.
     panel.classList.toggle("tft-elsewhere", side === "before" && this.#views.after.nodeOf(node.id) !== undefined);
     const name = node.kind === "op" ? node.id : node.id.replace(/\/$/, "");
-    const { changes, reasons = {} } = this.#told;
+    const { changes, reasons = {} } = this.#differences;
     const said = (
       [
         ["Why", reasons],
@@ -219,7 +224,7 @@ export class Pair {
   #places(): { side: Side; index: number }[] {
     const { before, after } = this.#views;
     const differs = after.model.ops.filter(
-      (op) => !before.model.byName.has(op.name) || Object.hasOwn(this.#told.changes, op.name),
+      (op) => !before.model.byName.has(op.name) || Object.hasOwn(this.#differences.changes, op.name),
     );
     const gone = before.model.ops.filter((op) => !after.model.byName.has(op.name));
     return [

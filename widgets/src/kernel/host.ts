@@ -27,22 +27,22 @@ export function hosted<S>(show: (traits: Traits<S>, el: HTMLElement) => { destro
 
 function followTheme(el: HTMLElement, cleanup: Cleanup): void {
   const { body, documentElement } = el.ownerDocument;
-  const look = (): void => void el.classList.toggle("tft-dark", isDark(el));
+  const update = (): void => void el.classList.toggle("tft-dark", isDark(el));
   const marks = new MutationObserver(() => {
-    look();
+    update();
     clearTimeout(fading);
-    fading = window.setTimeout(look, 500); // pages may fade from one background to the other
+    fading = window.setTimeout(update, 500); // pages may fade from one background to the other
   });
   let fading = 0;
   const system = window.matchMedia(DARK);
   for (const page of [body, documentElement]) marks.observe(page, { attributes: true });
-  cleanup.on(system, "change", look);
+  cleanup.on(system, "change", update);
   cleanup.add(
     () => el.classList.remove("tft-dark"),
     () => marks.disconnect(),
     () => clearTimeout(fading),
   );
-  look();
+  update();
 }
 
 /** Taken from the page's attributes, else from the color behind `el`. */

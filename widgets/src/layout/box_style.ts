@@ -7,7 +7,7 @@ import { isPlaceholder, isVariable, passesValuesOn } from "../model/op_families"
 
 export type Glyph = "op" | "const" | "placeholder" | "variable" | "flow" | "group" | "scope" | "series";
 
-export interface Look {
+export interface BoxStyle {
   glyph: Glyph;
   title: string;
   subtitle: string;
@@ -18,7 +18,7 @@ export interface Look {
 export type Measure = (text: string, fontPx: number, bold: boolean) => number;
 
 /** An estimate, where there is no canvas (tests). */
-export const guess: Measure = (text, fontPx, bold) => text.length * fontPx * (bold ? 0.6 : 0.56);
+export const estimateWidth: Measure = (text, fontPx, bold) => text.length * fontPx * (bold ? 0.6 : 0.56);
 
 export const TITLE_PX = 12.5;
 export const SUBTITLE_PX = 10.5;
@@ -88,7 +88,7 @@ function subtitleOf(model: GraphModel, node: Node, glyph: Glyph): string {
   return [...type, ...given].join(" · ");
 }
 
-export function lookOf(model: GraphModel, node: Node, measure: Measure): Look {
+export function boxStyleOf(model: GraphModel, node: Node, measure: Measure): BoxStyle {
   const glyph = glyphOf(model, node);
   const title = shorten(node.label);
   const subtitle = shorten(subtitleOf(model, node, glyph), glyph === "const" ? 14 : 30);
@@ -96,7 +96,7 @@ export function lookOf(model: GraphModel, node: Node, measure: Measure): Look {
   const subtitleW = measure(subtitle, SUBTITLE_PX, false);
   const text = Math.max(titleW, subtitleW);
   const two = subtitle !== "";
-  const round = (w: number, h: number): Look => ({ glyph, title, subtitle, w: Math.ceil(w), h });
+  const round = (w: number, h: number): BoxStyle => ({ glyph, title, subtitle, w: Math.ceil(w), h });
   switch (glyph) {
     case "const": // the name above a small pill with the value
       return round(Math.max(titleW, subtitleW + 16, 26), 34);

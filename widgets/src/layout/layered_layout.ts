@@ -1,7 +1,7 @@
 // Layered layout of one lane of one scope: dagre finds ranks and positions, this file routes the lines at the boxes.
 import { Graph, layout } from "@dagrejs/dagre";
 import type { Node } from "../model/graph";
-import type { Look, Measure } from "./box_style";
+import type { BoxStyle, Measure } from "./box_style";
 import { orderRanks } from "./crossing_reduction";
 import type { Bundle, Lane, OpenScope } from "./edge_bundles";
 import { siblingPort } from "./edge_bundles";
@@ -11,7 +11,7 @@ export type Point = [number, number];
 
 export interface PlacedBox {
   node: Node;
-  look: Look;
+  style: BoxStyle;
   lane: Lane;
   /** Centre and size, in the scope's own coordinates. */
   x: number;
@@ -368,8 +368,8 @@ function spread(frame: OpenScope, box: PlacedBox, side: string, ends: End[]): vo
 
 /** How much of a box's upper side is straight enough to end a line on. */
 function flatWidth(box: PlacedBox): number {
-  if (box.look.glyph === "const") return 10;
-  return Math.max(10, box.w - (box.look.glyph === "scope" || box.inner !== null ? 24 : Math.min(box.h, 36)));
+  if (box.style.glyph === "const") return 10;
+  return Math.max(10, box.w - (box.style.glyph === "scope" || box.inner !== null ? 24 : Math.min(box.h, 36)));
 }
 
 /** A loop's way back: below the last box, beside everything, and from above into the first. */

@@ -3,7 +3,7 @@
 import type { Steps } from "../base/time_slices";
 import { atOnce } from "../base/time_slices";
 import type { GraphModel, Node } from "../model/graph";
-import type { Look } from "./box_style";
+import type { BoxStyle } from "./box_style";
 import type { Base, EdgeKind, Lane } from "./edge_bundles";
 import { labelPoint } from "./polyline";
 import type { LayoutCache, LayoutOptions, Point, ScopeLayout } from "./scope_layout";
@@ -12,7 +12,7 @@ import { HEADER, layoutScope } from "./scope_layout";
 export interface SceneNode {
   id: string;
   node: Node;
-  look: Look;
+  style: BoxStyle;
   lane: Lane;
   depth: number;
   open: boolean;
@@ -119,12 +119,12 @@ function flatten(model: GraphModel, scene: Scene, layout: ScopeLayout, dx: numbe
     });
   }
   for (const box of layout.boxes) {
-    const { node, look, lane, w, h, inner } = box;
+    const { node, style, lane, w, h, inner } = box;
     const [x, y] = at([box.x, box.y]);
     scene.nodes.push({
       id: node.id,
       node,
-      look,
+      style,
       lane,
       depth,
       open: inner !== null,
@@ -140,7 +140,7 @@ function flatten(model: GraphModel, scene: Scene, layout: ScopeLayout, dx: numbe
 
 /** A closed box that "Expand" opens: not a variable, nor an op with its constants. */
 export const opensByLevel = (n: SceneNode): boolean =>
-  n.node.kind !== "op" && !n.open && n.look.glyph !== "variable" && n.look.glyph !== "op";
+  n.node.kind !== "op" && !n.open && n.style.glyph !== "variable" && n.style.glyph !== "op";
 
 const LARGEST_FIRST_VIEW = 150; // boxes
 const MOST_BOXES = 3000; // a page draws these in acceptable time

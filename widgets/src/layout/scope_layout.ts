@@ -6,7 +6,7 @@ import type { GraphModel, Node } from "../model/graph";
 import { shapeText } from "../model/graph";
 import { grouped } from "../model/series";
 import type { Measure } from "./box_style";
-import { lookOf } from "./box_style";
+import { boxStyleOf } from "./box_style";
 import type { Bundle, Lane, LaneRules, OpenScope } from "./edge_bundles";
 import { makeOpenScope } from "./edge_bundles";
 import type { Block, LayoutCache, PlacedBox, Point, ScopeLayout } from "./layered_layout";
@@ -73,7 +73,7 @@ function* placeable(
   cache: LayoutCache,
   room: Room,
 ): Steps<PlacedBox> {
-  const look = lookOf(model, node, options.measure);
+  const style = boxStyleOf(model, node, options.measure);
   const lane = frame.lanes.get(node.id) ?? "main";
   let inner: ScopeLayout | null = null;
   if (node.kind !== "op" && options.expanded.has(node.id)) {
@@ -81,9 +81,9 @@ function* placeable(
     room.boxes -= inside;
     if (room.boxes >= 0) inner = yield* layoutScope(model, node, frame, options, cache, room);
   }
-  const w = inner === null ? look.w : Math.max(inner.w + 2 * PADDING, look.w + 30);
-  const h = inner === null ? look.h : inner.h + HEADER + PADDING;
-  return { node, look, lane, x: 0, y: 0, w, h, inner };
+  const w = inner === null ? style.w : Math.max(inner.w + 2 * PADDING, style.w + 30);
+  const h = inner === null ? style.h : inner.h + HEADER + PADDING;
+  return { node, style, lane, x: 0, y: 0, w, h, inner };
 }
 
 /** Boxes whose edges are not drawn show how many tensors they read from and pass to other lanes. */
@@ -102,11 +102,11 @@ function addCutCounts(layout: ScopeLayout): void {
     const [reads, gives] = counts.get(box.node.id) ?? [0, 0];
     if (box.lane === "main" || box.inner !== null || reads + gives === 0) continue;
     const parts = [reads > 0 ? `${reads} in` : "", gives > 0 ? `${gives} out` : ""].filter((p) => p !== "");
-    const subtitle = [box.look.subtitle, ...parts].filter((p) => p !== "").join(" · ");
-    box.look = { ...box.look, subtitle, h: Math.max(box.look.h, 42) };
-    box.look.w = Math.max(box.look.w, subtitle.length * 5.6 + 34);
-    box.w = box.look.w;
-    box.h = box.look.h;
+    const subtitle = [box.style.subtitle, ...parts].filter((p) => p !== "").join(" · ");
+    box.style = { ...box.style, subtitle, h: Math.max(box.style.h, 42) };
+    box.style.w = Math.max(box.style.w, subtitle.length * 5.6 + 34);
+    box.w = box.style.w;
+    box.h = box.style.h;
   }
 }
 

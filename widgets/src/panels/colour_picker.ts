@@ -65,10 +65,10 @@ export class ColourPicker {
     this.#choose(usable[(usable.indexOf(this.#by.value) + 1) % usable.length]!);
   }
 
-  decorate(node: SceneNode, said: NodeMarks): NodeMarks {
-    if (this.#by.value === "structure") return said;
+  decorate(node: SceneNode, marks: NodeMarks): NodeMarks {
+    if (this.#by.value === "structure") return marks;
     const found = this.#painting.value.of.get(node.id);
-    const { classes, badges, ...rest } = withoutLikeness(said);
+    const { classes, badges, ...rest } = withoutLikeness(marks);
     if (found === undefined) return { ...rest, classes, badges };
     // A fed box has its badge already.
     const known = found.badge === "" || badges.some(({ text }) => text === found.badge.replace("is fed", "feed"));
@@ -77,7 +77,7 @@ export class ColourPicker {
       ...rest,
       classes: [...classes, ...found.tone.split(" ")],
       badges: [...badge, ...badges],
-      label: badge.length > 0 ? `${said.label}, ${found.badge}` : said.label,
+      label: badge.length > 0 ? `${marks.label}, ${found.badge}` : marks.label,
     };
   }
 

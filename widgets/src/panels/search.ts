@@ -97,7 +97,7 @@ export class Search {
     this.#actions = actions;
 
     const { search, results } = frame;
-    search.addEventListener("input", () => this.#look());
+    search.addEventListener("input", () => this.#find());
     search.addEventListener("keydown", (event) => this.#onKey(event));
     search.addEventListener("blur", () => setTimeout(() => (results.hidden = true), 150));
     results.hidden = true;
@@ -107,7 +107,7 @@ export class Search {
     this.#frame.search.focus();
   }
 
-  #look(): void {
+  #find(): void {
     const found = find(this.#model, this.#frame.search.value);
     [this.#hits, this.#matches, this.#hit, this.#problem] = [found.hits, found.all, 0, found.problem];
     this.#show();

@@ -9,7 +9,7 @@ import { showDetails } from "./details";
 import { showOutline } from "./outline";
 import type { PanelHost } from "./panel_host";
 
-export class Panels {
+export class SidePanels {
   readonly #view: PanelHost;
   readonly #traits: Traits<GraphTraits>;
   readonly #more: ((panel: HTMLElement, node: Node) => void) | undefined;

@@ -59,8 +59,8 @@ export class TracePanel {
     return true;
   }
 
-  decorate(node: SceneNode, said: NodeMarks): NodeMarks {
-    let { classes, badges, label } = said;
+  decorate(node: SceneNode, marks: NodeMarks): NodeMarks {
+    let { classes, badges, label } = marks;
     if (this.#paired.value.has(node.id)) {
       classes = [...classes, "tft-paired"];
       badges = [{ text: "∇", kind: "gradient" }, ...badges];
@@ -70,7 +70,7 @@ export class TracePanel {
       classes = [...classes.filter((name) => name !== "tft-dim"), inside ? "tft-traced" : "tft-dim"];
       label += inside ? ", on the trace" : "";
     }
-    return { ...said, classes, badges, label };
+    return { ...marks, classes, badges, label };
   }
 
   edge(edge: SceneEdge, classes: string[]): string[] {

@@ -81,7 +81,7 @@ class Pane {
     this.#state = new LocalTraits(data.ops, { height, group_above: GROUP_ABOVE });
     this.view = new GraphView(this.#state, graph, {
       least: LEAST_SCALE,
-      decorate: (node, said) => this.#decorate(node, said),
+      decorate: (node, marks) => this.#decorate(node, marks),
       edge: (edge, classes) => (this.#shows(edge) ? classes : [...classes, "tft-future"]),
     });
     this.#cleanup.add(
@@ -175,11 +175,11 @@ class Pane {
     return isConstant && index < opsAtFirstRun(this.data) ? null : twin;
   }
 
-  #decorate(node: SceneNode, said: NodeMarks): NodeMarks {
+  #decorate(node: SceneNode, marks: NodeMarks): NodeMarks {
     const members = node.node.members;
-    if ((members[0] ?? 0) >= this.#ops) return { ...said, classes: [...said.classes, "tft-future"], badges: [] };
-    const classes = [...said.classes];
-    let { badges, label } = said;
+    if ((members[0] ?? 0) >= this.#ops) return { ...marks, classes: [...marks.classes, "tft-future"], badges: [] };
+    const classes = [...marks.classes];
+    let { badges, label } = marks;
     if (this.#newest >= 0 && members.includes(this.#newest) && !node.open) classes.push("tft-now");
     const own = this.view.model.opOf(node.node);
     const twin = own === undefined ? null : this.#twinOf(own.index);
@@ -197,7 +197,7 @@ class Pane {
     }
     const built = members.findIndex((index) => index >= this.#ops);
     const note =
-      built > 0 && !node.open && node.node.kind !== "op" ? `${built} of ${members.length} ops so far` : said.note;
+      built > 0 && !node.open && node.node.kind !== "op" ? `${built} of ${members.length} ops so far` : marks.note;
     return { classes, badges, label, note };
   }
 
@@ -285,7 +285,7 @@ class GrowthView {
   #at: number | null = null;
   #batches = 0;
   readonly #slider = h("input", { type: "range", min: "0", value: "0", "aria-label": "Moment in the program" });
-  readonly #said = h("span", { class: "tft-growth-said" });
+  readonly #statusText = h("span", { class: "tft-growth-said" });
   readonly #live = h("div", { class: "tft-sr", "aria-live": "polite" });
   readonly #cleanup = new Cleanup();
   readonly #player = new Player(
@@ -295,7 +295,7 @@ class GrowthView {
       position: () => this.#at ?? this.#frames.length - 1,
       seek: (to) => this.#show(to),
       paused: () => {
-        this.#live.textContent = this.#said.textContent;
+        this.#live.textContent = this.#statusText.textContent;
       },
     },
     PACE,
@@ -315,7 +315,7 @@ class GrowthView {
       { class: "tft-growth-bar", role: "toolbar", "aria-label": "Time" },
       this.#player.button,
       this.#slider,
-      this.#said,
+      this.#statusText,
     );
     const body = h("div", { class: pair ? "tft-panes tft-pair" : "tft-panes", style: `--tft-panes: ${data.length}` });
     this.#root = h(
@@ -388,7 +388,7 @@ class GrowthView {
     const words = this.#panes.map(
       ({ data }, i) => `${data.title === "" ? "" : `${data.title} `}${count(frame.ops[i] ?? 0, "op")}`,
     );
-    this.#said.textContent = `after ${digits(frame.run)} of ${digits(scale.runs)} runs`;
+    this.#statusText.textContent = `after ${digits(frame.run)} of ${digits(scale.runs)} runs`;
     this.#slider.setAttribute("aria-valuetext", `after ${frame.run} runs: ${words.join(", ")}`);
   }
 

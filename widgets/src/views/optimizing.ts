@@ -1,7 +1,7 @@
 // The optimizer's passes on a run: the graph before and after each one, what was folded, merged or removed, and why.
 import { Cleanup } from "../base/cleanup";
 import { consume, h } from "../base/elements";
-import { earlier, legend, Pair } from "../graph_view/side_by_side";
+import { earlier, legend, SideBySide } from "../graph_view/side_by_side";
 import { hosted } from "../kernel/host";
 import { LocalTraits } from "../kernel/local_traits";
 import type { Traits } from "../kernel/traits";
@@ -29,7 +29,7 @@ class OptimizingView {
     this.#head,
     this.#body,
   );
-  #pair: Pair | null = null;
+  #pair: SideBySide | null = null;
   readonly #cleanup = new Cleanup();
 
   constructor(traits: Traits<OptimizingTraits>, parent: HTMLElement) {
@@ -73,7 +73,7 @@ class OptimizingView {
     this.#pair = null;
     const [problem, pass] = [this.#traits.get("problem"), this.#pass];
     this.#title.textContent = problem === "" ? this.#traits.get("_summary") : "Nothing to optimize";
-    this.#about.textContent = pass === undefined ? problem : `${told(pass)}: ${pass.about}.`;
+    this.#about.textContent = pass === undefined ? problem : `${describe(pass)}: ${pass.about}.`;
     for (const part of [this.#passes, this.#head, this.#body, this.#why]) part.hidden = pass === undefined;
     if (pass === undefined) return;
     this.#showPasses();
@@ -92,7 +92,7 @@ class OptimizingView {
           type: "button",
           class: `tft-pass${changes === 0 ? " tft-pass-idle" : ""}`,
           "aria-pressed": pass === this.#pass,
-          title: told(pass),
+          title: describe(pass),
           onclick: () => this.#choose(number),
         },
         h("b", {}, titleOf(pass)),
@@ -135,7 +135,7 @@ class OptimizingView {
       expanded: open.size <= MOST_OPEN ? [...open] : null,
       fetches: after.fetched,
     });
-    this.#pair = new Pair({ before: earlier(state, before, before.fetched), after: state }, pass, this.#body, {
+    this.#pair = new SideBySide({ before: earlier(state, before, before.fetched), after: state }, pass, this.#body, {
       isRun: true,
     });
     this.#head.replaceChildren(...legend(), this.#pair.next);
@@ -170,7 +170,7 @@ function titleOf(pass: Pass): string {
   return pass.name === "all" ? "all passes" : pass.name.replaceAll("_", " ");
 }
 
-function told(pass: Pass): string {
+function describe(pass: Pass): string {
   return `${titleOf(pass)}, ${pass.from === pass.to ? `${pass.from}` : `${pass.from} → ${pass.to}`} to compute`;
 }
 

@@ -61,7 +61,7 @@ class PlacementView {
     this.#placed = computed(() => new Map(placed.value.map((row) => [row[0], decodePlacement(row)])));
     this.#moved = computed(() => copies.value.map(decodeCopy));
     this.#view = new GraphView(traits, root, {
-      decorate: (node, said) => this.#decorate(node, said),
+      decorate: (node, marks) => this.#decorate(node, marks),
       edge: (edge, classes) => (this.#copiesOn(edge).length > 0 ? [...classes, "tft-copy"] : classes),
       edgeNote: (edge) => this.#edgeNote(edge),
     });
@@ -259,7 +259,7 @@ class PlacementView {
 
   // --- the picture ---
 
-  #decorate(node: SceneNode, said: NodeMarks): NodeMarks {
+  #decorate(node: SceneNode, marks: NodeMarks): NodeMarks {
     const devices = this.#devicesOf.value;
     const counts = new Map<number, number>();
     for (const op of node.node.members) {
@@ -267,7 +267,7 @@ class PlacementView {
       if (device !== undefined) counts.set(device, (counts.get(device) ?? 0) + 1);
     }
     const here = [...counts.keys()].sort((a, b) => a - b);
-    const { classes, badges } = withoutLikeness(said);
+    const { classes, badges } = withoutLikeness(marks);
     classes.push(
       here.length === 0
         ? "tft-unplaced"
@@ -281,10 +281,10 @@ class PlacementView {
     const only = this.#placed.value.get(this.#view.model.opOf(node.node)?.index ?? -1);
     const why = only === undefined ? "" : `, ${only.reason}`;
     return {
-      ...said,
+      ...marks,
       classes,
       badges,
-      label: `${said.label}, on ${words.length > 0 ? words.join(" and ") : "no device"}${why}`,
+      label: `${marks.label}, on ${words.length > 0 ? words.join(" and ") : "no device"}${why}`,
     };
   }
 

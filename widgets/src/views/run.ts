@@ -34,7 +34,7 @@ class RunView {
     value: "0",
     "aria-label": "Steps back from the fetches",
   });
-  readonly #said = h("span", { class: "tft-run-said", "aria-live": "polite" });
+  readonly #statusText = h("span", { class: "tft-run-said", "aria-live": "polite" });
   readonly #guess = button("Reveal", "Score the guess: which of the marked ops run?", () => this.#reveal());
   readonly #root = h("div", { class: "tfteach-run" });
 
@@ -55,7 +55,7 @@ class RunView {
     });
     this.#player = this.#makePlayer();
     const bar = h("div", { class: "tft-run-bar", role: "toolbar", "aria-label": "The run" });
-    bar.append(this.#player.button, this.#slider, this.#guess, this.#said);
+    bar.append(this.#player.button, this.#slider, this.#guess, this.#statusText);
     this.#view.frame.bar.after(bar);
     this.#view.frame.body.prepend(this.#list);
     this.#slider.addEventListener("input", () => this.#player.seek(Number(this.#slider.value)));
@@ -211,7 +211,7 @@ class RunView {
     guess.textContent = guessing ? "Reveal" : "Guess again";
     guess.disabled = !active;
     guess.hidden = !this.#predict.value;
-    this.#said.textContent = this.#words();
+    this.#statusText.textContent = this.#words();
   }
 
   #words(): string {

@@ -20,7 +20,7 @@ const [MOST_OPS, MOST_IN_SET] = [1200, 120]; // that are drawn
 class ScheduleView {
   readonly #traits: Traits<ScheduleTraits>;
   readonly #title = h("h3");
-  readonly #said = h("span", { class: "tft-order-said", "aria-live": "polite" });
+  readonly #statusText = h("span", { class: "tft-order-said", "aria-live": "polite" });
   readonly #lines = s("svg", { "aria-hidden": "true", class: "tft-order-lines" });
   readonly #board = h("div", { class: "tft-order-board" });
   readonly #sets = h(
@@ -37,7 +37,7 @@ class ScheduleView {
       "aria-label": "Schedule of a run",
       "data-lm-suppress-shortcuts": "true",
     },
-    h("div", { class: "tft-order-bar" }, this.#title, this.#said),
+    h("div", { class: "tft-order-bar" }, this.#title, this.#statusText),
     this.#sets,
     this.#races,
   );
@@ -177,7 +177,7 @@ class ScheduleView {
       chip.tabIndex = op === Math.max(0, chosen) ? 0 : -1;
     }
     const free = ops.length - 1 - before.size - after.size;
-    this.#said.replaceChildren(
+    this.#statusText.replaceChildren(
       ...(chosen < 0
         ? [ops.length > 0 ? "Choose an op to see what must come before it." : ""]
         : [

@@ -279,26 +279,26 @@ function holds(value: string | null, before: string | null | undefined, index: n
 
 function outcome({ error, changes }: SessionRun): HTMLElement {
   if (error !== "") return h("span", { class: "tft-did tft-failed" }, `✗ ${error}`);
-  const said = Object.entries(changes).map(
+  const text = Object.entries(changes).map(
     ([name, value]) => `${shorten(name, 44)} = ${inShort(value ?? "uninitialized")}`,
   );
-  const more = said.length > MOST_CHANGES ? `, and ${said.length - MOST_CHANGES} more` : "";
+  const more = text.length > MOST_CHANGES ? `, and ${text.length - MOST_CHANGES} more` : "";
   return h(
     "span",
     { class: "tft-did" },
-    said.length === 0 ? "changed no variable" : `now ${said.slice(0, MOST_CHANGES).join(", ")}${more}`,
+    text.length === 0 ? "changed no variable" : `now ${text.slice(0, MOST_CHANGES).join(", ")}${more}`,
   );
 }
 
 /** The first figures of a large variable; the table has all. */
 function inShort(value: string): string {
   const [most, figures] = [34, value.split(", ")];
-  let said = figures[0]!;
+  let text = figures[0]!;
   for (const next of figures.slice(1)) {
-    if (said.length + next.length + 2 > most) return shorten(`${said}, …`, most + 3);
-    said += `, ${next}`;
+    if (text.length + next.length + 2 > most) return shorten(`${text}, …`, most + 3);
+    text += `, ${next}`;
   }
-  return shorten(said, most);
+  return shorten(text, most);
 }
 
 /** A name that may break behind each of its scopes; of a very long one both ends. */

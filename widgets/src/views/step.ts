@@ -33,7 +33,7 @@ class StepView {
   readonly #loops: LoopBar;
   readonly #panel: StepPanel;
   #settling = 0;
-  readonly #said = h("span", { class: "tft-step-said" });
+  readonly #statusText = h("span", { class: "tft-step-said" });
   readonly #nan = h("input", { type: "checkbox" });
   readonly #root = h("div", { class: "tfteach-step" });
   readonly #moves = {
@@ -108,7 +108,7 @@ class StepView {
     const ended = h("b", {}, error === "" ? "" : `Ended by ${error}: `);
     const problem = h("p", { class: "tft-problem", role: "alert" }, ended, message);
     problem.hidden = error === "";
-    const bar = h("div", { class: "tft-step-bar" }, steps, this.#said);
+    const bar = h("div", { class: "tft-step-bar" }, steps, this.#statusText);
     this.#view.frame.bar.after(bar, this.#scrubber.el, this.#loops.el, problem);
     this.#view.frame.stage.after(this.#panel.el);
     this.#view.frame.legend
@@ -120,7 +120,7 @@ class StepView {
         "In the graph, where the arrow keys go from box to box, use . and , instead. ",
         "Drag to pan; Ctrl and wheel to zoom.",
       );
-    if (cutWords(this.#state) !== "") this.#said.title = cutWords(this.#state);
+    if (cutWords(this.#state) !== "") this.#statusText.title = cutWords(this.#state);
   }
 
   #makePlayer(): Player {
@@ -255,7 +255,7 @@ class StepView {
     this.#nan.checked = this.#state.breakNan.value;
     this.#scrubber.setStops(stops);
     this.#scrubber.show(at, `step ${at} of ${run.last}: ${this.#words()}`);
-    this.#said.replaceChildren("step ", h("b", {}, digits(at)), ` of ${digits(run.last)}`);
+    this.#statusText.replaceChildren("step ", h("b", {}, digits(at)), ` of ${digits(run.last)}`);
     moves.first.disabled = moves.back.disabled = at <= run.first;
     moves.forward.disabled = moves.last.disabled = at >= run.last;
     moves.before.disabled = !stops.some((n) => n < at);

@@ -34,7 +34,7 @@ class TimelineView {
       "Shift with left and right: pan. 0: everything.",
   });
   readonly #card = h("div", { class: "tft-hover", hidden: "" });
-  readonly #said = h("div", { class: "tft-said", "aria-live": "polite" });
+  readonly #statusText = h("div", { class: "tft-said", "aria-live": "polite" });
   readonly #rows = h("tbody");
   readonly #byType = button("By type", "Totals by op type", () => this.#group("type"));
   readonly #byScope = button("By scope", "Totals by name scope", () => this.#group("scope"));
@@ -61,7 +61,7 @@ class TimelineView {
       { class: "tft-tools", role: "group", "aria-label": "Zoom" },
       button("−", "Zoom out (-)", () => this.#zoom(1.6)),
       button("+", "Zoom in (+)", () => this.#zoom(1 / 1.6)),
-      button("Fit", "Fit: show everything (0)", () => this.#look({ from: 0, to: this.#span })),
+      button("Fit", "Fit: show everything (0)", () => this.#showWindow({ from: 0, to: this.#span })),
     );
     const table = h(
       "table",
@@ -98,7 +98,7 @@ class TimelineView {
         "data-lm-suppress-shortcuts": "true",
       },
       h("div", { class: "tft-time-bar" }, h("h3", {}, traits.get("_summary").replace(/(\d) us\b/g, "$1 µs")), tools),
-      h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.#stage, this.#said), side),
+      h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.#stage, this.#statusText), side),
       this.#card,
     );
     parent.append(this.#root);
@@ -127,7 +127,7 @@ class TimelineView {
 
   // --- looking closer ---
 
-  #look(window: Window): void {
+  #showWindow(window: Window): void {
     this.#window = within(window, this.#span);
     this.#card.hidden = true;
     this.#drawLater();
@@ -142,7 +142,7 @@ class TimelineView {
     const op = this.#chosen;
     const { from, to } = this.#window;
     const middle = op !== undefined && op.start >= from && op.start <= to ? op.start + op.elapsed / 2 : (from + to) / 2;
-    this.#look(zoomed(this.#window, factor, at ?? middle, this.#span));
+    this.#showWindow(zoomed(this.#window, factor, at ?? middle, this.#span));
   }
 
   get #width(): number {
@@ -158,7 +158,7 @@ class TimelineView {
     event.preventDefault();
     const wide = this.#window.to - this.#window.from;
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-      this.#look(panned(this.#window, ((event.deltaX + event.deltaY) / this.#width) * wide, this.#span));
+      this.#showWindow(panned(this.#window, ((event.deltaX + event.deltaY) / this.#width) * wide, this.#span));
     else this.#zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), this.#timeAt(event.clientX));
   }
 
@@ -168,7 +168,8 @@ class TimelineView {
     let moved = false;
     const move = (to: PointerEvent): void => {
       moved ||= Math.abs(to.clientX - x) > 4;
-      if (moved) this.#look(panned(start, (-(to.clientX - x) / this.#width) * (start.to - start.from), this.#span));
+      if (moved)
+        this.#showWindow(panned(start, (-(to.clientX - x) / this.#width) * (start.to - start.from), this.#span));
     };
     const up = (end: PointerEvent): void => {
       this.#drag.end();
@@ -220,11 +221,11 @@ class TimelineView {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const wide = this.#window.to - this.#window.from;
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (step !== undefined && event.shiftKey) this.#look(panned(this.#window, step * wide * 0.2, this.#span));
+    if (step !== undefined && event.shiftKey) this.#showWindow(panned(this.#window, step * wide * 0.2, this.#span));
     else if (step !== undefined) this.#step(step);
     else if (event.key === "+" || event.key === "=") this.#zoom(1 / 1.6);
     else if (event.key === "-") this.#zoom(1.6);
-    else if (event.key === "0") this.#look({ from: 0, to: this.#span });
+    else if (event.key === "0") this.#showWindow({ from: 0, to: this.#span });
     else if (event.key === "Home") this.#choose(this.#ops[0]?.name ?? "");
     else if (event.key === "End") this.#choose(this.#ops.at(-1)?.name ?? "");
     else if (event.key === "Escape") this.#choose("");
@@ -247,14 +248,14 @@ class TimelineView {
   /** Brings the chosen op into the window, and says it. */
   #show(): void {
     const op = this.#chosen;
-    this.#said.replaceChildren(
+    this.#statusText.replaceChildren(
       ...(op === undefined
         ? [h("span", { class: "tft-muted" }, "Choose an op: click it, or use the arrow keys.")]
         : this.#words(op)),
     );
     if (op !== undefined && (op.start + op.elapsed < this.#window.from || op.start > this.#window.to)) {
       const wide = this.#window.to - this.#window.from;
-      this.#look({ from: op.start + op.elapsed / 2 - wide / 2, to: op.start + op.elapsed / 2 + wide / 2 });
+      this.#showWindow({ from: op.start + op.elapsed / 2 - wide / 2, to: op.start + op.elapsed / 2 + wide / 2 });
     }
     this.#drawLater();
   }

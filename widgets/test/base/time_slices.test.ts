@@ -3,7 +3,7 @@ import type { Steps } from "../../src/base/time_slices";
 import { atOnce, inSlices } from "../../src/base/time_slices";
 import type { Batch, WireRows } from "../../src/kernel/graph_messages";
 import { LocalTraits } from "../../src/kernel/local_traits";
-import { guess } from "../../src/layout/box_style";
+import { estimateWidth } from "../../src/layout/box_style";
 import { makeScene } from "../../src/layout/scene";
 import { GraphModel } from "../../src/model/graph";
 import { GraphSource } from "../../src/model/graph_source";
@@ -70,7 +70,7 @@ test("a page gets no more boxes than it can draw", () => {
   const source = new GraphSource(new LocalTraits(rows(6000, (i) => `s${i % 40}/${i % 4 === 0 ? "a" : "b"}/n${i}`)));
   atOnce(source.read());
   const options = {
-    measure: guess,
+    measure: estimateWidth,
     groupAbove: 5000,
     rules: { aside: new Set<string>(), inline: new Set<string>() },
     labels: true,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { glyphOf, guess, lookOf, shorten } from "../../src/layout/box_style";
+import { boxStyleOf, estimateWidth, glyphOf, shorten } from "../../src/layout/box_style";
 import { golden } from "../helpers";
 
 test("kinds of boxes", () => {
@@ -18,7 +18,7 @@ test("kinds of boxes", () => {
 
 test("an op with its own constants is one op that shows them", () => {
   const m = golden("while_loop");
-  expect(lookOf(m, m.scopes.get("while/Less/")!, guess)).toMatchObject({
+  expect(boxStyleOf(m, m.scopes.get("while/Less/")!, estimateWidth)).toMatchObject({
     glyph: "op",
     title: "Less",
     subtitle: "y = 10",

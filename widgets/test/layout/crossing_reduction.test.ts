@@ -43,4 +43,4 @@ test("orders are dagre's own", () => {
     if (Math.max(...Object.values(dagres)) > 2) several++;
   }
   expect(several).toBeGreaterThan(20);
-});
+}, 60_000);
