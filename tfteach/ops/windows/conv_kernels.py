@@ -122,7 +122,7 @@ def _scatter(
 ) -> Any:
     """`input_gradient` for few channels: one product for all taps, one sum per tap.
 
-    With few channels a product per tap would be little more than a vector product.
+    There `input_gradient` would multiply matrices of hardly more than one column.
     """
     channels, depth = filters.shape[-2:]
     result = xp.zeros((grad.shape[0], *sizes, channels), grad.dtype)
