@@ -6,7 +6,6 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -176,15 +175,6 @@ def _split_axes(
     return list(zip(inner, blocks, added, strict=True)), rest
 
 
-def _product(sizes: Iterable[int | None]) -> int | None:
-    product = 1
-    for size in sizes:
-        if size is None:
-            return None
-        product *= size
-    return product
-
-
 def _check_block_shapes(input: Any, blocks: Any, around: Any, name: str) -> None:
     require(len(blocks) == 1, f"block_shape rank should be 1 instead of {len(blocks)}")
     needed = blocks[0] + 1
@@ -221,7 +211,7 @@ class SpaceToBatchND(Op):
         cut, rest = _split_axes(input, block_shape, paddings)
         if input is None:
             return None
-        product = _product(block for _, block, _ in cut)
+        product = shapes.size_of(tuple(block for _, block, _ in cut))
         batch = input[0]
         result = [None if batch is None or product is None else batch * product]
         for size, block, padding in cut:
@@ -290,7 +280,7 @@ class BatchToSpaceND(Op):
         cut, rest = _split_axes(input, block_shape, crops)
         if input is None:
             return None
-        product = _product(block for _, block, _ in cut)
+        product = shapes.size_of(tuple(block for _, block, _ in cut))
         batch = input[0]
         if batch is not None and product is not None and batch % product:
             raise ValueError(

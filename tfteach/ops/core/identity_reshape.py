@@ -5,9 +5,7 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py, python/ops/array_grad.py
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -152,7 +150,7 @@ class Reshape(Op):
         elements = shapes.size_of(tensor)
         if shape is None or elements is None or shape.count(None) > 1:
             return shape
-        known = functools.reduce(operator.mul, (n for n in shape if n is not None), 1)
+        known = math.prod(n for n in shape if n is not None)
         if None not in shape:
             if known != elements:
                 raise ValueError(
