@@ -7,7 +7,7 @@ Source: python/ops/control_flow_ops.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.control.branch import carry_in, merge, switch_colocated
@@ -28,6 +28,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import (
     Exit,
@@ -326,13 +327,13 @@ def _close(merged: Tensor, after: Tensor) -> None:
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    loop_vars: Any,
+    loop_vars: Sequence[Any],
     shape_invariants: Any = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     return_same_structure: bool = False,
 ) -> Any:
     """Run `body` repeatedly while `cond` is true, within one session run.

@@ -46,7 +46,10 @@ def _checked(a: Tensor, validate_args: bool) -> Tensor:
 
 @export("linalg.matrix_rank")
 def matrix_rank(
-    a: TensorLike, tol: Any = None, validate_args: bool = False, name: str | None = None
+    a: TensorLike,
+    tol: TensorLike | None = None,
+    validate_args: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The rank of each matrix: the number of nonzero singular values.
 
@@ -79,7 +82,7 @@ def matrix_rank(
 @export("linalg.pinv")
 def pinv(
     a: TensorLike,
-    rcond: Any = None,
+    rcond: TensorLike | None = None,
     validate_args: bool = False,
     name: str | None = None,
 ) -> Tensor:

@@ -5,8 +5,6 @@ Source: python/ops/random_ops.py (node names).
 
 from __future__ import annotations
 
-from typing import Any
-
 from tfteach.control.case import Assert
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
@@ -23,7 +21,10 @@ from tfteach.ops.random.random_ops import random_uniform
 
 @export("random_crop", "image.random_crop")
 def random_crop(
-    value: TensorLike, size: Any, seed: int | None = None, name: str | None = None
+    value: TensorLike,
+    size: TensorLike,
+    seed: int | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """A slice of `value` of shape `size`, at a random position.
 

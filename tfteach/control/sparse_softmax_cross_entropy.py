@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tfteach.control.checks.values import assert_equal
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
@@ -25,7 +23,7 @@ from tfteach.ops.nn.cross_entropy import (
 
 @export("nn.sparse_softmax_cross_entropy_with_logits")
 def sparse_softmax_cross_entropy_with_logits(
-    _sentinel: Any = None,
+    _sentinel: object | None = None,
     labels: TensorLike | None = None,
     logits: TensorLike | None = None,
     name: str | None = None,

@@ -22,7 +22,7 @@ from tfteach.framework.scope import (
     name_scope,
 )
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.framework.type_aliases import DTypeLike, ShapeLike, TensorLike
 from tfteach.ops.core.identity_reshape import Identity
 from tfteach.ops.core.shape_ops import shape as shape_of
 from tfteach.ops.math.cast import cast
@@ -76,14 +76,14 @@ class TensorArray:
     def __init__(
         self,
         dtype: DTypeLike,
-        size: Any = None,
+        size: TensorLike | None = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
         handle: Tensor | None = None,
         flow: TensorLike | None = None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape: ShapeLike | None = None,
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
@@ -199,7 +199,7 @@ class TensorArray:
 
     # ---- reading
 
-    def read(self, index: Any, name: str | None = None) -> Tensor:
+    def read(self, index: TensorLike, name: str | None = None) -> Tensor:
         """The element at `index`, an int32 scalar."""
         value: Tensor = TensorArrayReadV3(dtype=self._dtype)(
             self._handle, index, self._flow, name=name
@@ -242,7 +242,7 @@ class TensorArray:
     # ---- writing
 
     def write(
-        self, index: Any, value: TensorLike, name: str | None = None
+        self, index: TensorLike, value: TensorLike, name: str | None = None
     ) -> TensorArray:
         """The TensorArray after writing `value` to `index`.
 

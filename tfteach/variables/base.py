@@ -24,6 +24,7 @@ from tfteach.framework.type_aliases import (
     Constraint,
     DeviceLike,
     DTypeLike,
+    Proto,
     SessionLike,
     TensorLike,
 )
@@ -371,7 +372,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         return self._save_slice_info
 
     @staticmethod
-    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
+    def from_proto(variable_def: Proto, import_scope: str | None = None) -> Any:
         """The Variable of a VariableDef; its nodes must already exist."""
         if variable_def.is_resource:
             return Kinds.resource(variable_def=variable_def, import_scope=import_scope)

@@ -31,6 +31,7 @@ from tfteach.ops.random.random_ops import (
     random_uniform,
     truncated_normal,
 )
+from tfteach.variables.scope.store import PartitionInfo
 
 
 class Initializer:
@@ -89,7 +90,7 @@ class Zeros(Initializer):
         self,
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
-        partition_info: Any = None,
+        partition_info: PartitionInfo | None = None,
     ) -> Tensor:
         return fill.zeros(shape, self._type(dtype))
 
@@ -107,7 +108,7 @@ class Ones(Initializer):
         self,
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
-        partition_info: Any = None,
+        partition_info: PartitionInfo | None = None,
     ) -> Tensor:
         return fill.ones(shape, self._type(dtype))
 
@@ -150,7 +151,7 @@ class Constant(Initializer):
         self,
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
-        partition_info: Any = None,
+        partition_info: PartitionInfo | None = None,
         verify_shape: bool | None = None,
     ) -> Tensor:
         verify = self._verify_shape if verify_shape is None else verify_shape
@@ -165,8 +166,8 @@ class RandomUniform(Initializer):
 
     def __init__(
         self,
-        minval: Any = 0,
-        maxval: Any = None,
+        minval: TensorLike = 0,
+        maxval: TensorLike | None = None,
         seed: int | None = None,
         dtype: DTypeLike = float32,
     ) -> None:
@@ -177,7 +178,7 @@ class RandomUniform(Initializer):
         self,
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
-        partition_info: Any = None,
+        partition_info: PartitionInfo | None = None,
     ) -> Tensor:
         return random_uniform(
             shape, self.minval, self.maxval, self._type(dtype), seed=self.seed
@@ -206,7 +207,7 @@ class RandomNormal(_Normal):
         self,
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
-        partition_info: Any = None,
+        partition_info: PartitionInfo | None = None,
     ) -> Tensor:
         kind = self._type(dtype)
         return random_normal(shape, self.mean, self.stddev, kind, seed=self.seed)
@@ -220,7 +221,7 @@ class TruncatedNormal(_Normal):
         self,
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
-        partition_info: Any = None,
+        partition_info: PartitionInfo | None = None,
     ) -> Tensor:
         kind = self._type(dtype)
         return truncated_normal(shape, self.mean, self.stddev, kind, seed=self.seed)
@@ -248,9 +249,9 @@ class UniformUnitScaling(Initializer):
         self,
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
-        partition_info: Any = None,
+        partition_info: PartitionInfo | None = None,
     ) -> Tensor:
-        whole = shape if partition_info is None else partition_info.full_shape
+        whole: Any = shape if partition_info is None else partition_info.full_shape
         inputs = max(math.prod(float(n) for n in list(whole)[:-1]), 1.0)
         bound = math.sqrt(3 / inputs) * self.factor
         return random_uniform(shape, -bound, bound, self._type(dtype), seed=self.seed)
@@ -307,7 +308,7 @@ class VarianceScaling(Initializer):
         self,
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
-        partition_info: Any = None,
+        partition_info: PartitionInfo | None = None,
     ) -> Tensor:
         kind = self._type(dtype)
         whole = shape if partition_info is None else partition_info.full_shape
@@ -406,7 +407,7 @@ class Orthogonal(Initializer):
         self,
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
-        partition_info: Any = None,
+        partition_info: PartitionInfo | None = None,
     ) -> Tensor:
         kind = self._type(dtype)
         if len(shape) < 2:
@@ -438,7 +439,7 @@ class Identity(Initializer):
         self,
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
-        partition_info: Any = None,
+        partition_info: PartitionInfo | None = None,
     ) -> Tensor:
         whole: Any = shape if partition_info is None else partition_info.full_shape
         if len(whole) != 2:

@@ -26,7 +26,7 @@ from tfteach.ops.sparse.sparse_add import sparse_add
 def confusion_matrix(
     labels: TensorLike,
     predictions: TensorLike,
-    num_classes: Any = None,
+    num_classes: TensorLike | None = None,
     dtype: DTypeLike = int32,
     name: str | None = None,
     weights: TensorLike | None = None,

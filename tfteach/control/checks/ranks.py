@@ -69,7 +69,7 @@ def _rank_check(
 @export("assert_rank", "debugging.assert_rank")
 def assert_rank(
     x: TensorLike,
-    rank: Any,
+    rank: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -110,7 +110,7 @@ def assert_rank(
 @export("assert_rank_at_least", "debugging.assert_rank_at_least")
 def assert_rank_at_least(
     x: TensorLike,
-    rank: Any,
+    rank: TensorLike,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,

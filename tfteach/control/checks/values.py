@@ -355,8 +355,8 @@ for _about, _symbol in (
 def assert_near(
     x: TensorLike,
     y: TensorLike,
-    rtol: Any = None,
-    atol: Any = None,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
     data: Data = None,
     summarize: int | None = None,
     message: str | None = None,

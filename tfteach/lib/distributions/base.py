@@ -144,14 +144,14 @@ class Distribution:
 
     @classmethod
     def param_shapes(
-        cls, sample_shape: Any, name: str = "DistributionParamShapes"
+        cls, sample_shape: TensorLike, name: str = "DistributionParamShapes"
     ) -> dict[str, Any]:
         """The shapes of the parameters for samples of `sample_shape`."""
         with name_scope(name, values=[sample_shape]):
             return cls._param_shapes(sample_shape)
 
     @classmethod
-    def param_static_shapes(cls, sample_shape: Any) -> dict[str, TensorShape]:
+    def param_static_shapes(cls, sample_shape: TensorLike) -> dict[str, TensorShape]:
         """`param_shapes` as static shapes.
 
         Raises:
@@ -240,7 +240,10 @@ class Distribution:
         raise self._missing("sample_n")
 
     def sample(
-        self, sample_shape: Any = (), seed: int | None = None, name: str = "sample"
+        self,
+        sample_shape: TensorLike = (),
+        seed: int | None = None,
+        name: str = "sample",
     ) -> Tensor:
         """Independent samples.
 

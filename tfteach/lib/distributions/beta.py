@@ -181,8 +181,8 @@ class BetaWithSoftplusConcentration(Beta):
 
     def __init__(
         self,
-        concentration1: Any,
-        concentration0: Any,
+        concentration1: TensorLike,
+        concentration0: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "BetaWithSoftplusConcentration",

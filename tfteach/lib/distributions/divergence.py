@@ -41,7 +41,7 @@ class RegisterKL:
     def __init__(self, dist_cls_a: type, dist_cls_b: type) -> None:
         self._key = dist_cls_a, dist_cls_b
 
-    def __call__(self, kl_fn: Any) -> Any:
+    def __call__(self, kl_fn: Callable[..., Any]) -> Any:
         if not callable(kl_fn):
             raise TypeError(f"kl_fn must be callable, received: {kl_fn}")
         if self._key in _FUNCTIONS:

@@ -21,7 +21,7 @@ from tfteach.framework.graphdef.meta_graph import (
 from tfteach.framework.logger import get_logger
 from tfteach.framework.protos.pool import message
 from tfteach.framework.protos.wire_format import chunk
-from tfteach.framework.type_aliases import PathLike, SessionLike, TensorLike
+from tfteach.framework.type_aliases import PathLike, Proto, SessionLike, TensorLike
 from tfteach.lib.files import events
 from tfteach.lib.files import (
     meta_graph as meta_graph,  # registers the protos of collections
@@ -33,7 +33,7 @@ def _is_message(value: Any, name: str) -> bool:
     return getattr(getattr(value, "DESCRIPTOR", None), "name", None) == name
 
 
-def _meta_graph(graph: Graph, data: bytes) -> bytes:
+def _meta_graph(graph: Any, data: bytes) -> bytes:
     """A MetaGraphDef of the same nodes, which TF writes with the first graph.
 
     Its collections are those of the default graph, whichever graph is written.
@@ -74,7 +74,7 @@ class FileWriter:
         graph: Graph | None = None,
         max_queue: int = 10,
         flush_secs: float = 120,
-        graph_def: Any = None,
+        graph_def: Proto | None = None,
         filename_suffix: str | None = None,
         session: SessionLike | None = None,
     ) -> None:
@@ -151,7 +151,10 @@ class FileWriter:
         self._write(events.SUMMARY_FIELD, summary.SerializeToString(), global_step)
 
     def add_graph(
-        self, graph: Graph, global_step: TensorLike | None = None, graph_def: Any = None
+        self,
+        graph: Graph,
+        global_step: TensorLike | None = None,
+        graph_def: Proto | None = None,
     ) -> None:
         """Write a graph, for TensorBoard's Graphs.
 
@@ -189,7 +192,7 @@ class FileWriter:
         return data
 
     def add_meta_graph(
-        self, meta_graph_def: Any, global_step: TensorLike | None = None
+        self, meta_graph_def: Proto, global_step: TensorLike | None = None
     ) -> None:
         """Write a MetaGraphDef.
 
@@ -209,7 +212,7 @@ class FileWriter:
         self._write(events.META_GRAPH_FIELD, data, global_step)
 
     def add_run_metadata(
-        self, run_metadata: Any, tag: str, global_step: TensorLike | None = None
+        self, run_metadata: Proto, tag: str, global_step: TensorLike | None = None
     ) -> None:
         """Write a traced run's recorded times and memory, for TensorBoard's Graphs.
 

@@ -21,7 +21,7 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.protos import pool
 from tfteach.framework.protos.text_format import message_text
 from tfteach.framework.scope import graph_of
-from tfteach.framework.type_aliases import PathLike
+from tfteach.framework.type_aliases import PathLike, Proto
 from tfteach.lib.files.graph_io import write_file
 from tfteach.lib.files.saver import Saver, saveables_of
 from tfteach.variables import protos as variable_protos
@@ -34,8 +34,8 @@ UNBOUND_INPUTS = "unbound_inputs"
 def export_meta_graph(
     filename: PathLike | None = None,
     meta_info_def: Any = None,
-    graph_def: Any = None,
-    saver_def: Any = None,
+    graph_def: Proto | None = None,
+    saver_def: Proto | None = None,
     collection_list: Any = None,
     as_text: bool = False,
     graph: Graph | None = None,

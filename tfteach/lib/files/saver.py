@@ -18,7 +18,7 @@ from tfteach.framework.graphdef.meta_graph import (
 )
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import SessionLike
+from tfteach.framework.type_aliases import Proto, SessionLike
 from tfteach.ops.core.constant import placeholder_with_default
 from tfteach.ops.core.control_flow_ops import forward, group, with_dependencies
 from tfteach.ops.core.identity_reshape import Identity
@@ -129,7 +129,7 @@ class Saver:
         keep_checkpoint_every_n_hours: float = 10000.0,
         name: str | None = None,
         restore_sequentially: bool = False,
-        saver_def: Any = None,
+        saver_def: Proto | None = None,
         builder: Any = None,
         defer_build: bool = False,
         allow_empty: bool = False,
@@ -233,7 +233,7 @@ class Saver:
         return _with_names(saver_def, lambda name: stripped(name, export_scope))
 
     @staticmethod
-    def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
+    def from_proto(saver_def: Proto, import_scope: str | None = None) -> Saver:
         """The Saver of a SaverDef; its nodes must already exist."""
         named = _with_names(saver_def, lambda name: prepended(name, import_scope))
         return Saver(saver_def=named, name=import_scope)

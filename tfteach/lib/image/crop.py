@@ -12,7 +12,7 @@ from tfteach.framework.dtypes import float64, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.type_aliases import IntLike, TensorLike
 from tfteach.lib.image import checks
 from tfteach.lib.image.checks import require
 from tfteach.ops.array import padding, slicing
@@ -86,10 +86,10 @@ def _margin(size: Any, fraction: float) -> Any:
 @export("image.pad_to_bounding_box")
 def pad_to_bounding_box(
     image: TensorLike,
-    offset_height: Any,
-    offset_width: Any,
-    target_height: Any,
-    target_width: Any,
+    offset_height: IntLike | Tensor,
+    offset_width: IntLike | Tensor,
+    target_height: IntLike | Tensor,
+    target_width: IntLike | Tensor,
 ) -> Tensor:
     """Images padded with zeros to a size.
 
@@ -133,10 +133,10 @@ def pad_to_bounding_box(
 @export("image.crop_to_bounding_box")
 def crop_to_bounding_box(
     image: TensorLike,
-    offset_height: Any,
-    offset_width: Any,
-    target_height: Any,
-    target_width: Any,
+    offset_height: IntLike | Tensor,
+    offset_width: IntLike | Tensor,
+    target_height: IntLike | Tensor,
+    target_width: IntLike | Tensor,
 ) -> Tensor:
     """A rectangle cropped from images.
 
@@ -186,7 +186,7 @@ def crop_to_bounding_box(
 
 @export("image.resize_with_crop_or_pad", "image.resize_image_with_crop_or_pad")
 def resize_image_with_crop_or_pad(
-    image: Tensor, target_height: Any, target_width: Any
+    image: Tensor, target_height: IntLike | Tensor, target_width: IntLike | Tensor
 ) -> Tensor:
     """Images cropped centrally, or padded evenly with zeros, along each axis.
 

@@ -83,7 +83,9 @@ def _fitting(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, list[Operation]]:
 
 
 @export("image.psnr")
-def psnr(a: Tensor, b: TensorLike, max_val: Any, name: str | None = None) -> Tensor:
+def psnr(
+    a: Tensor, b: TensorLike, max_val: TensorLike, name: str | None = None
+) -> Tensor:
     """The peak signal-to-noise ratio of each pair of images, in decibels.
 
     `20 log10(max_val) - 10 log10(mean((a - b)**2))`: infinite for equal images.
@@ -196,7 +198,7 @@ def _as_floats(x: Any, y: Any, max_val: Any) -> tuple[Tensor, Tensor, Tensor]:
 def ssim(
     img1: TensorLike,
     img2: TensorLike,
-    max_val: Any,
+    max_val: TensorLike,
     filter_size: int = 11,
     filter_sigma: float = 1.5,
     k1: float = 0.01,
@@ -247,7 +249,7 @@ def ssim(
 def ssim_multiscale(
     img1: TensorLike,
     img2: TensorLike,
-    max_val: Any,
+    max_val: TensorLike,
     power_factors: Sequence[float] = _SCALE_WEIGHTS,
     filter_size: int = 11,
     filter_sigma: float = 1.5,

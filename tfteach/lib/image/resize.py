@@ -14,7 +14,7 @@ from tfteach.framework.dtypes import float32, float64, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.type_aliases import IntLike, TensorLike
 from tfteach.lib.image import checks
 from tfteach.lib.image.crop import pad_to_bounding_box
 from tfteach.ops.core.identity_reshape import expand_dims, squeeze
@@ -62,7 +62,7 @@ _OPS: dict[Any, Callable[[bool], Any]] = {
 @export("image.resize_images", "image.resize")
 def resize_images(
     images: Tensor,
-    size: Any,
+    size: TensorLike,
     method: Any = ResizeMethod.BILINEAR,
     align_corners: bool = False,
     preserve_aspect_ratio: bool = False,
@@ -165,8 +165,8 @@ def _fitting(images: Tensor, sizes: tuple[Any, ...]) -> Tensor:
 @export("image.resize_image_with_pad")
 def resize_image_with_pad(
     image: Tensor,
-    target_height: Any,
-    target_width: Any,
+    target_height: IntLike | Tensor,
+    target_width: IntLike | Tensor,
     method: Any = ResizeMethod.BILINEAR,
     align_corners: bool = False,
 ) -> Tensor:

@@ -223,8 +223,8 @@ class Layer:
         trainable: bool | None = None,
         constraint: Constraint | None = None,
         use_resource: bool | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
         partitioner: Partitioner | None = None,
         **kwargs: Any,
     ) -> Any:

@@ -268,7 +268,7 @@ def mean_cosine_distance(
 @export("metrics.percentage_below")
 def percentage_below(
     values: TensorLike,
-    threshold: Any,
+    threshold: TensorLike,
     weights: TensorLike | None = None,
     metrics_collections: CollectionNames | None = None,
     updates_collections: CollectionNames | None = None,

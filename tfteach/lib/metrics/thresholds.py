@@ -5,6 +5,7 @@ Source: python/ops/metrics_impl.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.control.checks.values import assert_greater_equal, assert_less_equal
@@ -118,7 +119,7 @@ def auc(
     curve: str = "ROC",
     name: str | None = None,
     summation_method: str = "trapezoidal",
-    thresholds: Any = None,
+    thresholds: Sequence[float] | None = None,
 ) -> Pair:
     """The area under a curve, approximated at several thresholds.
 
@@ -310,7 +311,7 @@ def _count_at(
 def true_positives_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
-    thresholds: Any,
+    thresholds: Sequence[float],
     weights: TensorLike | None = None,
     metrics_collections: CollectionNames | None = None,
     updates_collections: CollectionNames | None = None,
@@ -328,7 +329,7 @@ def true_positives_at_thresholds(
 def false_negatives_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
-    thresholds: Any,
+    thresholds: Sequence[float],
     weights: TensorLike | None = None,
     metrics_collections: CollectionNames | None = None,
     updates_collections: CollectionNames | None = None,
@@ -346,7 +347,7 @@ def false_negatives_at_thresholds(
 def true_negatives_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
-    thresholds: Any,
+    thresholds: Sequence[float],
     weights: TensorLike | None = None,
     metrics_collections: CollectionNames | None = None,
     updates_collections: CollectionNames | None = None,
@@ -364,7 +365,7 @@ def true_negatives_at_thresholds(
 def false_positives_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
-    thresholds: Any,
+    thresholds: Sequence[float],
     weights: TensorLike | None = None,
     metrics_collections: CollectionNames | None = None,
     updates_collections: CollectionNames | None = None,
@@ -382,7 +383,7 @@ def false_positives_at_thresholds(
 def precision_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
-    thresholds: Any,
+    thresholds: Sequence[float],
     weights: TensorLike | None = None,
     metrics_collections: CollectionNames | None = None,
     updates_collections: CollectionNames | None = None,
@@ -422,7 +423,7 @@ def precision_at_thresholds(
 def recall_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
-    thresholds: Any,
+    thresholds: Sequence[float],
     weights: TensorLike | None = None,
     metrics_collections: CollectionNames | None = None,
     updates_collections: CollectionNames | None = None,

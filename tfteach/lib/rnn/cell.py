@@ -25,6 +25,7 @@ from tfteach.ops.core.shape_ops import shape
 from tfteach.variables.collections import trainable_variables
 from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope import get_variable_scope, variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 def require_cell(argument: str, cell: RNNCell) -> None:
@@ -146,7 +147,9 @@ class RNNCell(Layer):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
         self._own_scope: Any = None
 
-    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
+    def __call__(
+        self, inputs: TensorLike, state: Any, scope: VariableScope | str | None = None
+    ) -> Any:
         """Run the cell for one step.
 
         Args:
@@ -260,7 +263,7 @@ class LayerRNNCell(RNNCell):
         self,
         inputs: TensorLike,
         state: Any,
-        scope: Any = None,
+        scope: VariableScope | str | None = None,
         *args: Any,
         **kwargs: Any,
     ) -> Any:

@@ -45,6 +45,7 @@ from tfteach.ops.math.compare import equal
 from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_all, reduce_max, reduce_min
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 @export("contrib.rnn.transpose_batch_time")
@@ -84,7 +85,7 @@ def dynamic_rnn(
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[Any, Any]:
     """A cell run over sequences, in a while loop.
 
@@ -289,7 +290,7 @@ def bidirectional_dynamic_rnn(
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """One cell run over sequences forward, and another one backward.
 

@@ -25,6 +25,7 @@ from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.compare import logical_not, logical_or
 from tfteach.ops.math.reduce_functions import reduce_all
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 @export("nn.raw_rnn")
@@ -33,7 +34,7 @@ def raw_rnn(
     loop_fn: Callable[..., Any],
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[Any, Any, Any]:
     """A cell in a while loop; `loop_fn` determines each step's input and state.
 

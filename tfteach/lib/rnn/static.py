@@ -32,6 +32,7 @@ from tfteach.ops.core.stack_unstack import stack, unstack
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.reduce_functions import reduce_max, reduce_min
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 def _require_inputs(inputs: Any) -> None:
@@ -70,7 +71,7 @@ def static_rnn(
     initial_state: Any = None,
     dtype: DTypeLike | None = None,
     sequence_length: TensorLike | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[list[Any], Any]:
     """A cell run over a list of inputs: its ops are repeated for each step.
 
@@ -163,7 +164,7 @@ def static_state_saving_rnn(
     state_saver: Any,
     state_name: Any,
     sequence_length: TensorLike | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[list[Any], Any]:
     """`tf.nn.static_rnn` that loads its state from a saver and saves it there.
 
@@ -216,7 +217,7 @@ def static_bidirectional_rnn(
     initial_state_bw: Any = None,
     dtype: DTypeLike | None = None,
     sequence_length: TensorLike | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[list[Any], Any, Any]:
     """One cell run over a list of inputs forward, and another one backward.
 

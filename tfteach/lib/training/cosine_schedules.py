@@ -31,7 +31,7 @@ def cosine_decay(
     learning_rate: Hyperparameter,
     global_step: TensorLike,
     decay_steps: TensorLike,
-    alpha: float = 0.0,
+    alpha: float | Tensor = 0.0,
     name: str | None = None,
 ) -> Tensor:
     """Half a cosine wave, from `learning_rate` down to `alpha * learning_rate`.
@@ -60,7 +60,7 @@ def cosine_decay_restarts(
     first_decay_steps: Any,
     t_mul: Any = 2.0,
     m_mul: Any = 1.0,
-    alpha: Any = 0.0,
+    alpha: float | Tensor = 0.0,
     name: str | None = None,
 ) -> Tensor:
     """Cosine decay that restarts after each period.
@@ -114,8 +114,8 @@ def linear_cosine_decay(
     global_step: TensorLike,
     decay_steps: TensorLike,
     num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    alpha: float | Tensor = 0.0,
+    beta: float | Tensor = 0.001,
     name: str | None = None,
 ) -> Tensor:
     """Cosine waves bounded by a line that falls to 0 in `decay_steps` steps.
@@ -157,8 +157,8 @@ def noisy_linear_cosine_decay(
     initial_variance: Any = 1.0,
     variance_decay: Any = 0.55,
     num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    alpha: float | Tensor = 0.0,
+    beta: float | Tensor = 0.001,
     name: str | None = None,
 ) -> Tensor:
     """`tf.train.linear_cosine_decay` with normal noise added to the line.

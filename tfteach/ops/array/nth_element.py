@@ -77,7 +77,7 @@ class NthElement(Op):
 
 @export("contrib.nn.nth_element")
 def nth_element(
-    input: TensorLike, n: Any, reverse: bool = False, name: str | None = None
+    input: TensorLike, n: TensorLike, reverse: bool = False, name: str | None = None
 ) -> Tensor:
     """The n-th smallest element of each row, counted from 0.
 

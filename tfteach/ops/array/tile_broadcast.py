@@ -22,7 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape, as_shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, ShapeLike, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import boolean_mask
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
@@ -310,7 +310,7 @@ def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
 
 
 @export("broadcast_static_shape")
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShape:
     """The shape that two static shapes broadcast to, as far as it is known.
 
     Args:

@@ -474,7 +474,7 @@ def squeeze(
     input: TensorLike,
     axis: TensorLike | None = None,
     name: str | None = None,
-    squeeze_dims: Any = None,
+    squeeze_dims: TensorLike | None = None,
 ) -> Tensor:
     """The input without its dimensions of size 1.
 

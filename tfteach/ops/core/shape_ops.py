@@ -21,7 +21,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, ShapeLike, TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
 
@@ -297,7 +297,7 @@ def rank(input: TensorLike | SparseTensor, name: str | None = None) -> Tensor:
 
 
 @export("ensure_shape")
-def ensure_shape(x: TensorLike, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`x`, with an error unless its shape is compatible with the given one.
 
     Args:

@@ -17,7 +17,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.type_aliases import Proto, TensorLike
 from tfteach.ops.debug.summary_ops import (
     AudioSummaryV2,
     HistogramSummary,
@@ -149,7 +149,7 @@ def image(
 def audio(
     name: str,
     tensor: TensorLike,
-    sample_rate: Any,
+    sample_rate: TensorLike,
     max_outputs: int = 3,
     collections: Sequence[str] | None = None,
     family: str | None = None,
@@ -213,7 +213,7 @@ def tensor_summary(
     tensor: TensorLike,
     summary_description: Any = None,
     collections: Sequence[str] | None = None,
-    summary_metadata: Any = None,
+    summary_metadata: Proto | None = None,
     family: str | None = None,
     display_name: str | None = None,
 ) -> Tensor:

@@ -8,6 +8,7 @@ sample_distorted_bounding_box_op.cc; python/ops/image_ops_impl.py (names).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -273,9 +274,9 @@ def sample_distorted_bounding_box(
     bounding_boxes: TensorLike,
     seed: int | None = None,
     seed2: int | None = None,
-    min_object_covered: Any = 0.1,
-    aspect_ratio_range: Any = None,
-    area_range: Any = None,
+    min_object_covered: TensorLike = 0.1,
+    aspect_ratio_range: Sequence[float] | None = None,
+    area_range: Sequence[float] | None = None,
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,

@@ -154,8 +154,8 @@ class CombinedNonMaxSuppression(MultiOutputOp):
 def combined_non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,
-    max_output_size_per_class: Any,
-    max_total_size: Any,
+    max_output_size_per_class: TensorLike,
+    max_total_size: TensorLike,
     iou_threshold: TensorLike = 0.5,
     score_threshold: TensorLike = _LOWEST,
     pad_per_class: bool = False,

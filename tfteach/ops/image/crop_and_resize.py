@@ -339,12 +339,12 @@ class CropAndResizeGradBoxes(_Crop):
 def crop_and_resize(
     image: TensorLike,
     boxes: TensorLike,
-    box_ind: Any = None,
-    crop_size: Any = None,
+    box_ind: TensorLike | None = None,
+    crop_size: TensorLike | None = None,
     method: str = "bilinear",
     extrapolation_value: float = 0,
     name: str | None = None,
-    box_indices: Any = None,
+    box_indices: TensorLike | None = None,
 ) -> Tensor:
     """For each box its part of an image, resized to one size.
 

@@ -140,8 +140,8 @@ def _noise(xp: ArrayModule, kind: str, image: Any, shape: tuple[int, ...]) -> An
 @export("image.extract_glimpse")
 def extract_glimpse(
     input: TensorLike,
-    size: Any,
-    offsets: Any,
+    size: TensorLike,
+    offsets: TensorLike,
     centered: bool = True,
     normalized: bool = True,
     uniform_noise: bool = True,

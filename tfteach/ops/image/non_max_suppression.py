@@ -270,7 +270,7 @@ class NonMaxSuppressionWithOverlaps(_Suppression):
 def non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,
-    max_output_size: Any,
+    max_output_size: TensorLike,
     iou_threshold: TensorLike = 0.5,
     score_threshold: TensorLike = _LOWEST,
     name: str | None = None,
@@ -314,7 +314,7 @@ def _limits(similarity: Any, score: Any) -> tuple[Tensor, Tensor]:
 def non_max_suppression_with_scores(
     boxes: TensorLike,
     scores: TensorLike,
-    max_output_size: Any,
+    max_output_size: TensorLike,
     iou_threshold: TensorLike = 0.5,
     score_threshold: TensorLike = _LOWEST,
     soft_nms_sigma: TensorLike = 0.0,
@@ -361,7 +361,7 @@ def non_max_suppression_with_scores(
 def non_max_suppression_padded(
     boxes: TensorLike,
     scores: TensorLike,
-    max_output_size: Any,
+    max_output_size: TensorLike,
     iou_threshold: TensorLike = 0.5,
     score_threshold: TensorLike = _LOWEST,
     pad_to_max_output_size: bool = False,
@@ -403,7 +403,7 @@ def non_max_suppression_padded(
 def non_max_suppression_with_overlaps(
     overlaps: TensorLike,
     scores: TensorLike,
-    max_output_size: Any,
+    max_output_size: TensorLike,
     overlap_threshold: TensorLike = 0.5,
     score_threshold: TensorLike = _LOWEST,
     name: str | None = None,

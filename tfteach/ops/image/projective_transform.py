@@ -19,7 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones
@@ -148,7 +148,7 @@ def _between(pixels: Any, y: Any, x: Any) -> Any:
 
 
 @export("contrib.image.flat_transforms_to_matrices")
-def flat_transforms_to_matrices(transforms: Any) -> Tensor:
+def flat_transforms_to_matrices(transforms: TensorLike) -> Tensor:
     """Transformations [count, 8] as matrices [count, 3, 3]."""
     with name_scope(None, "flat_transforms_to_matrices"):
         transforms = convert(transforms, name="transforms")
@@ -161,7 +161,7 @@ def flat_transforms_to_matrices(transforms: Any) -> Tensor:
 
 
 @export("contrib.image.matrices_to_flat_transforms")
-def matrices_to_flat_transforms(transform_matrices: Any) -> Tensor:
+def matrices_to_flat_transforms(transform_matrices: TensorLike) -> Tensor:
     """Matrices [count, 3, 3] as transformations [count, 8]."""
     with name_scope(None, "matrices_to_flat_transforms"):
         matrices = convert(transform_matrices, name="transform_matrices")

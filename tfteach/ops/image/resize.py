@@ -294,7 +294,7 @@ class ResizeArea(_Sized):
 @export("image.resize_bilinear")
 def resize_bilinear(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
@@ -330,7 +330,7 @@ def resize_bilinear(
 @export("image.resize_nearest_neighbor")
 def resize_nearest_neighbor(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
@@ -364,7 +364,7 @@ def resize_nearest_neighbor(
 @export("image.resize_bicubic")
 def resize_bicubic(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
@@ -396,7 +396,10 @@ def resize_bicubic(
 
 @export("image.resize_area")
 def resize_area(
-    images: TensorLike, size: Any, align_corners: bool = False, name: str | None = None
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Images resized to `size`, each pixel the mean of the pixels it covers.
 

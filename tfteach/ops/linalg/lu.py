@@ -64,7 +64,9 @@ def _eliminate(matrix: Any, rows: Any) -> None:
 
 
 @export("linalg.lu")
-def lu(input: TensorLike, output_idx_type: Any = int32, name: str | None = None) -> Any:
+def lu(
+    input: TensorLike, output_idx_type: DType = int32, name: str | None = None
+) -> Any:
     """LU decompositions with pivoting.
 
     input[p] = L @ U

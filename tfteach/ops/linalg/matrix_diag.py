@@ -272,9 +272,9 @@ def matrix_diag(
     diagonal: TensorLike,
     name: str | None = "diag",
     k: TensorLike = 0,
-    num_rows: Any = -1,
-    num_cols: Any = -1,
-    padding_value: Any = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
 ) -> Tensor:
     """Matrices with given diagonals.
 
@@ -317,7 +317,7 @@ def matrix_diag_part(
     input: TensorLike,
     name: str | None = "diag_part",
     k: TensorLike = 0,
-    padding_value: Any = 0,
+    padding_value: TensorLike = 0,
 ) -> Tensor:
     """Diagonals of matrices; unlike in TensorFlow 1.15, `k` has an effect.
 
@@ -424,7 +424,7 @@ def diag_part(input: TensorLike, name: str | None = None) -> Tensor:
 @export("eye", "linalg.eye")
 def eye(
     num_rows: TensorLike,
-    num_columns: Any = None,
+    num_columns: TensorLike | None = None,
     batch_shape: Tensor | Sequence[int] | None = None,
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,

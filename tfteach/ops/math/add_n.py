@@ -18,7 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, as_shape
-from tfteach.framework.type_aliases import ArrayModule, ShapeLike, TensorLike
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, ShapeLike, TensorLike
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.stack_unstack import brackets
 from tfteach.ops.math.compare import NUMBER_TYPES
@@ -133,7 +133,7 @@ class AccumulateNV2(Op):
 def accumulate_n(
     inputs: Sequence[TensorLike],
     shape: ShapeLike | None = None,
-    tensor_dtype: Any = None,
+    tensor_dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The sum of a list of tensors, as `add_n`.

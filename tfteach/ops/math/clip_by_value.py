@@ -56,8 +56,8 @@ class ClipByValue(Op):
 @export("clip_by_value")
 def clip_by_value(
     t: TensorLike | IndexedSlices,
-    clip_value_min: Any,
-    clip_value_max: Any,
+    clip_value_min: TensorLike,
+    clip_value_max: TensorLike,
     name: str | None = None,
 ) -> Any:
     """Each element clipped to the range from `clip_value_min` to `clip_value_max`.

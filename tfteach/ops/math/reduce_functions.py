@@ -334,7 +334,7 @@ def argmax(
     input: TensorLike,
     axis: TensorLike | None = None,
     name: str | None = None,
-    dimension: Any = None,
+    dimension: TensorLike | None = None,
     output_type: DTypeLike = int64,
 ) -> Tensor:
     """Index of the largest element along an axis; the first on ties.
@@ -368,7 +368,7 @@ def argmax(
 @export("arg_max")
 def arg_max(
     input: TensorLike,
-    dimension: Any,
+    dimension: TensorLike,
     output_type: DTypeLike = int64,
     name: str | None = None,
 ) -> Tensor:
@@ -383,7 +383,7 @@ def argmin(
     input: TensorLike,
     axis: TensorLike | None = None,
     name: str | None = None,
-    dimension: Any = None,
+    dimension: TensorLike | None = None,
     output_type: DTypeLike = int64,
 ) -> Tensor:
     """Index of the smallest element along an axis; the first on ties.
@@ -417,7 +417,7 @@ def argmin(
 @export("arg_min")
 def arg_min(
     input: TensorLike,
-    dimension: Any,
+    dimension: TensorLike,
     output_type: DTypeLike = int64,
     name: str | None = None,
 ) -> Tensor:

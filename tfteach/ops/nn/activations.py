@@ -357,7 +357,7 @@ def selu(features: TensorLike, name: str | None = None) -> Tensor:
 
 @export("nn.leaky_relu")
 def leaky_relu(
-    features: TensorLike, alpha: Any = 0.2, name: str | None = None
+    features: TensorLike, alpha: float = 0.2, name: str | None = None
 ) -> Tensor:
     """`x` if x > 0, else `alpha x`.
 

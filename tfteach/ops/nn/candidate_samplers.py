@@ -6,6 +6,7 @@ Source: core/ops/candidate_sampling_ops.cc; python/ops/candidate_sampling_ops.py
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -382,7 +383,7 @@ def fixed_unigram_candidate_sampler(
     num_reserved_ids: int = 0,
     num_shards: int = 1,
     shard: int = 0,
-    unigrams: Any = (),
+    unigrams: Sequence[float] = (),
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:

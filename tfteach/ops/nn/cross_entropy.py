@@ -286,7 +286,7 @@ def _as_matrix(logits: Tensor) -> Tensor:
 
 @export("nn.softmax_cross_entropy_with_logits")
 def softmax_cross_entropy_with_logits(
-    _sentinel: Any = None,
+    _sentinel: object | None = None,
     labels: TensorLike | None = None,
     logits: TensorLike | None = None,
     dim: int = -1,

@@ -22,7 +22,7 @@ from tfteach.ops.random.random_ops import random_uniform
 def dropout(
     x: TensorLike,
     keep_prob: Any = None,
-    noise_shape: Any = None,
+    noise_shape: TensorLike | None = None,
     seed: int | None = None,
     name: str | None = None,
     rate: TensorLike | None = None,

@@ -25,7 +25,7 @@ from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import fill
 from tfteach.ops.core.identity_reshape import expand_dims, identity, reshape
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.binary import pow as power
@@ -190,7 +190,7 @@ def _clip(rows: Tensor, ids: Tensor, max_norm: float | None) -> Tensor:
 def embedding_lookup_sparse(
     params: TensorLike,
     sp_ids: Any,
-    sp_weights: Any,
+    sp_weights: SparseTensorLike,
     partition_strategy: str = "mod",
     name: str | None = None,
     combiner: str | None = None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float16, float32
@@ -26,10 +25,10 @@ from tfteach.ops.math.unary import reciprocal, square
 def moments(
     x: Tensor,
     axes: TensorLike,
-    shift: Any = None,
+    shift: TensorLike | None = None,
     name: str | None = None,
-    keep_dims: Any = None,
-    keepdims: Any = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Mean and variance over some axes.
 
@@ -71,10 +70,10 @@ def moments(
 def sufficient_statistics(
     x: TensorLike,
     axes: Iterable[int],
-    shift: Any = None,
-    keep_dims: Any = None,
+    shift: TensorLike | None = None,
+    keep_dims: bool | None = None,
     name: str | None = None,
-    keepdims: Any = None,
+    keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """Sufficient statistics for mean and variance over some axes.
 
@@ -149,8 +148,8 @@ def weighted_moments(
     axes: TensorLike,
     frequency_weights: TensorLike,
     name: str | None = None,
-    keep_dims: Any = None,
-    keepdims: Any = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Mean and variance over some axes, with a weight per element.
 

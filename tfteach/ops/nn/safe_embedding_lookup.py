@@ -21,7 +21,7 @@ from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones_like, zeros_like
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape, size
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import greater, greater_equal, logical_and
@@ -34,7 +34,7 @@ from tfteach.ops.sparse.sparse_shape import sparse_fill_empty_rows, sparse_resha
 @export("nn.safe_embedding_lookup_sparse")
 def safe_embedding_lookup_sparse(
     embedding_weights: Any,
-    sparse_ids: Any,
+    sparse_ids: SparseTensorLike,
     sparse_weights: Any = None,
     combiner: str | None = "mean",
     default_id: int | None = None,

@@ -37,7 +37,7 @@ def _check_shapes(logits: Tensor, labels: Tensor, names: str) -> None:
 
 @export("nn.sigmoid_cross_entropy_with_logits")
 def sigmoid_cross_entropy_with_logits(
-    _sentinel: Any = None,
+    _sentinel: object | None = None,
     labels: TensorLike | None = None,
     logits: TensorLike | None = None,
     name: str | None = None,

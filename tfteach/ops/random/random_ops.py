@@ -309,7 +309,7 @@ def random_normal(
 def truncated_normal(
     shape: ShapeLike,
     mean: TensorLike = 0.0,
-    stddev: Any = 1.0,
+    stddev: TensorLike = 1.0,
     dtype: DTypeLike = float32,
     seed: int | None = None,
     name: str | None = None,
@@ -338,8 +338,8 @@ def _scaled(
 @export("random_uniform", "random.uniform")
 def random_uniform(
     shape: TensorLike,
-    minval: Any = 0,
-    maxval: Any = None,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
     dtype: DTypeLike = float32,
     seed: int | None = None,
     name: str | None = None,
@@ -391,7 +391,7 @@ def random_shuffle(
 @export("multinomial", "random.multinomial")
 def multinomial(
     logits: TensorLike,
-    num_samples: Any,
+    num_samples: TensorLike,
     seed: int | None = None,
     name: str | None = None,
     output_dtype: DTypeLike | None = None,
@@ -414,7 +414,7 @@ def multinomial(
 @export("random.categorical")
 def categorical(
     logits: TensorLike,
-    num_samples: Any,
+    num_samples: TensorLike,
     dtype: DTypeLike | None = None,
     seed: int | None = None,
     name: str | None = None,

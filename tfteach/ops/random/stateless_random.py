@@ -202,8 +202,8 @@ class StatelessMultinomial(Op):
 def stateless_random_uniform(
     shape: ShapeLike,
     seed: TensorLike,
-    minval: Any = 0,
-    maxval: Any = None,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
     dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:
@@ -291,7 +291,7 @@ def stateless_truncated_normal(
     shape: ShapeLike,
     seed: TensorLike,
     mean: TensorLike = 0.0,
-    stddev: Any = 1.0,
+    stddev: TensorLike = 1.0,
     dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:
@@ -316,7 +316,7 @@ def _drawn(
 @export("random.stateless_multinomial")
 def stateless_multinomial(
     logits: TensorLike,
-    num_samples: Any,
+    num_samples: TensorLike,
     seed: TensorLike,
     output_dtype: DTypeLike = int64,
     name: str | None = None,
@@ -340,7 +340,7 @@ def stateless_multinomial(
 @export("random.stateless_categorical")
 def stateless_categorical(
     logits: TensorLike,
-    num_samples: Any,
+    num_samples: TensorLike,
     seed: TensorLike,
     dtype: DTypeLike = int64,
     name: str | None = None,

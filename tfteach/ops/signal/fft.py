@@ -438,7 +438,9 @@ def irfft(
 
 @export("signal.rfft2d", "spectral.rfft2d")
 def rfft2d(
-    input_tensor: TensorLike, fft_length: Any = None, name: str | None = None
+    input_tensor: TensorLike,
+    fft_length: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Half of the transforms of real matrices; see `tf.signal.rfft`."""
     return _real_transform(RFFT2D, "rfft2d", input_tensor, fft_length, name)
@@ -446,7 +448,9 @@ def rfft2d(
 
 @export("signal.irfft2d", "spectral.irfft2d")
 def irfft2d(
-    input_tensor: TensorLike, fft_length: Any = None, name: str | None = None
+    input_tensor: TensorLike,
+    fft_length: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The real matrices with the given half transform; see `tf.signal.irfft`."""
     return _real_transform(IRFFT2D, "irfft2d", input_tensor, fft_length, name)
@@ -454,7 +458,9 @@ def irfft2d(
 
 @export("signal.rfft3d", "spectral.rfft3d")
 def rfft3d(
-    input_tensor: TensorLike, fft_length: Any = None, name: str | None = None
+    input_tensor: TensorLike,
+    fft_length: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Half of the transforms of real tensors over three axes; without gradient."""
     return _real_transform(RFFT3D, "rfft3d", input_tensor, fft_length, name)
@@ -462,7 +468,9 @@ def rfft3d(
 
 @export("signal.irfft3d", "spectral.irfft3d")
 def irfft3d(
-    input_tensor: TensorLike, fft_length: Any = None, name: str | None = None
+    input_tensor: TensorLike,
+    fft_length: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Real tensors from half transforms over three axes; see `tf.signal.irfft`."""
     return _real_transform(IRFFT3D, "irfft3d", input_tensor, fft_length, name)

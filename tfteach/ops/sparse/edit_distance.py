@@ -16,7 +16,7 @@ from tfteach.framework.shape_checks import (
     require_vector,
 )
 from tfteach.framework.type_aliases import ArrayModule
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
 from tfteach.ops.sparse.sparse_shape import SparseShapeOp
 
@@ -109,7 +109,10 @@ def _distance(a: list[Any], b: list[Any]) -> int:
 
 @export("edit_distance")
 def edit_distance(
-    hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance"
+    hypothesis: SparseTensorLike,
+    truth: SparseTensorLike,
+    normalize: bool = True,
+    name: str = "edit_distance",
 ) -> Tensor:
     """The Levenshtein distance of each hypothesis to its truth.
 

@@ -168,8 +168,8 @@ class SparseAddGrad(MultiOutputOp):
 def sparse_add(
     a: SparseTensorLike | TensorLike,
     b: SparseTensorLike | TensorLike,
-    threshold: Any = None,
-    thresh: Any = None,
+    threshold: TensorLike | None = None,
+    thresh: TensorLike | None = None,
 ) -> Any:
     """The sum of two tensors, at least one of which is sparse.
 
@@ -301,7 +301,9 @@ def _pairwise(op: Pairwise, sp_a: Any, sp_b: Any, name: str | None) -> SparseTen
 
 
 @export("sparse_maximum", "sparse.maximum")
-def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def sparse_maximum(
+    sp_a: SparseTensorLike, sp_b: SparseTensorLike, name: str | None = None
+) -> SparseTensor:
     """The larger value at each index where either SparseTensor has one.
 
     Missing values count as zero.
@@ -312,7 +314,9 @@ def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTenso
 
 
 @export("sparse_minimum", "sparse.minimum")
-def sparse_minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def sparse_minimum(
+    sp_a: SparseTensorLike, sp_b: SparseTensorLike, name: str | None = None
+) -> SparseTensor:
     """The smaller value at each index where either SparseTensor has one.
 
     Missing values count as zero.

@@ -26,7 +26,7 @@ from tfteach.framework.type_aliases import ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.math.reduce_functions import reduce_max
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
 from tfteach.ops.sparse.sparse_shape import SparseShapeOp
@@ -96,7 +96,7 @@ class SparseSplit(SparseShapeOp, MultiOutputOp):
 @export("sparse_split", "sparse.split")
 def sparse_split(
     keyword_required: Any = None,
-    sp_input: Any = None,
+    sp_input: SparseTensorLike | None = None,
     num_split: int | None = None,
     axis: TensorLike | None = None,
     name: str | None = None,

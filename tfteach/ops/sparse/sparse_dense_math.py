@@ -37,7 +37,11 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones, zeros, zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.core.shape_ops import shape, size
-from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
+from tfteach.ops.core.sparse_tensor import (
+    SparseTensor,
+    SparseTensorLike,
+    SparseTensorValue,
+)
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import not_equal
 from tfteach.ops.math.reduce_functions import reduce_sum
@@ -81,7 +85,7 @@ def parts_of(*values: SparseTensor) -> list[Tensor]:
 
 @export("sparse_tensor_to_dense", "sparse.to_dense")
 def sparse_tensor_to_dense(
-    sp_input: Any,
+    sp_input: SparseTensorLike,
     default_value: TensorLike | None = None,
     validate_indices: bool = True,
     name: str | None = None,
@@ -234,7 +238,7 @@ class SparseTensorDenseMatMul(Op):
 
 @export("sparse_tensor_dense_matmul", "sparse.matmul", "sparse.sparse_dense_matmul")
 def sparse_tensor_dense_matmul(
-    sp_a: Any,
+    sp_a: SparseTensorLike,
     b: TensorLike,
     adjoint_a: bool = False,
     adjoint_b: bool = False,

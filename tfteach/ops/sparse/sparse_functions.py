@@ -29,7 +29,11 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import fill, ones_like
 from tfteach.ops.core.identity_reshape import expand_dims, identity, reshape
 from tfteach.ops.core.shape_ops import rank, shape
-from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
+from tfteach.ops.core.sparse_tensor import (
+    SparseTensor,
+    SparseTensorLike,
+    SparseTensorValue,
+)
 from tfteach.ops.math.binary import add, maximum
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.range import range as range_of
@@ -40,7 +44,7 @@ from tfteach.ops.sparse.sparse_to_dense import sparse_to_dense
 
 
 @export("sparse_retain", "sparse.retain")
-def sparse_retain(sp_input: Any, to_retain: TensorLike) -> SparseTensor:
+def sparse_retain(sp_input: SparseTensorLike, to_retain: TensorLike) -> SparseTensor:
     """The entries of a SparseTensor for which `to_retain` is true.
 
     Args:
@@ -60,7 +64,7 @@ def sparse_retain(sp_input: Any, to_retain: TensorLike) -> SparseTensor:
 
 @export("sparse_transpose", "sparse.transpose")
 def sparse_transpose(
-    sp_input: Any, perm: Any = None, name: str | None = None
+    sp_input: SparseTensorLike, perm: TensorLike | None = None, name: str | None = None
 ) -> SparseTensor:
     """A SparseTensor with its axes in the order `perm` (reversed if None).
 
@@ -82,7 +86,7 @@ def sparse_transpose(
 @export("sparse_merge", "sparse.merge")
 def sparse_merge(
     sp_ids: Any,
-    sp_values: Any,
+    sp_values: SparseTensorLike,
     vocab_size: Any,
     name: str | None = None,
     already_sorted: bool = False,
@@ -144,7 +148,7 @@ def sparse_merge(
 
 @export("sparse_to_indicator", "sparse.to_indicator")
 def sparse_to_indicator(
-    sp_input: Any, vocab_size: Any, name: str | None = None
+    sp_input: SparseTensorLike, vocab_size: Any, name: str | None = None
 ) -> Tensor:
     """Membership of ids in each row of a SparseTensor: bool [batch, vocab_size].
 
@@ -172,7 +176,9 @@ def sparse_to_indicator(
 
 
 @export("sparse_reset_shape", "sparse.reset_shape")
-def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+def sparse_reset_shape(
+    sp_input: SparseTensorLike, new_shape: TensorLike | None = None
+) -> SparseTensor:
     """A SparseTensor with the same indices and another dense shape.
 
     Args:
@@ -209,7 +215,7 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 
 @export("sparse_mask")
 def sparse_mask(
-    a: IndexedSlices, mask_indices: Any, name: str | None = None
+    a: IndexedSlices, mask_indices: TensorLike, name: str | None = None
 ) -> IndexedSlices:
     """An IndexedSlices without the slices at `mask_indices`.
 

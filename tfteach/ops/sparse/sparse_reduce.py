@@ -28,7 +28,7 @@ from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import rank
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import both
@@ -227,10 +227,10 @@ def _reduce(
 
 @export("sparse_reduce_sum", "sparse.reduce_sum")
 def sparse_reduce_sum(
-    sp_input: Any,
+    sp_input: SparseTensorLike,
     axis: TensorLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The sums of a SparseTensor along axes, as a dense Tensor.
@@ -262,10 +262,10 @@ def sparse_reduce_sum(
 
 @export("sparse_reduce_sum_sparse", "sparse.reduce_sum_sparse")
 def sparse_reduce_sum_sparse(
-    sp_input: Any,
+    sp_input: SparseTensorLike,
     axis: TensorLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> SparseTensor:
     """`tf.sparse_reduce_sum` with a SparseTensor as the result.
@@ -280,10 +280,10 @@ def sparse_reduce_sum_sparse(
 
 @export("sparse_reduce_max", "sparse.reduce_max")
 def sparse_reduce_max(
-    sp_input: Any,
+    sp_input: SparseTensorLike,
     axis: TensorLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The maxima of the stored values along axes, as a dense Tensor; 0 where none are.
@@ -300,10 +300,10 @@ def sparse_reduce_max(
 
 @export("sparse_reduce_max_sparse", "sparse.reduce_max_sparse")
 def sparse_reduce_max_sparse(
-    sp_input: Any,
+    sp_input: SparseTensorLike,
     axis: TensorLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> SparseTensor:
     """`tf.sparse_reduce_max` with a SparseTensor as the result.
@@ -371,7 +371,7 @@ class SparseSoftmax(Op):
 
 
 @export("sparse_softmax", "sparse.softmax")
-def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+def sparse_softmax(sp_input: SparseTensorLike, name: str | None = None) -> SparseTensor:
     """Softmax over the stored values of the last axis; missing ones have no weight.
 
     Args:

@@ -23,7 +23,7 @@ from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.protos.wire_format import chunk, read_varint, varint
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.sparse.coo_arrays import check_ordered
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
 from tfteach.ops.sparse.sparse_shape import SparseShapeOp
@@ -283,7 +283,7 @@ def _checked(row: list[bytes], number: int, dtype: DType) -> tuple[Any, Any, Any
 
 @export("serialize_sparse", "io.serialize_sparse")
 def serialize_sparse(
-    sp_input: Any, name: str | None = None, out_type: DTypeLike = string
+    sp_input: SparseTensorLike, name: str | None = None, out_type: DTypeLike = string
 ) -> Tensor:
     """A SparseTensor as three strings: its indices, values and shape.
 
@@ -307,7 +307,7 @@ def serialize_sparse(
 
 @export("serialize_many_sparse", "io.serialize_many_sparse")
 def serialize_many_sparse(
-    sp_input: Any, name: str | None = None, out_type: DTypeLike = string
+    sp_input: SparseTensorLike, name: str | None = None, out_type: DTypeLike = string
 ) -> Tensor:
     """Each row of a SparseTensor as three strings: its indices, values and shape.
 

@@ -34,7 +34,7 @@ from tfteach.ops.core.constant import Const, constant
 from tfteach.ops.core.fill import Fill
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.shape_ops import Rank, Shape_, Size, shape
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.core.stack_unstack import Pack
 from tfteach.ops.math.cast import Cast, cast
 from tfteach.ops.math.compare import Equal, NotEqual
@@ -85,7 +85,7 @@ class SparseReorder(SparseShapeOp, MultiOutputOp):
 
 
 @export("sparse_reorder", "sparse.reorder")
-def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+def sparse_reorder(sp_input: SparseTensorLike, name: str | None = None) -> SparseTensor:
     """The same SparseTensor with its entries in row-major order.
 
     Example:
@@ -163,7 +163,7 @@ class SparseReshape(SparseShapeOp, MultiOutputOp):
 
 @export("sparse_reshape", "sparse.reshape")
 def sparse_reshape(
-    sp_input: Any, shape: TensorLike, name: str | None = None
+    sp_input: SparseTensorLike, shape: TensorLike, name: str | None = None
 ) -> SparseTensor:
     """A SparseTensor reshaped, with its values in the same order.
 
@@ -329,7 +329,10 @@ class SparseSliceGrad(SparseShapeOp):
 
 @export("sparse_slice", "sparse.slice")
 def sparse_slice(
-    sp_input: Any, start: TensorLike, size: TensorLike, name: str | None = None
+    sp_input: SparseTensorLike,
+    start: TensorLike,
+    size: TensorLike,
+    name: str | None = None,
 ) -> SparseTensor:
     """The block of a SparseTensor from `start` with the given `size`.
 
@@ -450,7 +453,7 @@ class SparseFillEmptyRowsGrad(SparseShapeOp, MultiOutputOp):
 
 @export("sparse_fill_empty_rows", "sparse.fill_empty_rows")
 def sparse_fill_empty_rows(
-    sp_input: Any, default_value: TensorLike, name: str | None = None
+    sp_input: SparseTensorLike, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
     """A SparseTensor with `default_value` at column 0 of each empty row.
 

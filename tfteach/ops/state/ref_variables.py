@@ -255,7 +255,10 @@ def assign(
 
 @export("assign_add")
 def assign_add(
-    ref: Any, value: TensorLike, use_locking: Any = None, name: str | None = None
+    ref: Any,
+    value: TensorLike,
+    use_locking: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Add `value` to a variable; returns its new value.  See `tf.assign`."""
     if not ref.dtype.is_ref:
@@ -265,7 +268,10 @@ def assign_add(
 
 @export("assign_sub")
 def assign_sub(
-    ref: Any, value: TensorLike, use_locking: Any = None, name: str | None = None
+    ref: Any,
+    value: TensorLike,
+    use_locking: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Subtract `value` from a variable; returns a Tensor of its new value."""
     if not ref.dtype.is_ref:

@@ -210,7 +210,7 @@ class Substr(TextOp):
 def substr(
     input: TensorLike,
     pos: TensorLike,
-    len: Any,
+    len: TensorLike,
     name: str | None = None,
     unit: str = "BYTE",
 ) -> Tensor:

@@ -177,7 +177,7 @@ def strings_split(
     sep: TensorLike | None = None,
     maxsplit: int = -1,
     result_type: str = "SparseTensor",
-    source: Any = None,
+    source: TensorLike | None = None,
     name: str | None = None,
 ) -> SparseTensor:
     """Each string of a vector split as by Python's `str.split`.

@@ -129,12 +129,12 @@ def conv2d(
     input: TensorLike,
     filter: TensorLike | None = None,
     strides: Sequence[int] | None = None,
-    padding: Any = None,
+    padding: str | Sequence[Sequence[int]] | None = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str | None = "NHWC",
     dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """The convolution of an image with a filter (cross-correlation).
 
@@ -180,7 +180,7 @@ def conv2d_backprop_input(
     filter: TensorLike | None = None,
     out_backprop: TensorLike | None = None,
     strides: Sequence[int] | None = None,
-    padding: Any = None,
+    padding: str | Sequence[Sequence[int]] | None = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str | None = "NHWC",
     dilations: Sequence[int] = (1, 1, 1, 1),
@@ -219,7 +219,7 @@ def conv2d_backprop_filter(
     filter_sizes: TensorLike,
     out_backprop: TensorLike,
     strides: Sequence[int],
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     use_cudnn_on_gpu: bool = True,
     data_format: str | None = "NHWC",
     dilations: Sequence[int] = (1, 1, 1, 1),
@@ -260,7 +260,7 @@ def conv2d_transpose(
     data_format: str | None = "NHWC",
     name: str | None = None,
     input: TensorLike | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
     dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """The transposed convolution: every input adds a scaled filter to the output.

@@ -111,11 +111,11 @@ def conv3d(
     input: TensorLike,
     filter: TensorLike | None = None,
     strides: Sequence[int] | None = None,
-    padding: Any = None,
+    padding: str | Sequence[Sequence[int]] | None = None,
     data_format: str | None = "NDHWC",
     dilations: Sequence[int] = ONES,
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """The convolution of a volume with a filter (cross-correlation).
 
@@ -153,7 +153,7 @@ def conv3d_backprop_filter(
     filter_sizes: TensorLike,
     out_backprop: TensorLike,
     strides: Sequence[int],
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = "NDHWC",
     dilations: Sequence[int] = ONES,
     name: str | None = None,
@@ -187,11 +187,11 @@ def conv3d_transpose(
     filter: TensorLike | None = None,
     output_shape: TensorLike | None = None,
     strides: Sequence[int] | None = None,
-    padding: Any = "SAME",
+    padding: str = "SAME",
     data_format: str | None = "NDHWC",
     name: str | None = None,
     input: TensorLike | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
     dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """The transposed convolution of a volume; see `tf.nn.conv2d_transpose`.

@@ -52,7 +52,7 @@ def with_space_to_batch(
     padding: str,
     op: Build,
     filter_shape: TensorLike | None = None,
-    spatial_dims: Any = None,
+    spatial_dims: Sequence[int] | None = None,
     data_format: str | None = None,
 ) -> Tensor:
     """`op` applied to pixels `dilation_rate` apart.
@@ -200,12 +200,12 @@ def _adjust(tensor: Tensor, fill: int, dims: list[int]) -> Any:
 def convolution(
     input: TensorLike,
     filter: TensorLike,
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     strides: Sequence[int] | None = None,
     dilation_rate: Any = None,
     name: str | None = None,
     data_format: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
     dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """A convolution over one, two or three dimensions.
@@ -359,7 +359,7 @@ def atrous_conv2d(
     value: TensorLike,
     filters: TensorLike,
     rate: int,
-    padding: Any,
+    padding: str,
     name: str | None = None,
 ) -> Tensor:
     """A convolution with pixels `rate` apart (from French "à trous", with holes).
@@ -389,7 +389,7 @@ def atrous_conv2d_transpose(
     filters: TensorLike,
     output_shape: Tensor | Sequence[int],
     rate: int,
-    padding: Any,
+    padding: str,
     name: str | None = None,
 ) -> Tensor:
     """The transposed convolution of `tf.nn.atrous_conv2d`.

@@ -199,12 +199,12 @@ class ExtractVolumePatches(_Patches):
 @export("extract_image_patches", "image.extract_image_patches")
 def extract_image_patches(
     images: TensorLike,
-    ksizes: Any = None,
+    ksizes: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
     rates: Any = None,
     padding: Any = None,
     name: str | None = None,
-    sizes: Any = None,
+    sizes: Sequence[int] | None = None,
 ) -> Tensor:
     """The windows of images, each stored as the channels of one pixel.
 
@@ -237,7 +237,8 @@ def extract_image_patches(
 
 @export("image.extract_patches")
 def extract_patches(
-    images: TensorLike, sizes: Any, strides: Sequence[int], rates: Any, padding: Any,
+    images: TensorLike, sizes: Sequence[int], strides: Sequence[int],
+    rates: Sequence[int], padding: str,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """`tf.image.extract_image_patches` with the arguments of TF 2."""
@@ -247,9 +248,9 @@ def extract_patches(
 @export("extract_volume_patches")
 def extract_volume_patches(
     input: TensorLike,
-    ksizes: Any,
+    ksizes: Sequence[int],
     strides: Sequence[int],
-    padding: Any,
+    padding: str,
     name: str | None = None,
 ) -> Tensor:
     """The windows of volumes, each stored as the channels of one voxel.

@@ -178,8 +178,8 @@ def dilation2d(
     input: TensorLike,
     filter: TensorLike | None = None,
     strides: Sequence[int] | None = None,
-    rates: Any = None,
-    padding: Any = None,
+    rates: Sequence[int] | None = None,
+    padding: str | Sequence[Sequence[int]] | None = None,
     name: str | None = None,
     filters: TensorLike | None = None,
     dilations: Sequence[int] | None = None,
@@ -222,8 +222,8 @@ def erosion2d(
     value: TensorLike,
     kernel: TensorLike,
     strides: Sequence[int],
-    rates: Any,
-    padding: Any,
+    rates: Sequence[int],
+    padding: str | Sequence[Sequence[int]],
     name: str | None = None,
 ) -> Tensor:
     """The minimum of value minus kernel in each window (grey-scale erosion).

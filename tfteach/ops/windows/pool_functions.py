@@ -42,7 +42,7 @@ def max_pool1d(
     input: TensorLike,
     ksize: Sequence[int],
     strides: Sequence[int],
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = "NWC",
     name: str | None = None,
 ) -> Tensor:
@@ -73,7 +73,7 @@ def avg_pool1d(
     input: TensorLike,
     ksize: Sequence[int],
     strides: Sequence[int],
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = "NWC",
     name: str | None = None,
 ) -> Tensor:
@@ -122,7 +122,7 @@ def max_pool3d(
     input: TensorLike,
     ksize: Sequence[int],
     strides: Sequence[int],
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = "NDHWC",
     name: str | None = None,
 ) -> Tensor:
@@ -154,7 +154,7 @@ def avg_pool3d(
     input: TensorLike,
     ksize: Sequence[int],
     strides: Sequence[int],
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = "NDHWC",
     name: str | None = None,
 ) -> Tensor:
@@ -196,7 +196,7 @@ def max_pool_v2(
     input: TensorLike,
     ksize: Sequence[int],
     strides: Sequence[int],
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -226,7 +226,7 @@ def avg_pool_v2(
     input: TensorLike,
     ksize: Sequence[int],
     strides: Sequence[int],
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -241,10 +241,10 @@ def avg_pool_v2(
 @export("nn.pool")
 def pool(
     input: TensorLike,
-    window_shape: Any,
+    window_shape: Sequence[int],
     pooling_type: str,
     padding: str,
-    dilation_rate: Any = None,
+    dilation_rate: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
     name: str | None = None,
     data_format: str | None = None,

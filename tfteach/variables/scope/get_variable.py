@@ -8,7 +8,7 @@ Source: python/ops/variable_scope.py (API, naming rules and messages).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from enum import Enum
 from typing import Any
@@ -128,10 +128,10 @@ def get_variable(
     partitioner: Partitioner | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
-    custom_getter: Any = None,
+    custom_getter: Callable[..., Any] | None = None,
     constraint: Constraint | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """The variable of that name in the open variable scope, existing or new.
 
@@ -179,10 +179,10 @@ def get_local_variable(
     partitioner: Partitioner | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
-    custom_getter: Any = None,
+    custom_getter: Callable[..., Any] | None = None,
     constraint: Constraint | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """`get_variable` for `tf.GraphKeys.LOCAL_VARIABLES`; never trainable, as in TF."""
     kwargs = {k: v for k, v in locals().items() if k != "name"}
@@ -225,8 +225,8 @@ class variable_scope:
         regularizer: Regularizer | None = None,
         caching_device: DeviceLike | None = None,
         partitioner: Partitioner | None = None,
-        custom_getter: Any = None,
-        reuse: Any = None,
+        custom_getter: Callable[..., Any] | None = None,
+        reuse: bool | None = None,
         dtype: DTypeLike | None = None,
         use_resource: bool | None = None,
         constraint: Constraint | None = None,
@@ -350,14 +350,14 @@ def _as_open(opened: _Open, scope: VariableScope) -> Iterator[None]:
 @contextmanager
 def variable_op_scope(
     values: Any,
-    name_or_scope: Any,
+    name_or_scope: VariableScope | str,
     default_name: str | None = None,
     initializer: Initializer | None = None,
     regularizer: Regularizer | None = None,
     caching_device: DeviceLike | None = None,
     partitioner: Partitioner | None = None,
-    custom_getter: Any = None,
-    reuse: Any = None,
+    custom_getter: Callable[..., Any] | None = None,
+    reuse: bool | None = None,
     dtype: DTypeLike | None = None,
     use_resource: bool | None = None,
     constraint: Constraint | None = None,

@@ -25,7 +25,7 @@ def make_template(
     func_: Callable[..., Any],
     create_scope_now_: bool = False,
     unique_name_: str | None = None,
-    custom_getter_: Any = None,
+    custom_getter_: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> Template:
     """`func_` as a function whose calls share the variables of `tf.get_variable`.

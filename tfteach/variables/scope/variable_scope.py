@@ -61,13 +61,13 @@ class VariableScope:
 
     def __init__(
         self,
-        reuse: Any,
+        reuse: bool,
         name: str = "",
         initializer: Initializer | None = None,
         regularizer: Regularizer | None = None,
         caching_device: DeviceLike | None = None,
         partitioner: Partitioner | None = None,
-        custom_getter: Any = None,
+        custom_getter: Callable[..., Any] | None = None,
         name_scope: str = "",
         dtype: DTypeLike = float32,
         use_resource: bool | None = None,
@@ -139,7 +139,7 @@ class VariableScope:
     def set_partitioner(self, partitioner: Partitioner | None) -> None:
         self._partitioner = partitioner
 
-    def set_custom_getter(self, custom_getter: Any) -> None:
+    def set_custom_getter(self, custom_getter: Callable[..., Any]) -> None:
         self._custom_getter = custom_getter
 
     def set_dtype(self, dtype: DTypeLike) -> None:
@@ -165,7 +165,7 @@ class VariableScope:
         """The local variables of this scope."""
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
-    def inside(self, name: str, reuse: Any, name_scope: str, given: Any) -> Any:
+    def inside(self, name: str, reuse: bool, name_scope: str, given: Any) -> Any:
         """A scope with this one's defaults where `given` has None."""
         values = {key: getattr(self, "_" + key) for key in DEFAULTS}
         own_getter = given.get("custom_getter")
@@ -184,17 +184,17 @@ class VariableScope:
         dtype: DTypeLike | None = None,
         initializer: Initializer | None = None,
         regularizer: Regularizer | None = None,
-        reuse: Any = None,
+        reuse: bool | None = None,
         trainable: bool | None = None,
         collections: CollectionNames | None = None,
         caching_device: DeviceLike | None = None,
         partitioner: Partitioner | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
-        custom_getter: Any = None,
+        custom_getter: Callable[..., Any] | None = None,
         constraint: Constraint | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
     ) -> Any:
         """`tf.get_variable` in this scope, from the given store."""
         kwargs = dict(locals())

@@ -26,6 +26,7 @@ from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import argmax, reduce_max
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 @export("contrib.crf.viterbi_decode")
@@ -69,7 +70,9 @@ class CrfDecodeForwardRnnCell(CrfCell):
     Source: contrib/crf/python/ops/crf.py.
     """
 
-    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
+    def __call__(
+        self, inputs: TensorLike, state: Any, scope: VariableScope | str | None = None
+    ) -> Any:
         scores = expand_dims(state, 2) + self._transition_params
         best = inputs + reduce_max(scores, [1])
         return cast(argmax(scores, 1), int32), best
@@ -96,7 +99,9 @@ class CrfDecodeBackwardRnnCell(RNNCell):
     def output_size(self) -> int:
         return 1
 
-    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
+    def __call__(
+        self, inputs: TensorLike, state: Any, scope: VariableScope | str | None = None
+    ) -> Any:
         state = squeeze(state, axis=[1])
         rows = range_of(shape(inputs)[0])
         places = stack([rows, state], axis=1)

@@ -32,6 +32,7 @@ from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.statistics import reduce_logsumexp
 from tfteach.variables.scope import get_variable
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 def known_size(tensor: Any, axis: int) -> int | None:
@@ -290,7 +291,9 @@ class CrfForwardRnnCell(CrfCell):
     Source: contrib/crf/python/ops/crf.py.
     """
 
-    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
+    def __call__(
+        self, inputs: TensorLike, state: Any, scope: VariableScope | str | None = None
+    ) -> Any:
         scores = expand_dims(state, 2) + self._transition_params
         alphas = inputs + reduce_logsumexp(scores, [1])
         return alphas, alphas

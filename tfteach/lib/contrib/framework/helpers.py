@@ -5,6 +5,7 @@ Source: contrib/framework/python/framework/.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.control.checks.ranks import assert_scalar as assert_scalar
@@ -101,7 +102,9 @@ def get_placeholders(graph: Graph) -> list[Tensor]:
 
 
 @export("contrib.framework.get_graph_from_inputs")
-def get_graph_from_inputs(op_input_list: Any, graph: Graph | None = None) -> Any:
+def get_graph_from_inputs(
+    op_input_list: Sequence[Any], graph: Graph | None = None
+) -> Any:
     """The graph of tensors; `graph` if there are no tensors.
 
     Raises:
@@ -117,7 +120,7 @@ class _Of:
 
 
 @export("contrib.framework.reduce_sum_n")
-def reduce_sum_n(tensors: Any, name: str | None = None) -> Tensor:
+def reduce_sum_n(tensors: Sequence[Any], name: str | None = None) -> Tensor:
     """The sum of all elements of several Tensors, a scalar.
 
     Raises:

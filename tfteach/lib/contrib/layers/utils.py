@@ -6,7 +6,7 @@ Source: contrib/layers/python/layers/utils.py.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -81,7 +81,7 @@ def get_tensor_aliases(tensor: Tensor) -> list[str]:
 
 
 @export("contrib.slim.utils.gather_tensors_aliases")
-def gather_tensors_aliases(tensors: Any) -> list[str]:
+def gather_tensors_aliases(tensors: Sequence[Any]) -> list[str]:
     """The aliases of several Tensors."""
     return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
 

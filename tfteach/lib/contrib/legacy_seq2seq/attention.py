@@ -39,6 +39,7 @@ from tfteach.ops.nn.embedding_lookup import embedding_lookup
 from tfteach.ops.nn.softmax import softmax
 from tfteach.ops.windows.conv_2d import conv2d
 from tfteach.variables.scope import get_variable, get_variable_scope, variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 class _Attention:
@@ -106,7 +107,7 @@ def attention_decoder(
     num_heads: int = 1,
     loop_function: NextInput | None = None,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Tensor], Any]:
     """`rnn_decoder` with attention in each step.
@@ -190,7 +191,7 @@ def embedding_attention_decoder(
     feed_previous: bool = False,
     update_embedding_for_previous: bool = True,
     dtype: DType | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Tensor], Any]:
     """`attention_decoder` for ids.
@@ -249,7 +250,7 @@ def embedding_attention_seq2seq(
     output_projection: Any = None,
     feed_previous: Any = False,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Tensor], Any]:
     """`embedding_rnn_seq2seq` with attention to all outputs of the encoder.

@@ -23,6 +23,7 @@ from tfteach.ops.math.reduce_functions import argmax
 from tfteach.ops.nn.bias_add import xw_plus_b
 from tfteach.ops.nn.embedding_lookup import embedding_lookup
 from tfteach.variables.scope import get_variable_scope, variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 NextInput = Callable[[Tensor, int], Any]
 Decode = Callable[[bool, bool], tuple[list[Any], Any]]
@@ -112,7 +113,7 @@ def rnn_decoder(
     initial_state: Any,
     cell: RNNCell,
     loop_function: NextInput | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[list[Any], Any]:
     """A cell run over a list of inputs, or over its own outputs.
 
@@ -154,7 +155,7 @@ def basic_rnn_seq2seq(
     decoder_inputs: Sequence[Any],
     cell: RNNCell,
     dtype: DTypeLike = float32,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[list[Any], Any]:
     """An encoder, and a decoder that starts with the final encoder state.
 
@@ -182,7 +183,7 @@ def tied_rnn_seq2seq(
     cell: RNNCell,
     loop_function: NextInput | None = None,
     dtype: DTypeLike = float32,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[list[Any], Any]:
     """An encoder and a decoder with shared variables.
 

@@ -28,6 +28,7 @@ from tfteach.lib.rnn.static import static_rnn
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.nn.embedding_lookup import embedding_lookup
 from tfteach.variables.scope import get_variable, variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 @export("contrib.legacy_seq2seq.embedding_rnn_decoder")
@@ -40,7 +41,7 @@ def embedding_rnn_decoder(
     output_projection: Any = None,
     feed_previous: bool = False,
     update_embedding_for_previous: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[list[Any], Any]:
     """`rnn_decoder` for ids.
 
@@ -90,7 +91,7 @@ def embedding_rnn_seq2seq(
     output_projection: Any = None,
     feed_previous: TensorLike = False,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[list[Any], Any]:
     """`basic_rnn_seq2seq` for ids, with an embedding on each side.
 
@@ -150,7 +151,7 @@ def embedding_tied_rnn_seq2seq(
     output_projection: Any = None,
     feed_previous: Any = False,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[list[Any], Any]:
     """`tied_rnn_seq2seq` for ids: one embedding and one cell for both sides.
 
@@ -215,7 +216,7 @@ def one2many_rnn_seq2seq(
     embedding_size: int,
     feed_previous: Any = False,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
     """An encoder, and several decoders that start with the final encoder state.
 

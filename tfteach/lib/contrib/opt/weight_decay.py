@@ -6,6 +6,7 @@ Source: contrib/opt/python/training/weight_decay_optimizers.py.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.convert import convert
@@ -42,7 +43,9 @@ class DecoupledWeightDecayExtension:
         self._weight_decay = weight_decay
         super().__init__(**kwargs)
 
-    def minimize(self, *args: Any, decay_var_list: Any = None, **kwargs: Any) -> Any:
+    def minimize(
+        self, *args: Any, decay_var_list: Sequence[Any] | None = None, **kwargs: Any
+    ) -> Any:
         """`tf.train.Optimizer.minimize`; all updated variables decay.
 
         Args:
@@ -58,7 +61,7 @@ class DecoupledWeightDecayExtension:
         return super().minimize(*args, **kwargs)  # type: ignore[misc]
 
     def apply_gradients(
-        self, *args: Any, decay_var_list: Any = None, **kwargs: Any
+        self, *args: Any, decay_var_list: Sequence[Any] | None = None, **kwargs: Any
     ) -> Operation:
         """`tf.train.Optimizer.apply_gradients`.
 

@@ -13,6 +13,7 @@ from tfteach.lib.rnn.dynamic import dynamic_rnn
 from tfteach.lib.rnn.static import static_rnn
 from tfteach.ops.array.transpose_reverse import reverse, reverse_sequence
 from tfteach.ops.core.stack_unstack import stack, unstack
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 @export("contrib.rnn.FusedRNNCell")
@@ -29,7 +30,7 @@ class FusedRNNCell(ABC):
         initial_state: Any = None,
         dtype: Any = None,
         sequence_length: Any = None,
-        scope: Any = None,
+        scope: VariableScope | str | None = None,
     ) -> Any:
         """Run over a sequence.
 
@@ -66,7 +67,7 @@ class FusedRNNCellAdaptor(FusedRNNCell):
         initial_state: Any = None,
         dtype: Any = None,
         sequence_length: Any = None,
-        scope: Any = None,
+        scope: VariableScope | str | None = None,
     ) -> Any:
         is_list = isinstance(inputs, list)
         options = {
@@ -109,7 +110,7 @@ class TimeReversedFusedRNN(FusedRNNCell):
         initial_state: Any = None,
         dtype: Any = None,
         sequence_length: Any = None,
-        scope: Any = None,
+        scope: VariableScope | str | None = None,
     ) -> Any:
         outputs, state = self._cell(
             _reversed(inputs, sequence_length),

@@ -16,6 +16,7 @@ from tfteach.lib.rnn.dynamic import bidirectional_dynamic_rnn
 from tfteach.lib.rnn.static import static_bidirectional_rnn
 from tfteach.ops.array.concat_split import concat
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 def _check(cells_fw: Any, cells_bw: Any, states: dict[str, Any]) -> None:
@@ -73,14 +74,14 @@ def _layers(
 
 @export("contrib.rnn.stack_bidirectional_rnn")
 def stack_bidirectional_rnn(
-    cells_fw: Any,
-    cells_bw: Any,
+    cells_fw: Sequence[RNNCell],
+    cells_bw: Sequence[RNNCell],
     inputs: Sequence[TensorLike],
     initial_states_fw: Any = None,
     initial_states_bw: Any = None,
     dtype: DTypeLike | None = None,
     sequence_length: TensorLike | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> tuple[list[Tensor], tuple[Any, ...], tuple[Any, ...]]:
     """Layers of `tf.nn.static_bidirectional_rnn`.
 
@@ -113,8 +114,8 @@ def stack_bidirectional_rnn(
 
 @export("contrib.rnn.stack_bidirectional_dynamic_rnn")
 def stack_bidirectional_dynamic_rnn(
-    cells_fw: Any,
-    cells_bw: Any,
+    cells_fw: Sequence[RNNCell],
+    cells_bw: Sequence[RNNCell],
     inputs: TensorLike,
     initial_states_fw: Any = None,
     initial_states_bw: Any = None,
@@ -122,7 +123,7 @@ def stack_bidirectional_dynamic_rnn(
     sequence_length: TensorLike | None = None,
     parallel_iterations: int | None = None,
     time_major: bool = False,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     swap_memory: bool = False,
 ) -> tuple[Tensor, tuple[Any, ...], tuple[Any, ...]]:
     """Layers of `tf.nn.bidirectional_dynamic_rnn`.

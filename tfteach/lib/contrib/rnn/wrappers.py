@@ -25,6 +25,7 @@ from tfteach.ops.nn.softmax import softmax
 from tfteach.ops.windows.conv_2d import conv2d
 from tfteach.variables.initializers import Constant
 from tfteach.variables.scope import get_variable, variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 @export("contrib.rnn.AttentionCellWrapper")
@@ -188,7 +189,9 @@ class HighwayWrapper(EnclosingCell):
             transform = self._gate("transform", inputs, -self._carry_bias)
         return inputs * carry + output * transform
 
-    def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> Any:
+    def __call__(
+        self, inputs: TensorLike, state: Any, scope: VariableScope | str | None = None
+    ) -> Any:
         """Run the wrapped cell for one step, and combine."""
         outputs, state = self.cell(inputs, state, scope=scope)
         nest.assert_same_structure(inputs, outputs)

@@ -105,8 +105,8 @@ class BeamSearchDecoder(Decoder):
         initial_state: Any,
         beam_width: int,
         output_layer: Any = None,
-        length_penalty_weight: Any = 0.0,
-        coverage_penalty_weight: Any = 0.0,
+        length_penalty_weight: TensorLike = 0.0,
+        coverage_penalty_weight: TensorLike = 0.0,
         reorder_tensor_arrays: bool = True,
     ) -> None:
         require_cell("cell", cell)

@@ -101,7 +101,7 @@ def dynamic_decode(
     decoder: Decoder,
     output_time_major: bool = False,
     impute_finished: bool = False,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     parallel_iterations: int = 32,
     swap_memory: bool = False,
     scope: Any = None,

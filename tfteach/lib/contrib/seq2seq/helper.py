@@ -18,7 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.framework.type_aliases import DTypeLike, ShapeLike, TensorLike
 from tfteach.lib.rnn.dynamic import transpose_batch_time
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.shape_ops import shape, size
@@ -115,7 +115,7 @@ class CustomHelper(Helper):
         initialize_fn: Callable[..., Any],
         sample_fn: Callable[..., Any],
         next_inputs_fn: Callable[..., Any],
-        sample_ids_shape: Any = None,
+        sample_ids_shape: ShapeLike | None = None,
         sample_ids_dtype: DTypeLike | None = None,
     ) -> None:
         self._initialize_fn, self._sample_fn = initialize_fn, sample_fn

@@ -49,7 +49,7 @@ class GreedyEmbeddingHelper(OneIdHelper):
     """
 
     def __init__(
-        self, embedding: Any, start_tokens: TensorLike, end_token: TensorLike
+        self, embedding: TensorLike, start_tokens: TensorLike, end_token: TensorLike
     ) -> None:
         self._embedding_fn = embedding_function(embedding)
         self._start_tokens = convert(start_tokens, int32, name="start_tokens")
@@ -116,7 +116,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         embedding: Any,
         start_tokens: TensorLike,
         end_token: TensorLike,
-        softmax_temperature: Any = None,
+        softmax_temperature: TensorLike | None = None,
         seed: int | None = None,
     ) -> None:
         super().__init__(embedding, start_tokens, end_token)
@@ -150,7 +150,7 @@ class InferenceHelper(Helper):
     def __init__(
         self,
         sample_fn: Callable[..., Any],
-        sample_shape: Any,
+        sample_shape: TensorLike,
         sample_dtype: DTypeLike,
         start_inputs: TensorLike,
         end_fn: Callable[..., Any],

@@ -69,7 +69,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         sampling_probability: TensorLike,
         time_major: bool = False,
         seed: int | None = None,
-        scheduling_seed: Any = None,
+        scheduling_seed: int | None = None,
         name: str | None = None,
     ) -> None:
         values = [embedding, sampling_probability]

@@ -5,6 +5,7 @@ Source: contrib/slim/python/slim/learning.py, contrib/training/python/training.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.framework.convert import convert
@@ -41,7 +42,9 @@ def _sparse_or_not(gradient: Any, change: Any) -> Any:
 @export(
     "contrib.slim.learning.clip_gradient_norms", "contrib.training.clip_gradient_norms"
 )
-def clip_gradient_norms(gradients_to_variables: Any, max_norm: Any) -> list[Any]:
+def clip_gradient_norms(
+    gradients_to_variables: Sequence[Any], max_norm: Any
+) -> list[Any]:
     """The (gradient, variable) pairs with each gradient clipped to norm `max_norm`."""
     return [
         (
@@ -57,7 +60,9 @@ def clip_gradient_norms(gradients_to_variables: Any, max_norm: Any) -> list[Any]
 @export(
     "contrib.slim.learning.multiply_gradients", "contrib.training.multiply_gradients"
 )
-def multiply_gradients(grads_and_vars: Any, gradient_multipliers: Any) -> list[Any]:
+def multiply_gradients(
+    grads_and_vars: Sequence[Any], gradient_multipliers: Any
+) -> list[Any]:
     """The (gradient, variable) pairs with some gradients multiplied by a factor.
 
     Args:
@@ -91,13 +96,13 @@ def multiply_gradients(grads_and_vars: Any, gradient_multipliers: Any) -> list[A
 
 
 @export("contrib.slim.learning.add_gradients_summaries")
-def add_slim_gradients_summaries(grads_and_vars: Any) -> list[Any]:
+def add_slim_gradients_summaries(grads_and_vars: Sequence[Any]) -> list[Any]:
     """A histogram and the norm of each gradient: "variable/gradient" ..."""
     return _gradient_summaries(grads_and_vars, "/")
 
 
 @export("contrib.training.add_gradients_summaries")
-def add_gradients_summaries(grads_and_vars: Any) -> list[Any]:
+def add_gradients_summaries(grads_and_vars: Sequence[Any]) -> list[Any]:
     """A histogram and the norm of each gradient: "variable_gradient" ..."""
     return _gradient_summaries(grads_and_vars, "_")
 
@@ -158,9 +163,9 @@ def create_train_op(
     total_loss: Any,
     optimizer: Optimizer,
     global_step: TensorLike = _USE_GLOBAL_STEP,
-    update_ops: Any = None,
-    variables_to_train: Any = None,
-    transform_grads_fn: Any = None,
+    update_ops: Sequence[Any] | None = None,
+    variables_to_train: Sequence[Any] | None = None,
+    transform_grads_fn: Callable[..., Any] | None = None,
     summarize_gradients: bool = False,
     gate_gradients: int = Optimizer.GATE_OP,
     aggregation_method: Any = None,
@@ -189,8 +194,8 @@ def create_slim_train_op(
     total_loss: TensorLike,
     optimizer: Optimizer,
     global_step: TensorLike = _USE_GLOBAL_STEP,
-    update_ops: Any = None,
-    variables_to_train: Any = None,
+    update_ops: Sequence[Any] | None = None,
+    variables_to_train: Sequence[Any] | None = None,
     clip_gradient_norm: Any = 0,
     summarize_gradients: bool = False,
     gate_gradients: int = Optimizer.GATE_OP,

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from tfteach.framework.deprecation import deprecated
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.type_aliases import Proto, TensorLike
 
 # name=value, name[2]=value or name=[value, value], up to the next comma or the end.
 _ASSIGNMENT = re.compile(
@@ -156,7 +156,10 @@ class HParams:
     """
 
     def __init__(
-        self, hparam_def: Any = None, model_structure: Any = None, **kwargs: Any
+        self,
+        hparam_def: Proto | None = None,
+        model_structure: Any = None,
+        **kwargs: Any,
     ) -> None:
         # The type of each (of a list's elements), and whether it is a list.
         self._hparam_types: dict[str, tuple[Any, bool]] = {}
@@ -290,7 +293,7 @@ class HParams:
         raise NotImplementedError("HParams.to_proto: use to_json and parse_json")
 
     @staticmethod
-    def from_proto(hparam_def: Any, import_scope: Any = None) -> NoReturn:
+    def from_proto(hparam_def: Proto, import_scope: Any = None) -> NoReturn:
         """Not implemented: there is no HParamDef proto here; use `parse_json`."""
         raise NotImplementedError("HParams.from_proto: use to_json and parse_json")
 
