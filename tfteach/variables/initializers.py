@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,7 +31,9 @@ from tfteach.ops.random.random_ops import (
     random_uniform,
     truncated_normal,
 )
-from tfteach.variables.scope.store import PartitionInfo
+
+if TYPE_CHECKING:
+    from tfteach.variables.scope.store import PartitionInfo
 
 
 class Initializer:
