@@ -109,15 +109,18 @@ def dtype_of(array: Any) -> Any:
 
 
 def call_of(case: Case) -> Call | None:
-    """The row as it stands; None for an op without outputs or without inputs."""
+    """The row as it stands; None for an op without outputs, or that needs shapes."""
+    names = [arg.name for arg in type(case.op).inputs]
+    bound = dict(zip(names, case.inputs, strict=True))
     with Graph().as_default() as graph:
         feeds = [
             Placeholder(dtype_of(a), None)(name=f"in{i}")
             for i, a in enumerate(case.flat)
         ]
-        names = [arg.name for arg in type(case.op).inputs]
-        bound = dict(zip(names, case.inputs, strict=True))
-        case.op(*fits(case.op, bound, feeds), name=NODE)
+        try:
+            case.op(*fits(case.op, bound, feeds), name=NODE)
+        except ValueError:
+            return None
         node = graph.get_operation_by_name(NODE)
     if not node.outputs:
         return None
