@@ -95,16 +95,24 @@ UNSOUND = frozenset(
 
 @pytest.mark.parametrize("case", CASES, ids=map(str, CASES))
 def test_shapes_are_those_of_tensorflow(case: Case) -> None:
-    assert str(case) in GOLDEN, "run `python -m tests.golden.op_rows`"
     values = case.expected
-    for known, right in zip(variants(case), GOLDEN[str(case)], strict=True):
+    ways = list(variants(case))
+    answers = GOLDEN.get(str(case), [None] * len(ways))
+    for known, right in zip(ways, answers, strict=True):
         found = inferred(case, known)
-        if found == right:
+        if found == right or (right is None and found == REFUSED):
             continue
         assert found != REFUSED, (known, right)
         assert fits(found, values), (known, found)
+        if right is None:  # a row that TensorFlow has not been asked about
+            continue
         is_wrong = right == CRASH or (right != REFUSED and not fits(right, values))
         assert is_wrong or case.op.op_type in UNSOUND, (known, found, right)
+
+
+@pytest.mark.oracle
+def test_tensorflow_was_asked_about_every_row() -> None:
+    assert GOLDEN.keys() == set(map(str, CASES)), "python -m tests.golden.op_rows"
 
 
 def test_most_rows_are_held_against_tensorflow() -> None:

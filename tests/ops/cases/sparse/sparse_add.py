@@ -30,6 +30,13 @@ CASES = [
         exact_shape=False,
     ),
     Case(
+        SparseAdd(),
+        (*WHOLE, *OTHER, np.float32(4)),  # the sum itself
+        sparse(dense(*WHOLE) + dense(*OTHER)),
+        "at the threshold",
+        exact_shape=False,
+    ),
+    Case(
         SparseAddGrad(),
         (np.float32([1, 2]), INDICES, OTHER[0], np.int64([[0, 1], [2, 0]])),
         (np.float32([1, 0, 2]), np.float32([1, 0])),
