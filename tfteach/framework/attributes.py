@@ -1,4 +1,4 @@
-"""An op's attributes, as a caller wrote them, as values of the right kinds.
+"""Conversion of an op's attributes, as a caller wrote them, to the right types.
 
 Source: python/eager/execute.py (`make_int`, `make_bool`, ...; order and messages).
 """
@@ -31,21 +31,21 @@ def as_int(name: str, value: Any) -> int:
 
 
 def as_float(name: str, value: Any) -> float:
-    """A real number.  Raises: TypeError: `value` is none."""
+    """A real number.  Raises: TypeError: `value` is not one."""
     if isinstance(value, numbers.Real | np.integer | np.floating):
         return float(value)
     raise TypeError(f"Expected float for argument '{name}' not {value!r}.")
 
 
 def as_bool(name: str, value: Any) -> bool:
-    """True or False.  Raises: TypeError: `value` is neither, as 1 or NumPy's."""
+    """True or False.  Raises: TypeError: `value` is neither, but 1 or a NumPy bool."""
     if isinstance(value, bool):
         return value
     raise TypeError(f"Expected bool for argument '{name}' not {value!r}.")
 
 
 def as_text(name: str, value: Any) -> str:
-    """A string.  Raises: TypeError: `value` is none."""
+    """A string.  Raises: TypeError: `value` is not one."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
@@ -54,7 +54,7 @@ def as_text(name: str, value: Any) -> str:
 
 
 def dtype_attribute(name: str, value: Any) -> DType:
-    """An element type.  Raises: TypeError: `value` is none, with TF's message."""
+    """An element type.  Raises: TypeError, with TF's message: `value` is not one."""
     try:
         return as_dtype(value).base_dtype
     except TypeError:
@@ -64,7 +64,7 @@ def dtype_attribute(name: str, value: Any) -> DType:
 
 
 def shape_attribute(name: str, value: Any) -> Shape:
-    """A static shape.  Raises: TypeError or ValueError: `value` is none."""
+    """A static shape.  Raises: TypeError or ValueError: `value` is not one."""
     try:
         return as_shape(value)
     except (TypeError, ValueError) as error:

@@ -36,7 +36,7 @@ def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
     for value in values:
         if type(value) is not Tensor or value.op.graph is not graph:
             return _build_converting(op, values, name)
-    if op._has_lists:  # and a tensor is none
+    if op._has_lists:  # and no input is a tensor
         return _build_converting(op, values, name)
     if name is None:
         name = type(op).op_type
@@ -60,13 +60,13 @@ def _result(op: Op, node: Operation) -> Any:
     outputs, declared = node.outputs, type(op).outputs
     if len(outputs) == 1 and not declared[0].is_sequence:
         return outputs[0]
-    # A py_func without results is still to be run; an empty list of parts is not.
+    # A py_func without results must still run; an empty list of parts must not.
     is_list = outputs or (declared and not op.is_stateful)
     return list(outputs) if is_list else node
 
 
 def _build_converting(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
-    """The general case: some inputs are no tensors, or of another graph."""
+    """The general case: some inputs are not tensors, or belong to another graph."""
     cls = type(op)
     if len(values) != len(cls.inputs):
         raise TypeError(
@@ -142,15 +142,15 @@ def create(
 
 
 def _append_in_context(graph: Graph, node: Operation) -> None:
-    """Append a node that may be part of a branch or a loop, or use their values."""
+    """Append a node that may belong to a branch or loop, or use values of one."""
     context = graph.control_flow_context
     node.control_flow_context = context
     check_inputs(node)
     if context is None:
         graph.append(node)
         return
-    # The ops that carry values in come after the node, in its name scope, as in TF;
-    # observers hear of the node when its inputs are final.
+    # The ops that carry values in are created after the node, in its name scope, as in
+    # TF; observers are notified once the node's inputs are final.
     graph.append(node, announce=False)
     if node.spec.holds_value:  # TF creates these without a name scope
         context.add_op(node)
@@ -198,7 +198,7 @@ def _colocate_with_refs(
 
 
 def user_frame() -> Any:
-    """(code, offset) of the innermost frame outside this package; None without one."""
+    """(code, offset) of the innermost frame outside this package, or None."""
     frame: Any = sys._getframe(2)
     while frame is not None:
         code = frame.f_code

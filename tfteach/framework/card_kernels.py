@@ -1,8 +1,9 @@
-"""Functions for arrays in host memory, each with another version for arrays on a card.
+"""Functions for arrays in host memory, with a separate version for arrays on a GPU.
 
-Kernels are the same for NumPy and CuPy, unless the host's caches and cores want another
-algorithm than a card, or TensorFlow's GPU kernels give other results.  Such a function
-is written twice; its callers need not know.  An op as a whole has `compute_on_card`.
+Kernels are the same for NumPy and CuPy, unless the host's caches and cores favour
+another algorithm than a GPU, or TensorFlow's GPU kernels return other results.  Such a
+function is written twice; its callers are unaware of that.  For whole ops there is
+`compute_on_card`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Writing Python source and compiling it: the package's only `exec`.
 
-A `SourceWriter` collects the lines of one function, with the objects that they refer
-to and, for each line, what it was generated from.  `compile()` turns them into a
-`GeneratedFunction`, which maps an exception back to its line's origin, and whose
-source tracebacks and debuggers display.
+A `SourceWriter` collects the lines of one function, with the objects they refer to and
+the origin of each line.  `compile()` turns them into a `GeneratedFunction`, which maps
+an exception back to its line's origin, and whose source is displayed by tracebacks and
+debuggers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Origin = TypeVar("Origin")
 
 
 def define(source: str, name: str, namespace: dict[str, Any], file: str) -> Any:
-    """Execute `source` in `namespace`; returns what it defines as `name`."""
+    """Execute `source` in `namespace`; returns the object it defines as `name`."""
     exec(compile(source, file, "exec"), namespace)
     return namespace[name]
 
@@ -33,7 +33,7 @@ class GeneratedFunction(Generic[Origin]):
       function: the callable.
       source: its text.
       file: the unique name under which tracebacks show it.
-      origins: line number -> what the line was generated from.
+      origins: line number -> the line's origin.
     """
 
     def __init__(
@@ -47,14 +47,14 @@ class GeneratedFunction(Generic[Origin]):
         self.source = source
         self.file = file
         self.origins = origins
-        # Without a modification time, linecache never looks for a file on the disk.
+        # Without a modification time, linecache never accesses the disk.
         lines = source.splitlines(keepends=True)
         linecache.cache[file] = (len(source), None, lines, file)
         forget = weakref.finalize(self, linecache.cache.pop, file, None)
         forget.atexit = False
 
     def origin_of(self, error: BaseException) -> Origin | None:
-        """What the line that raised `error` was generated from."""
+        """The origin of the line that raised `error`."""
         trace = error.__traceback__
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == self.file:
@@ -97,7 +97,7 @@ class SourceWriter(Generic[Origin]):
     def block(
         self, header: str, origin: Origin | None = None
     ) -> Generator[None, None, None]:
-        """Add a compound statement, whose body is what is written inside `with`."""
+        """Add a compound statement; lines written inside `with` are its body."""
         self.line(header, origin)
         length, outer = len(self._lines), self._indent
         self._indent += " "
@@ -107,12 +107,12 @@ class SourceWriter(Generic[Origin]):
         self._indent = outer
 
     def bind(self, name: str, value: Any) -> str:
-        """Make `value` available to the function as `name`, which is returned."""
+        """Make `value` available to the function as `name`; returns the name."""
         self.namespace[name] = value
         return name
 
     def temporary(self) -> str:
-        """The name of a local variable: one that was released, else a new one.
+        """The name of a local variable: a released one, or a new one.
 
         Reusing a name frees its previous value as soon as the new one is assigned.
         """
@@ -131,7 +131,7 @@ class SourceWriter(Generic[Origin]):
         """The function.
 
         Args:
-          subject: what it computes; part of the file name that tracebacks show.
+          subject: a description for the file name shown in tracebacks.
         """
         file = f"<tfteach {subject} {next(_numbers)}>"
         source = self.source

@@ -35,16 +35,16 @@ class _Blocked(NamedTuple):
         return self.tensor._shape is self.shape
 
 
-_NEVER = object()  # unknown whatever shapes are refined
+_NEVER = object()  # unknown however far shapes are refined
 _MAX_CACHED_SIZE = 256  # elements of a value that the graph caches
 
 
 class _Values:
-    """Cache of the values that a graph alone determines.
+    """Cache of the values that are determined by the graph alone.
 
-    What was found is cached, or each op of a long computation of sizes would be
-    computed anew for every op behind it; and the search needs no recursion, since such
-    a computation may be thousands of ops long.
+    Results are cached, because otherwise each op of a long computation of sizes would
+    be evaluated again for every op after it; and the search is not recursive, since
+    such a computation may be thousands of ops long.
 
     Attributes:
       cached: by tensor: the value, or `_NEVER`, or a `_Blocked`.
@@ -84,7 +84,7 @@ class _Values:
     def _computed(
         self, tensor: Tensor, large: dict[Tensor, Any], stack: list[Tensor]
     ) -> Any:
-        """The value; None if an input has to be found first, now on the stack."""
+        """The value; None if an input, now pushed on the stack, must be found first."""
         found = self.at_once(tensor)
         if found is not None:
             return found
@@ -108,7 +108,7 @@ class _Values:
         return found
 
     def at_once(self, tensor: Tensor) -> Any:
-        """The value, if it does not depend on the inputs' values; else None."""
+        """The value, if it does not depend on the inputs' values; otherwise None."""
         raise NotImplementedError
 
     def unknown(self, tensor: Tensor, why: Any) -> Any:
@@ -138,7 +138,7 @@ def _value_of_shape(tensor: Tensor) -> Any:
 
 
 class _FoldedValues(_Values):
-    """Values through the ops that a part of TensorFlow folds while it builds."""
+    """Values of ops that some part of TensorFlow folds while building."""
 
     def __init__(self, through: Folding) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ class _FoldedValues(_Values):
 
 
 class _ComputedValues(_Values):
-    """Values of any op whose ancestors do not depend on a run."""
+    """Values of all ops whose ancestors do not depend on a run."""
 
     def at_once(self, tensor: Tensor) -> Any:
         op = tensor.op
@@ -217,11 +217,11 @@ class KnownValues:
 
 
 def constant_value(tensor: Tensor, through: Folding = Folding.SHAPES) -> Any:
-    """The tensor's value as an array, if the graph alone determines it; else None.
+    """The tensor's value as an array if the graph alone determines it; otherwise None.
 
     Args:
       tensor: a Tensor.
-      through: the least `folds_while_building` of the ops that are computed.
+      through: the minimum `folds_while_building` of the ops to evaluate.
     """
     op = tensor.op
     if op.spec.holds_value:
@@ -231,15 +231,15 @@ def constant_value(tensor: Tensor, through: Folding = Folding.SHAPES) -> Any:
 
 
 def python_constant_value(tensor: Tensor) -> Any:
-    """`constant_value` as TensorFlow's Python computes it, for what graphs record."""
+    """`constant_value` as computed by TensorFlow's Python, for values in graphs."""
     return constant_value(tensor, Folding.PYTHON)
 
 
 def folded_value(tensor: Tensor) -> Any:
     """Like `constant_value`, but evaluates any op: for shape inference.
 
-    TF has the same two degrees: its Python looks through few ops (so that what
-    programs see does not change), its shape inference computes whatever is constant.
+    TF has the same two levels: its Python evaluates few ops (so that the results
+    visible to programs do not change), its shape inference evaluates every constant op.
     """
     found, _ = _folded(tensor)
     return None if found is None else np.asarray(found)
@@ -263,7 +263,7 @@ def _folded(tensor: Tensor) -> tuple[Any, list[_Blocked]]:
 
 
 def known_values(graph: Graph) -> KnownValues:
-    """What is known of the values of a graph; cached as `graph.known`."""
+    """The known values of a graph; cached as `graph.known`."""
     known = graph.known
     if known is None:
         known = graph.known = KnownValues()
@@ -274,8 +274,8 @@ class _KnownShape(NamedTuple):
     """The shape denoted by a vector of sizes.
 
     Attributes:
-      shape: as far as it is known.
-      hangs_on: static shapes on which it depends if they are refined; None for many.
+      shape: the known part of it.
+      hangs_on: static shapes whose refinement would change it; None for many.
     """
 
     shape: Shape
@@ -295,8 +295,8 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
 
     Args:
       tensor: an int Tensor [rank] (or a scalar -1 for an unknown shape).
-      fold: whether to look through any op, as TF's shape functions do, or through few,
-        as its Python does.
+      fold: whether to evaluate any op, as TF's shape functions do, or only few, as its
+        Python does.
 
     Returns:
       A tuple with None for unknown sizes, or None for an unknown rank.
@@ -314,7 +314,7 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
         folds = fold or top is not tensor
         found = local.get(top) or (cached.get(top) if folds else None)
         if found is None or not (top in local or found.is_current):
-            # TF's Python looks through no Identity.
+            # TF's Python does not look through an Identity.
             is_opaque = not folds and top.op.spec.forwards_input
             parts = None if is_opaque else _shape_parts(top)
             missing = next((t for t in parts or () if t not in local), None)
@@ -332,11 +332,11 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
 
 
 def _shape_parts(tensor: Tensor) -> Sequence[Tensor] | None:
-    """The inputs whose shapes make up this one; None if it is computed otherwise."""
+    """The inputs whose shapes make up this one; None if it is computed differently."""
     parts = tensor.op.spec.shape_sources(tensor.op)
     if parts is None:
         return None
-    # A scalar is no vector of sizes.
+    # A scalar is not a vector of sizes.
     return None if any(t._shape == () for t in parts) else parts
 
 
@@ -359,7 +359,7 @@ def _shape_from(
     found = _shape_of_value(tensor, fold)
     joins = type(op.spec).shape_sources is not Op.shape_sources
     if joins and not is_full(found.shape):
-        return found._replace(hangs_on=None)  # also on what says where it slices
+        return found._replace(hangs_on=None)  # also on the slice's bounds
     return found
 
 
@@ -388,7 +388,7 @@ def _hanging(shape: Shape, why: list[_Blocked] | None) -> _KnownShape:
 
 
 def check_rank(rank: int) -> None:
-    """Raises: ValueError: no shape has so many sizes."""
+    """Raise ValueError if no shape can have this rank."""
     if rank > MAX_RANK:
         raise ValueError(f"Shape of {rank} sizes has too many dimensions")
 
@@ -422,7 +422,6 @@ def handle_dtype(handle: Tensor) -> DType:
 
 
 def handle_shape(handle: Tensor) -> Shape:
-    """The declared shape of the variable, or of the elements of the TensorArray, that
-    a resource handle stands for."""
+    """The declared shape of a handle's variable, or of its TensorArray's elements."""
     shape: Shape = _source_of(handle).spec.shape_behind()
     return shape

@@ -1,7 +1,7 @@
 """Control flow contexts: the loops and branches that ops are built in.
 
-`Graph.control_flow_context` is the innermost context that the thread has open.  Each
-new op is shown to it (`add_op`); values from outside are replaced by values carried in
+`Graph.control_flow_context` is the innermost context open in the thread.  Each new op
+is passed to it (`add_op`); values from outside are replaced by values carried in
 (`add_value`), through a Switch for a branch, through an Enter for a loop.  The contexts
 themselves are in `control/`.
 Source: python/ops/control_flow_ops.py, control_flow_util.py.
@@ -27,8 +27,8 @@ class ControlFlowContext:
 
     Attributes:
       name: unique in the graph; a loop's name is its frame's.
-      outer_context: the context around this one, or None.
-      values: the tensors that may be used inside as they are.
+      outer_context: the enclosing context, or None.
+      values: the tensors that may be used inside without being carried in.
       external_values: outer tensors -> the tensors that carry them in.
     """
 
@@ -59,7 +59,7 @@ class ControlFlowContext:
 
     @contextmanager
     def left(self) -> Iterator[None]:
-        """Set this context, the innermost open one, aside."""
+        """Leave this context, the innermost open one, temporarily."""
         self.__exit__()
         try:
             yield
@@ -67,11 +67,11 @@ class ControlFlowContext:
             self.__enter__()
 
     def add_op(self, op: Operation) -> None:
-        """Make a new op part of this context."""
+        """Add a new op to this context."""
         raise NotImplementedError
 
     def add_value(self, value: Tensor) -> Tensor:
-        """The tensor that stands for `value` inside this context."""
+        """The counterpart of `value` inside this context."""
         raise NotImplementedError
 
     def add_inner_op(self, op: Operation) -> None:
@@ -80,7 +80,7 @@ class ControlFlowContext:
             self.outer_context.add_inner_op(op)
 
     def exit_result(self, result: Any) -> None:
-        """Let the context around this one use its results."""
+        """Make a result available in the enclosing context."""
         outer = self.outer_context
         if outer is not None:
             outer.values.update(nest.flatten(result, expand_composites=True))
@@ -92,7 +92,7 @@ class ControlFlowContext:
 
     @property
     def while_context(self) -> ControlFlowContext | None:
-        """The innermost loop that this is, or is in."""
+        """The innermost loop: this context, or one that encloses it."""
         return None if self.outer_context is None else self.outer_context.while_context
 
     @property
@@ -133,12 +133,12 @@ def is_loop_exit(op: Operation) -> bool:
 
 
 def is_constant_enter(op: Operation) -> bool:
-    """Whether `op` carries a value into a loop that no iteration changes."""
+    """Whether `op` carries a loop invariant into a loop."""
     return is_loop_enter(op) and bool(op.get_attr("is_constant"))
 
 
 def is_loop_switch(op: Operation) -> bool:
-    """Whether `op` is the Switch of a loop variable, not one of a cond in a loop."""
+    """Whether `op` is the Switch of a loop variable, not that of a cond in a loop."""
     if op.spec.flow is not Flow.SWITCH:
         return False
     context: ControlFlowContext | None = op.control_flow_context
@@ -166,7 +166,7 @@ def output_context(op: Operation) -> ControlFlowContext | None:
 def contains(
     outer: ControlFlowContext | None, inner: ControlFlowContext | None
 ) -> bool:
-    """Whether `inner` is `outer`, or lies in it."""
+    """Whether `inner` is `outer`, or is nested in it."""
     while inner is not outer:
         if inner is None:
             return False
@@ -175,7 +175,7 @@ def contains(
 
 
 def check_inputs(op: Operation) -> None:
-    """Raise for inputs from inside a loop that `op` is not in.
+    """Raise for inputs from inside a loop that does not contain `op`.
 
     Raises:
       ValueError: naming both operations.
@@ -192,7 +192,7 @@ def check_inputs(op: Operation) -> None:
         if mine is None and op.spec.flow in (Flow.ENTER, Flow.SWITCH):
             continue
         if mine is not None and mine.grad_state is not None:
-            continue  # the builder of a gradient loop answers for its inputs itself
+            continue  # the builder of a gradient loop checks its own inputs
         why = (
             f"'{tensor.op.name}' is in a while loop"
             if mine is None

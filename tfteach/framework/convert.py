@@ -13,7 +13,7 @@ from tfteach.framework.export import export_value
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import DTypeLike
 
-# (value, dtype, name, as_ref) -> Tensor, or NotImplemented to pass it on.
+# (value, dtype, name, as_ref) -> Tensor, or NotImplemented to try the next one.
 Converter = Callable[..., Any]
 
 _converters: list[tuple[int, int, Any, Converter]] = []
@@ -25,16 +25,16 @@ def register_tensor_conversion_function(
     conversion_func: Converter,
     priority: int = 100,
 ) -> None:
-    """Teach `convert_to_tensor` a type.
+    """Register a conversion function for a type with `convert_to_tensor`.
 
     Args:
-      base_type: the type or types that are converted, with their subclasses.
-      conversion_func: `f(value, dtype=None, name=None, as_ref=False)`, giving a Tensor
-        or NotImplemented.
+      base_type: the type or types to convert, including subclasses.
+      conversion_func: `f(value, dtype=None, name=None, as_ref=False)`, which returns a
+        Tensor or NotImplemented.
       priority: lower numbers are tried first; the built-in converters have 100.
 
     Raises:
-      TypeError: `base_type` is no type, or the function cannot be called.
+      TypeError: `base_type` is not a type, or the function is not callable.
     """
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     if not all(isinstance(t, type) for t in types):
@@ -65,7 +65,7 @@ def convert_to_tensor(
 
     Args:
       value: a Tensor, a Variable, an array, numbers, strings, nested lists of them.
-      dtype: the element type that is required.
+      dtype: the required element type.
       name: the name of the constant, if one is created.
       preferred_dtype: a type to try first when `dtype` is None.
       dtype_hint: newer name of `preferred_dtype`.
@@ -74,7 +74,7 @@ def convert_to_tensor(
       A Tensor.
 
     Raises:
-      TypeError: the value cannot become a tensor of that type.
+      TypeError: the value cannot be converted to a tensor of that type.
       ValueError: it is a Tensor of another type, or None, or of another graph; both
         names of the hint are given.
 
@@ -95,7 +95,7 @@ def convert(
     preferred_dtype: DTypeLike | None = None,
     as_ref: bool = False,
 ) -> Tensor:
-    """`convert_to_tensor`, which can also ask for a variable's reference."""
+    """`convert_to_tensor` that can also return a variable's reference."""
     if dtype is not None:
         dtype = as_dtype(dtype)
     if isinstance(value, Tensor):

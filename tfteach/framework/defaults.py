@@ -26,13 +26,13 @@ _new_graph: Callable[[], Graph]
 
 
 def get_default_graph() -> Graph:
-    """The innermost graph made the default in this thread, else the global one."""
+    """The innermost default graph of this thread, or the global one."""
     graphs = _STACKS.graphs
     return graphs[-1] if graphs else _global_default()
 
 
 def has_default_graph() -> bool:
-    """Whether some graph has been made the default in this thread."""
+    """Whether this thread has set a default graph."""
     return bool(_STACKS.graphs)
 
 
@@ -44,7 +44,7 @@ def _global_default() -> Graph:
 
 
 def set_graph_class(cls: Callable[[], Graph]) -> None:
-    """Register what makes the global default graph; framework/graph.py does."""
+    """Register the class of the global default graph; called by framework/graph.py."""
     global _new_graph
     _new_graph = cls
 
@@ -67,19 +67,19 @@ def reset_default_graph() -> None:
 
 @contextmanager
 def default_graph(graph: Graph) -> Iterator[Graph]:
-    """Make `graph` the default inside the block."""
+    """Make `graph` the default within the block."""
     with _pushed(_STACKS.graphs, graph):
         yield graph
 
 
 def get_default_session() -> Any:
-    """The innermost session made the default in this thread, or None."""
+    """The innermost default session of this thread, or None."""
     return _STACKS.sessions[-1] if _STACKS.sessions else None
 
 
 @contextmanager
 def default_session(session: SessionLike | None) -> Iterator[Any]:
-    """Make `session` the default inside the block."""
+    """Make `session` the default within the block."""
     with _pushed(_STACKS.sessions, session):
         yield session
 
@@ -106,7 +106,7 @@ def push_session(session: SessionLike | None, graph: Graph | None) -> None:
 
 
 def remove_session(session: SessionLike | None, graph: Graph | None) -> None:
-    """Undo `push_session`, wherever in the stacks they are by now."""
+    """Undo `push_session`, wherever in the stacks the two are by now."""
     if session in _STACKS.sessions:
         _STACKS.sessions.remove(session)
     if graph is not None and graph in _STACKS.graphs:

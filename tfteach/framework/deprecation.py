@@ -1,8 +1,9 @@
 """Deprecation warnings, issued once per function, through `tf.logging`.
 
-`deprecated.tsv` lists what TensorFlow 1.15 warns of: public functions, methods and
-arguments.  `@export` attaches them to the functions of these names.  A program's calls
-are warned of, this package's are not.  Programs silence all warnings with
+`deprecated.tsv` lists TensorFlow 1.15's deprecations: public functions, methods and
+arguments.  `@export` attaches them to the functions of these names.  Warnings are
+issued for a program's calls, not for this package's.  Programs silence all warnings
+with
 
     from tensorflow.python.util import deprecation
     deprecation._PRINT_DEPRECATION_WARNINGS = False
@@ -41,9 +42,9 @@ class Deprecation(NamedTuple):
       positions: argument -> its position, where giving the argument is deprecated.
       values: argument -> the value that is deprecated.
       name: the function's name in TensorFlow.
-      module: where TensorFlow has it, below `tensorflow.`.
+      module: its module in TensorFlow, below `tensorflow.`.
       date: the day after which TensorFlow may remove it, or "".
-      instructions: what to use instead.
+      instructions: the recommended replacement.
     """
 
     member: str
@@ -71,7 +72,7 @@ class Deprecation(NamedTuple):
 
 
 def warn_if_deprecated(item: _T, names: tuple[str, ...]) -> _T:
-    """The object with the warnings for its public names, for `@export`.
+    """The object with warnings attached for its public names, for `@export`.
 
     Args:
       item: a function or a class; the methods of a class are replaced.
@@ -100,9 +101,9 @@ def deprecated(
 
     Args:
       date: the day after which TensorFlow may remove it, or None.
-      instructions: what to use instead.
-      module: where TensorFlow has it, below `tensorflow.`.
-      name: what TensorFlow calls it there, if not by its name here.
+      instructions: the recommended replacement.
+      module: its module in TensorFlow, below `tensorflow.`.
+      name: its name in that module, if it differs.
     """
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -114,7 +115,7 @@ def deprecated(
 
 
 def _warning(function: Callable[_P, _R], rows: list[Deprecation]) -> Callable[_P, _R]:
-    """The function, which warns of each row once."""
+    """The function with a warning for each row, issued once."""
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -144,7 +145,7 @@ def _warn(subject: str, row: Deprecation, frame: Any) -> None:
 
 @functools.cache
 def _table() -> dict[str, list[Deprecation]]:
-    """Public name -> what is deprecated about it."""
+    """Public name -> its deprecations."""
     found: dict[str, list[Deprecation]] = {}
     text = Path(__file__).with_name("deprecated.tsv").read_text("utf-8")
     for line in text.splitlines():

@@ -1,7 +1,7 @@
-"""`tf.DeviceSpec`, and how the names of `tf.device` scopes are merged.
+"""`tf.DeviceSpec`, and merging of the names of `tf.device` scopes.
 
-Building a graph only merges and prints names; whether a device exists is found out when
-a session places the graph (engine/devices/device_name.py).
+Building a graph only merges and prints names; whether a device exists is checked when a
+session places the graph (engine/devices/device_name.py).
 Source: python/framework/device.py, device_spec.py (API, merge rules and messages).
 """
 
@@ -16,16 +16,16 @@ _HELP = "Write it like '/job:worker/task:0/device:GPU:1', '/gpu:0' or '/cpu:0'."
 
 
 class DeviceSpecV2:
-    """A full or partial device name that does not change; `tf.DeviceSpec` does.
+    """An immutable full or partial device name; `tf.DeviceSpec` is mutable.
 
     Args:
-      job: the name of a job, or None to leave it open, as every other part.
+      job: the name of a job, or None to leave it open, like every other part.
       replica, task: integers.
       device_type: such as "CPU"; "cpu" and "gpu" are taken as "CPU" and "GPU".
       device_index: an integer.
 
     Raises:
-      ValueError: a number is none.
+      ValueError: a number is not an integer.
 
     Source: python/framework/device_spec.py.
     """
@@ -51,7 +51,7 @@ class DeviceSpecV2:
         """A new spec of the device name `spec`; "" and None leave every part open.
 
         Raises:
-          ValueError: a part has no form TF knows, or there are two device types.
+          ValueError: a part is malformed, or there are two device types.
 
         Example:
           >>> tf.DeviceSpec.from_string("/job:ps/task:0/gpu:1").to_string()
@@ -64,7 +64,7 @@ class DeviceSpecV2:
         return self.from_string(spec)
 
     def to_string(self) -> str:
-        """TF's canonical form, with the parts that are set.
+        """TF's canonical form of the parts that are set.
 
         Without a device type the index is not shown.
         """
@@ -79,7 +79,7 @@ class DeviceSpecV2:
         return text
 
     def make_merged_spec(self, dev: DeviceSpecV2) -> Self:
-        """A new spec: the parts of `dev` that are set, the others from this one."""
+        """A new spec: the parts that `dev` sets, and the others from this one."""
         return self.__class__(*_merged(dev, self))
 
     def replace(self, **kwargs: Any) -> Self:
@@ -102,12 +102,12 @@ class DeviceSpecV2:
 
     @property
     def replica(self) -> int | None:
-        """The replica's number, or None."""
+        """The replica's index, or None."""
         return self._replica
 
     @property
     def task(self) -> int | None:
-        """The task's number, or None."""
+        """The task's index, or None."""
         return self._task
 
     @property
@@ -117,7 +117,7 @@ class DeviceSpecV2:
 
     @property
     def device_index(self) -> int | None:
-        """The device's number among those of its type, or None."""
+        """The device's index among those of its type, or None."""
         return self._device_index
 
     def __eq__(self, other: object) -> bool:
@@ -133,16 +133,16 @@ class DeviceSpecV2:
 
 
 class DeviceSpec(DeviceSpecV2):
-    """A full or partial device name, whose parts can be set.
+    """A mutable full or partial device name.
 
     Args:
-      job: the name of a job, or None to leave it open, as every other part.
+      job: the name of a job, or None to leave it open, like every other part.
       replica, task: integers.
       device_type: such as "CPU"; "cpu" and "gpu" are taken as "CPU" and "GPU".
       device_index: an integer.
 
     Raises:
-      ValueError: a number is none.
+      ValueError: a number is not an integer.
 
     Example:
       >>> spec = tf.DeviceSpec(job="ps", task=3)
@@ -161,7 +161,7 @@ class DeviceSpec(DeviceSpecV2):
         return self
 
     def merge_from(self, dev: DeviceSpecV2) -> None:
-        """Take over the parts of `dev` that are set."""
+        """Copy the parts that `dev` sets."""
         self._set(*_merged(dev, self))
 
     def _set(self, *parts: Any) -> None:
@@ -178,7 +178,7 @@ class DeviceSpec(DeviceSpecV2):
 
     @property
     def replica(self) -> int | None:
-        """The replica's number, or None."""
+        """The replica's index, or None."""
         return self._replica
 
     @replica.setter
@@ -188,7 +188,7 @@ class DeviceSpec(DeviceSpecV2):
 
     @property
     def task(self) -> int | None:
-        """The task's number, or None."""
+        """The task's index, or None."""
         return self._task
 
     @task.setter
@@ -198,7 +198,7 @@ class DeviceSpec(DeviceSpecV2):
 
     @property
     def device_index(self) -> int | None:
-        """The device's number among those of its type, or None."""
+        """The device's index among those of its type, or None."""
         return self._device_index
 
     @device_index.setter
@@ -295,7 +295,7 @@ def scope_name(device: Any) -> str:
     """The canonical form of the argument of `tf.device`.
 
     Raises:
-      ValueError: it is no device name.
+      ValueError: it is not a device name.
       AttributeError, TypeError: it is neither text nor a `DeviceSpec`.
     """
     if isinstance(device, str | DeviceSpecV2):
@@ -347,7 +347,7 @@ def is_device_spec(obj: Any) -> bool:
 
 
 class MergeDevice:
-    """A device function that fills the op's own device from one name."""
+    """A device function that completes the op's device with one name."""
 
     def __init__(self, spec: str | DeviceSpecV2 | None) -> None:
         self.name = canonical_name(spec)

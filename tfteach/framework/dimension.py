@@ -58,7 +58,7 @@ class Dimension:
         return self._value
 
     def is_compatible_with(self, other: IntLike | None) -> Any:
-        """Whether both may be the same; NotImplemented if `other` is no size."""
+        """Whether both may be equal; NotImplemented if `other` is not a size."""
         found = _operand(other)
         if found is None:
             return NotImplemented
@@ -109,14 +109,14 @@ class Dimension:
     def _ordered(
         self, other: IntLike | None, compare: Callable[[int, int], bool]
     ) -> bool | None:
-        """None if a number is unknown."""
+        """The comparison; None if a number is unknown."""
         m, n = self._value, as_dimension(other)._value
         return None if m is None or n is None else compare(m, n)
 
     def _computed(
         self, other: IntLike | None, compute: Callable[[int, int], int]
     ) -> Dimension:
-        """Unknown if a number is."""
+        """The result; unknown if a number is."""
         try:
             pair = self._both(other)
         except LookupError:
@@ -212,7 +212,7 @@ def dimension_value(dimension: Dimension | int | None) -> int | None:
 
 @export("dimension_at_index", "compat.dimension_at_index")
 def dimension_at_index(shape: ShapeLike, index: int) -> Dimension:
-    """The `Dimension` at a place of a TensorShape, also of one of unknown rank."""
+    """The `Dimension` at an index of a TensorShape, which may have unknown rank."""
     if not hasattr(shape, "dims"):
         raise AssertionError(f"expected a TensorShape, got {shape!r}")
     return Dimension(None) if shape.dims is None else shape.dims[index]

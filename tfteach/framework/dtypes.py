@@ -237,7 +237,7 @@ _BY_KEY.update(
     for numpy_dtype, dtype in _BY_NUMPY.items()
     if numpy_dtype.kind != "V" or dtype is bfloat16
 )
-# TF reads three of Python's types; int, str, complex and bytes are none to it.
+# TF recognizes only these Python types; int, str, complex and bytes are not types.
 _BY_KEY.update({float: float32, bool: bool_, object: string})
 _BY_KEY.update({np.str_: string, np.bytes_: string, np.longlong: int64})
 

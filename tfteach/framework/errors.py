@@ -72,7 +72,7 @@ class OpError(Exception):
         return self._error_code
 
     def at(self, op: Operation) -> OpError:
-        """Blame `op`, unless an op is already blamed; returns self."""
+        """Attribute the error to `op`, unless it already has an op; returns self."""
         if self._op is None:
             self._op = op
             where = (
@@ -134,7 +134,7 @@ class UnknownError(OpError):
 
 @_status(INVALID_ARGUMENT)
 class InvalidArgumentError(OpError):
-    """An op got an input it cannot use: a shape, a value, an unfed placeholder.
+    """An op received an unusable input: a shape, a value, an unfed placeholder.
 
     Read the op's name and line in the message, and compare the shapes it names.
     """
@@ -152,7 +152,7 @@ class NotFoundError(OpError):
 
 @_status(ALREADY_EXISTS)
 class AlreadyExistsError(OpError):
-    """An object to be created exists already."""
+    """An object to be created already exists."""
 
 
 @_status(PERMISSION_DENIED)
@@ -200,7 +200,7 @@ class UnavailableError(OpError):
 
 @_status(DATA_LOSS)
 class DataLossError(OpError):
-    """A file is damaged or cut short: its checksum does not fit its bytes."""
+    """A file is damaged or truncated: its checksum does not match its bytes."""
 
 
 @_status(UNAUTHENTICATED)

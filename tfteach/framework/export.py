@@ -3,9 +3,9 @@
     python tfteach/framework/export.py --write
 
 writes plain `from tfteach.ops.math.binary import matmul as matmul` modules, so that
-editors and type checkers see ordinary imports and starting up costs no lookups.  The
-packages in `LATER` are imported on first access: they are half of all code, and
-a program uses little of it.
+editors and type checkers see ordinary imports and startup needs no lookups.  The
+packages in `LATER` are imported on first access: they are half of all code, and a
+program uses little of them.
 
 `--write` also renders the index of ops, op type -> module, in the `__init__` of each
 package of ops: for readers, and for graphs that name an op not imported yet.
@@ -39,7 +39,7 @@ def export(*names: str) -> Callable[[_T], _T]:
 
 
 def export_value(module: str, **names: str) -> None:
-    """Note module attributes as public: `export_value(__name__, float32="float32")`.
+    """Record module attributes as public: `export_value(__name__, float32="float32")`.
 
     Keys are attributes of `module`; values are the public names, blank-separated.
     """
@@ -77,7 +77,7 @@ def rendered() -> dict[str, str]:
     for public, target in EXPORTS.items():
         package, _, name = public.rpartition(".")
         modules.setdefault(package, {})[name] = target
-        while package:  # every package on the way must exist
+        while package:  # every enclosing package must exist
             package, _, _ = package.rpartition(".")
             modules.setdefault(package, {})
     packages = {name.rpartition(".")[0] for name in modules if name}
@@ -119,7 +119,7 @@ def _is_later(target: tuple[str, str]) -> bool:
 
 
 def _waits(package: str, modules: dict[str, _Targets]) -> bool:
-    """Whether all that is below a package is for later."""
+    """Whether everything below a package is imported on first access."""
     inside = [m for m in modules if m == package or m.startswith(f"{package}.")]
     return all(_is_later(t) for m in inside for t in modules[m].values())
 

@@ -1,4 +1,4 @@
-"""`Graph`: the operations, by number and by name, with scopes and collections.
+"""`Graph`: operations by index and by name, with scopes and collections.
 
 Ops are only ever appended.  A later change of an op (a control input added, a device
 set) increments `mutations`, so that compiled programs can be invalidated.
@@ -44,7 +44,7 @@ __all__ = [
 
 
 class Planner(Protocol):
-    """A session, which remembers how to run parts of a graph."""
+    """A session, which caches plans for parts of a graph."""
 
     def graph_grew(self, op: Operation) -> None:
         """A new operation may invalidate cached plans."""
@@ -70,7 +70,7 @@ class Graph(GraphCollections, GraphScopes):
         self.observers: tuple[Observer, ...] = observers_of_new(self)
         self.mutations = 0
         self.known: KnownValues | None = None
-        self.is_planned = False  # whether sessions have checked feeds
+        self.is_planned = False  # whether sessions have cached plans
         self.planners: tuple[weakref.ref[Planner], ...] = ()
         self.finalized = False
         self._seed: int | None = None
@@ -81,7 +81,7 @@ class Graph(GraphCollections, GraphScopes):
         self._control_outputs: dict[Operation, list[Operation]] = {}
         # Node bytes of earlier exports, and the `mutations` they are valid for.
         self.encoded: tuple[int, list[bytes]] = (0, [])
-        self._indexed = 0  # how many operations the reverse edges know
+        self._indexed = 0  # the number of operations in the reverse edges
 
     # ---- defaults and state
 
@@ -122,7 +122,7 @@ class Graph(GraphCollections, GraphScopes):
             )
 
     def record_mutation(self) -> None:
-        """Count a change of an existing op."""
+        """Count a mutation of an existing op."""
         self._check_not_finalized()
         with self.lock:
             self.mutations += 1
@@ -130,13 +130,13 @@ class Graph(GraphCollections, GraphScopes):
     # ---- adding operations
 
     def append(self, op: Operation, announce: bool = True) -> None:
-        """Enter a new operation; only `framework/build.py` calls this."""
+        """Add a new operation; called only by `framework/build.py`."""
         if self._by_name.setdefault(op.name, op) is not op:
             raise ValueError(f"Duplicate node name in graph: '{op.name}'")
         operations = self.operations
         op.node_id = number = len(operations) + 1
         operations.append(op)
-        if operations[number - 1] is not op:  # another thread was quicker
+        if operations[number - 1] is not op:  # another thread was faster
             op.node_id = operations.index(op, number) + 1
         if self.planners:
             self._notify_planners(op)
@@ -174,7 +174,7 @@ class Graph(GraphCollections, GraphScopes):
             self.mutations += 1
 
     def announce(self, op: Operation) -> None:
-        """Tell the observers of a new operation."""
+        """Notify the observers of a new operation."""
         event = OpAdded(op)
         for observer in self.observers:
             observer(event)
@@ -192,7 +192,7 @@ class Graph(GraphCollections, GraphScopes):
             self.observers = (*self.observers, callback)
         return Subscription(self, callback)
 
-    # ---- looking up
+    # ---- lookup
 
     def get_operations(self) -> list[Operation]:
         """A list of all operations, in the order they were added."""
@@ -223,11 +223,11 @@ class Graph(GraphCollections, GraphScopes):
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
     ) -> Operation | Tensor:
-        """The Tensor or Operation of this graph that `obj` is, names or converts to.
+        """The Tensor or Operation of this graph that `obj` is, names, or converts to.
 
         Raises:
-          TypeError: `obj` is of the wrong kind.
-          ValueError: it belongs to another graph, or the name has the wrong form.
+          TypeError: `obj` has an unsupported type.
+          ValueError: it belongs to another graph, or the name is malformed.
           KeyError: the name is not in this graph.
         """
         convert = getattr(obj, "_as_graph_element", None)
@@ -311,7 +311,7 @@ class Graph(GraphCollections, GraphScopes):
     def edges_changed(
         self, op: Operation, inputs: Sequence[Tensor], controls: list[Operation]
     ) -> None:
-        """Record that an op had other inputs and control inputs until now."""
+        """Record the previous inputs and control inputs of an op that has changed."""
         with self.lock:
             if op.node_id > self._indexed:
                 return
@@ -333,7 +333,7 @@ class Graph(GraphCollections, GraphScopes):
     def prevent_feeding(self, tensor: Tensor) -> None:
         """Forbid `tensor` as a key of feed dicts."""
         self._unfeedable.add(tensor)
-        if self.is_planned:  # sessions look again
+        if self.is_planned:  # invalidates plans
             with self.lock:
                 self.mutations += 1
 
@@ -344,7 +344,7 @@ class Graph(GraphCollections, GraphScopes):
     def prevent_fetching(self, op: Operation) -> None:
         """Forbid `op` and its outputs as fetches."""
         self._unfetchable.add(op)
-        if self.is_planned:  # sessions look again
+        if self.is_planned:  # invalidates plans
             with self.lock:
                 self.mutations += 1
 
@@ -373,15 +373,15 @@ class Graph(GraphCollections, GraphScopes):
           op_type: the op type, such as "MatMul".
           inputs: tensors of this graph.
           name: the node's name, made unique; one that ends in "/" is used unchanged.
-          attrs: AttrValue protos by name; those that follow from the inputs or have
-            defaults may be left out.
-          dtypes, input_types, op_def, compute_shapes, compute_device: without effect,
-            as in TF: the op's definition decides.
+          attrs: AttrValue protos by name; those determined by the inputs or with
+            defaults may be omitted.
+          dtypes, input_types, op_def, compute_shapes, compute_device: ignored, as in
+            TF: the op's definition determines them.
 
         Raises:
           NotFoundError: the op type is unknown.
-          TypeError: an input is no tensor, or an attribute no AttrValue.
-          ValueError: attributes or inputs do not fit the op's definition.
+          TypeError: an input is not a tensor, or an attribute not an AttrValue.
+          ValueError: attributes or inputs contradict the op's definition.
         """
         return self._node_of_type(op_type, inputs, name, attrs)
 
@@ -404,7 +404,7 @@ class Graph(GraphCollections, GraphScopes):
 def _move(
     op: Operation, users: dict[Any, list[Operation]], old: set[Any], new: set[Any]
 ) -> None:
-    """Let `op` use the `new` keys where it used the `old` ones."""
+    """Move `op` from the users of the `old` keys to those of the `new` keys."""
     for key in old - new:
         users[key].remove(op)
     for key in new - old:

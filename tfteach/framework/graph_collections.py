@@ -1,4 +1,4 @@
-"""The collections of a graph: lists of variables, losses and the like under a key.
+"""The collections of a graph: lists of variables, losses etc. under a key.
 
 Source: python/framework/ops.py, Graph.
 """
@@ -37,7 +37,7 @@ class GraphCollections:
             self.add_to_collection(name, value)
 
     def get_collection_ref(self, name: Any) -> list[Any]:
-        """The collection itself: changing the list changes the collection."""
+        """The collection itself: modifying the list modifies the collection."""
         return self._collections.setdefault(name, [])
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
@@ -45,7 +45,7 @@ class GraphCollections:
 
         Args:
           name: the collection's key, such as `tf.GraphKeys.TRAINABLE_VARIABLES`.
-          scope: return only items whose name begins with a match of this regex.
+          scope: return only items whose names start with a match of this regex.
         """
         found = self._collections.get(name)
         if found is None or scope is None:

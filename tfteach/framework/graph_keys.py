@@ -1,4 +1,4 @@
-"""The names of a graph's own collections.  Source: python/framework/ops.py."""
+"""The names of the library's collections.  Source: python/framework/ops.py."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from tfteach.framework.export import export
 
 @export("GraphKeys")
 class GraphKeys:
-    """Names of the collections that the library itself uses."""
+    """Names of the collections that the library uses."""
 
     GLOBAL_VARIABLES = "variables"
-    VARIABLES = GLOBAL_VARIABLES  # the old name
+    VARIABLES = GLOBAL_VARIABLES  # the older name
     LOCAL_VARIABLES = "local_variables"
     METRIC_VARIABLES = "metric_variables"
     MODEL_VARIABLES = "model_variables"

@@ -1,4 +1,4 @@
-"""The scopes of a graph: names, devices, control dependencies and the like.
+"""The scopes of a graph: names, devices, control dependencies etc.
 
 Each thread opens its own (framework/scope.py).
 Source: python/framework/ops.py, Graph.
@@ -60,8 +60,8 @@ class GraphScopes:
 
     def unique(self, name: str) -> str:
         """Reserve a full name, with a suffix if it is taken."""
-        # Without a lock, which costs more than all of this: `setdefault` and `next` are
-        # atomic, and the thread whose object is in the dict has the name.
+        # Without a lock, which would cost more than all of this: `setdefault` and
+        # `next` are atomic, and the thread whose object is in the dict owns the name.
         key, mine = name.lower(), object()
         in_use = self._names_in_use
         if in_use.setdefault(key, mine) is mine:
@@ -80,7 +80,7 @@ class GraphScopes:
     def scopes(self) -> Scopes:
         """The current thread's open scopes in this graph."""
         scopes = self._of_thread.scopes
-        if scopes.state is scopes.outer:  # nothing: that of the graph's maker applies
+        if scopes.state is scopes.outer:  # empty: use those of the graph's creator
             scopes.state = scopes.outer = self._outer_state()
         return scopes
 
@@ -98,10 +98,10 @@ class GraphScopes:
         )
 
     def switch_to_thread_local(self) -> None:
-        """Let other threads start from the blocks that are open now.
+        """Let other threads inherit the blocks that are now open.
 
         Later changes of this thread's devices, colocation and control dependencies no
-        longer reach the threads that have opened no block themselves.
+        longer affect threads that have opened no block themselves.
         """
         if self._separated is None:
             self._separated = self.scopes.state
@@ -139,10 +139,10 @@ class GraphScopes:
 
         Args:
           device_name_or_function: a name in any of TF's forms, a function from an
-            `Operation` to a name, or None to set the outer requests aside.
+            `Operation` to a name, or None to ignore the outer requests.
 
         Raises:
-          ValueError: the name has no form TF knows.
+          ValueError: the name is malformed.
         """
         return open_device(self, device_name_or_function)
 
@@ -150,8 +150,8 @@ class GraphScopes:
         """A context manager: new operations wait for `control_inputs`.
 
         Args:
-          control_inputs: operations, tensors or variables; None sets the outer
-            dependencies (and the loop or branch being built) aside.
+          control_inputs: operations, tensors or variables; None ignores the outer
+            dependencies (and the loop or branch being built).
         """
         if control_inputs is None:
             return ControlScope(self, None)
@@ -163,11 +163,11 @@ class GraphScopes:
         return ControlScope(self, list(ops))
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
-        """A context manager that puts new operations where `op` is.
+        """A context manager that colocates new operations with `op`.
 
         Args:
           op: an operation or tensor, or None.
-          ignore_existing: set the outer colocations aside.
+          ignore_existing: ignore the outer colocations.
         """
         return open_colocation(self, op, ignore_existing)
 

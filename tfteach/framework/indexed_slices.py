@@ -1,4 +1,4 @@
-"""`IndexedSlices`: some rows of a tensor, as the gradient of a look-up is.
+"""`IndexedSlices`: some rows of a tensor, such as the gradient of a lookup.
 
 Source: python/framework/ops.py (IndexedSlices and its conversion).
 """
@@ -78,7 +78,7 @@ class IndexedSlices:
 
     @property
     def _control_element(self) -> Operation:
-        # Stands in for it in control dependencies and colocation.
+        # Represents it in control dependencies and colocation.
         return self.op
 
     @property
@@ -106,12 +106,12 @@ class IndexedSlices:
 def convert_to_tensor_or_indexed_slices(
     value: TensorLike, dtype: DType | None = None, name: str | None = None
 ) -> Any:
-    """`value` itself if it is an IndexedSlices, else as a Tensor.
+    """`value` itself if it is an IndexedSlices, otherwise as a Tensor.
 
     Args:
-      value: an IndexedSlices, or what converts to a Tensor.
+      value: an IndexedSlices, or a value convertible to a Tensor.
       dtype: the required element type, or None.
-      name: the name of a constant, if one is made.
+      name: the name of the constant, if one is created.
 
     Returns:
       A Tensor or IndexedSlices.

@@ -1,4 +1,4 @@
-"""From an op's arguments, as a caller wrote them, to tensors of the right types.
+"""Conversion of an op's arguments, as a caller wrote them, to tensors.
 
 Source: python/framework/op_def_library.py (order of conversions, messages).
 """
@@ -16,7 +16,7 @@ from tfteach.framework.signature import Arg
 
 
 def check_choice(op_type: str, name: str, value: Any, allowed: Sequence[str]) -> None:
-    """Refuse a string attribute as TF does."""
+    """Reject a string attribute as TF does."""
     if not isinstance(value, str):
         raise TypeError(f"Expected string for argument '{name}' not {value!r}.")
     if value not in allowed:
@@ -79,7 +79,7 @@ def _check_length(
     bound: dict[str, Any],
     bound_by: dict[str, str],
 ) -> None:
-    """Refuse lists that are too short, or not as long as those before."""
+    """Reject lists that are too short, or whose length differs from earlier ones."""
     attribute = arg.number_attr
     if arg.is_list:
         if length < cls.minimum.get(arg.type_attr, 0):
@@ -172,13 +172,13 @@ def _convert_one(
 def _check_bound(
     cls: type[Op], arg: Arg, dtype: DType, bound_by: dict[str, str]
 ) -> None:
-    """An earlier argument's type is refused before one that differs from it."""
+    """Reject an earlier argument's type before one that differs from it."""
     if arg.type_attr in bound_by:
         check_allowed(cls, Arg(bound_by[arg.type_attr], None, arg.type_attr), dtype)
 
 
 def check_allowed(cls: type[Op], arg: Arg, dtype: DType) -> None:
-    """Raises TypeError: the op does not accept this type there."""
+    """Raise TypeError if the op does not accept this type there."""
     allowed = cls.allowed_types(arg.type_attr)
     if allowed is not None and dtype not in allowed:
         names = ", ".join(d.name for d in allowed)

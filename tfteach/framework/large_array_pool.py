@@ -1,7 +1,7 @@
-"""A pool of memory for large results, reused from step to step.
+"""A memory pool for large results, reused from step to step.
 
-The C library returns blocks of more than 32 MB to the system when they are freed: each
-step would fault every page in again, 14 ms for 40 MB, more than the arithmetic takes.
+The C library returns freed blocks of more than 32 MB to the system: each step would
+fault every page in again, 14 ms for 40 MB, more than the arithmetic takes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _cached = 0
 
 
 class _Lease:
-    """Owns memory while arrays show it; then it is free for the next."""
+    """Owns memory while arrays refer to it; then it is available for reuse."""
 
     def __init__(self, memory: np.ndarray[Any, Any]) -> None:
         self.memory = memory
@@ -39,7 +39,7 @@ class _Lease:
 
 
 def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-    """As `np.empty` for numbers; a large array may lie where one lay before.
+    """`np.empty` for numbers, possibly in the memory of an earlier large array.
 
     Args:
       shape: of the array.
@@ -61,7 +61,7 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
 
 
 def is_sole_view(array: np.ndarray[Any, Any]) -> bool:
-    """Whether it is all of a lent buffer, and no other array shows any of it."""
+    """Whether it is all of a leased buffer, and the only array on it."""
     whole = array.base
     return (
         isinstance(whole, np.ndarray)

@@ -1,4 +1,4 @@
-"""Names of a module that are imported when they are first used (PEP 562)."""
+"""Names of a module that are imported on first use (PEP 562)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def lazy_getattr(
     find: Callable[[str], Any],
     missing: Callable[[str, str], AttributeError] = no_attribute,
 ) -> Callable[[str], Any]:
-    """A module's `__getattr__`; what it finds becomes an attribute of the module.
+    """A module's `__getattr__`; each result is stored as an attribute of the module.
 
     Args:
       module: the module's `__name__`.

@@ -11,7 +11,7 @@ from typing import Any
 
 
 class _Stream:
-    """The stream of a name in `sys`, looked up now: notebooks and tests replace it."""
+    """The stream with a name in `sys`, looked up on each use: notebooks replace it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -27,7 +27,7 @@ def get_logger() -> logging.Logger:
     """Python's logger "tensorflow", with a handler after the first call.
 
     Messages go to stderr; in a notebook or at a prompt to stdout, from level INFO on.
-    Where the program has given the root logger a handler, that one is used.
+    If the program has given the root logger a handler, that one is used.
     """
     global _configured
     logger = logging.getLogger("tensorflow")

@@ -1,7 +1,7 @@
 """Nested structures: lists, tuples, named tuples, dicts and attrs classes.
 
-Dicts are walked in the order of their sorted keys; their views (`weights.values()`,
-a list where old courses were written) in the order of the dict.
+Dicts are traversed in the order of their sorted keys; their views (`weights.values()`,
+a list in Python 2) in the order of the dict.
 Source: python/util/nest.py (semantics and messages).
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def is_sequence(seq: Any) -> bool:
-    """Whether `seq` is one of the containers that are walked into."""
+    """Whether `seq` is one of the containers to traverse."""
     return is_nested(seq)
 
 
@@ -108,7 +108,7 @@ def builder_of(like: Any) -> Callable[[Sequence[Any]], Any]:
 def pack_sequence_as(
     structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
 ) -> Any:
-    """`flat_sequence` in the form of `structure`; the inverse of `flatten`.
+    """`flat_sequence` in the structure of `structure`; the inverse of `flatten`.
 
     Raises:
       ValueError: the numbers of leaves differ.
@@ -224,10 +224,10 @@ def _same_named_tuple(one: Any, two: Any) -> bool:
 
 
 def map_structure(func: Callable[..., Any], *structures: Any, **options: Any) -> Any:
-    """`func` applied to the leaves of like-nested structures, in their form.
+    """`func` applied to the leaves of equal structures, in the same structure.
 
     Args:
-      func: takes one leaf of each structure.
+      func: accepts one leaf of each structure.
       *structures: at least one.
       **options: `check_types` (True), `expand_composites` (False).
 
@@ -283,15 +283,15 @@ def assert_shallow_structure(
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
 ) -> None:
-    """Check that a structure is another one with its leaves replaced by structures.
+    """Check that a structure is another one whose leaves may be replaced by structures.
 
     Args:
       shallow_tree: the structure that determines the depth.
       input_tree: the deeper structure.
       check_types: whether containers must be of the same type.
       expand_composites: must be False.
-      check_subtrees_length: whether containers must be as long; else the deeper one's
-        may be longer.
+      check_subtrees_length: whether lengths must be equal; otherwise the deeper
+        containers may be longer.
 
     Raises:
       TypeError: a leaf in place of a container, or a container of another type.
@@ -368,7 +368,7 @@ def flatten_with_tuple_paths_up_to(
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
 ) -> list[tuple[tuple[Any, ...], Any]]:
-    """As `flatten_up_to`, each with its path: the keys, names and indices to it."""
+    """`flatten_up_to` with paths: the keys, names and indices of each part."""
     assert_shallow_structure(
         shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length
     )
@@ -399,10 +399,10 @@ def map_structure_up_to(
 
     Args:
       shallow_tree: the shallow structure.
-      func: takes one value of each structure.
+      func: accepts one value of each structure.
       *inputs: at least one structure.
       **kwargs: `check_types`, `expand_composites`, `check_subtrees_length` as in
-        `assert_shallow_structure`; the others are for `func`.
+        `assert_shallow_structure`; the others are passed to `func`.
 
     Returns:
       A structure like `shallow_tree`.
@@ -421,7 +421,7 @@ def map_structure_up_to(
 def map_structure_with_tuple_paths_up_to(
     shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
 ) -> Any:
-    """As `map_structure_up_to`; `func` gets the path first."""
+    """`map_structure_up_to`, with the path as the first argument of `func`."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     names = ("check_types", "expand_composites", "check_subtrees_length")
@@ -439,7 +439,7 @@ def map_structure_with_tuple_paths_up_to(
 def map_structure_with_tuple_paths(
     func: Callable[..., Any], *structure: Any, **kwargs: Any
 ) -> Any:
-    """As `map_structure`; `func` gets the path first."""
+    """`map_structure`, with the path as the first argument of `func`."""
     return map_structure_with_tuple_paths_up_to(
         structure[0], func, *structure, **kwargs
     )

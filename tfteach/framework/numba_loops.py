@@ -1,4 +1,4 @@
-"""Element-wise loops compiled to machine code, where Numba is installed.
+"""Element-wise loops compiled to machine code, if Numba is installed.
 
     pip install tfteach[fast]
 
@@ -28,7 +28,7 @@ from tfteach.framework.codegen import define
 
 Loop = Callable[..., Any]
 
-# What a source may use; the results are NumPy's to the last bit.
+# Functions that a source may use; their results are NumPy's to the last bit.
 _USABLE = ("sqrt", "sign", "maximum", "float32", "float64")
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -65,7 +65,7 @@ def loop_of(source: str, parameters: Sequence[Parameter]) -> Loop | None:
 
     Returns:
       The function, which releases the GIL, and raises TypeError for other types, ranks
-      and memory orders; None until it is compiled, and for good if it cannot be.
+      and memory orders; None until it is compiled, and forever if it cannot be.
     """
     key = source, tuple(parameters)
     future = _loops.get(key)
@@ -86,7 +86,7 @@ def cache_folder() -> Path:
 def _cached_source(source: str) -> Path | None:
     """The file of this source, next to which Numba caches the compiled code.
 
-    None where no file can be written.  An existing file is left as it is, as Numba
+    None if no file can be written.  An existing file is left unchanged, because Numba
     compares modification times.
     """
     try:

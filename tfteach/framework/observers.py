@@ -1,6 +1,6 @@
 """Observers of graphs: notified when ops are added and sessions run.
 
-`Graph.observe` listens to one graph, `observe_all` to every one.
+`Graph.observe` observes one graph, `observe_all` all graphs.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class SessionRun(NamedTuple):
 
     Attributes:
       session: the session.
-      fetches, feeds: as elements of the graph.
+      fetches, feeds: as graph elements.
       at_end: callbacks for the end of the run; each receives the
         error that ended the run, or None.
-      run_metadata: the caller's RunMetadata, filled in by then; None without one.
+      run_metadata: the caller's RunMetadata, filled in by the end; None if not given.
     """
 
     session: Any

@@ -36,12 +36,12 @@ from tfteach.framework.type_aliases import ArrayModule
 if TYPE_CHECKING:
     from tfteach.framework.graph import Operation, Tensor
 
-OPS: dict[str, type[Op]] = {}  # those whose modules are imported
+OPS: dict[str, type[Op]] = {}  # types whose modules are imported
 ROLES: dict[Role, type[Op]] = {}
 
 
 def find_op(op_type: str) -> type[Op] | None:
-    """The class of an op type, imported if no module has done so; None if unknown."""
+    """The class of an op type, imported if necessary; None if unknown."""
     found = OPS.get(op_type)
     if found is None:
         import_op(op_type)
@@ -50,17 +50,17 @@ def find_op(op_type: str) -> type[Op] | None:
 
 
 def op_class(op_type: str) -> type[Op]:
-    """The class of an op type; `Op`, which has no trait, for an unknown one."""
+    """The class of an op type; for an unknown one `Op`, which has no traits."""
     return find_op(op_type) or Op
 
 
-# The package of the ops knows their modules; it registers itself here.
+# The ops package, which knows their modules, registers its function here.
 def import_op(op_type: str) -> None:
-    """Import the module of an op type, if there is such a type."""
+    """Import the module that defines an op type, if there is one."""
 
 
 class Piece(NamedTuple):
-    """A part of a kernel's work: a function of one array, which it may change.
+    """A part of a kernel's work: a function of one array, which it may modify.
 
     Attributes:
       function: of an array, which it may overwrite except in the first stage.
@@ -73,7 +73,7 @@ class Piece(NamedTuple):
 
 @dataclass_transform(frozen_default=True)
 class Op:
-    """Base of all operation types; see the module's text."""
+    """Base of all operation types; see the module's docstring."""
 
     signature: ClassVar[str] = "->"
     op_type: ClassVar[str]
@@ -86,17 +86,17 @@ class Op:
     is_stateful: ClassVar[bool] = False
     # Whether an output may share memory with an input or with the session's state.
     aliases: ClassVar[bool] = False
-    # Inputs that `infer_shape` gets by constant value (an array, or None if unknown)
-    # and those it gets as a partly known shape, instead of by their static shape.
+    # Inputs passed to `infer_shape` as constant values (an array, or None if unknown),
+    # and as partly known shapes, instead of as static shapes.
     by_value: ClassVar[tuple[str, ...]] = ()
     by_shape: ClassVar[tuple[str, ...]] = ()
     # Inputs passed to `infer_shape` as arrays if constant, else as static shapes.
     by_value_or_shape: ClassVar[tuple[str, ...]] = ()
-    # Inputs that it gets as (static shape, element type).
+    # Inputs passed to it as (static shape, element type).
     by_type: ClassVar[tuple[str, ...]] = ()
     # Resource inputs passed to `infer_shape` as the shape of their variable.
     by_handle: ClassVar[tuple[str, ...]] = ()
-    # Whether the kernel looks at nothing but its inputs' shapes (and their type).
+    # Whether the kernel reads only its inputs' shapes (and their type).
     reads_only_shapes: ClassVar[bool] = False
     # Whether the kernel only looks up a resource of the session (a variable's buffer):
     # it then runs once, when a step is compiled.
@@ -105,30 +105,31 @@ class Op:
     host_inputs: ClassVar[tuple[str, ...]] = ()
     # Whether output[i] depends only on the inputs' elements i.
     is_elementwise: ClassVar[bool] = False
-    # Whether the cores had better share its work (framework/threads.py).
+    # Whether its work should be divided among the cores (framework/threads.py).
     is_heavy: ClassVar[bool] = False
-    # Whether TensorFlow's traces have a row for the kernel.
+    # Whether TensorFlow's traces contain a row for the kernel.
     is_expensive: ClassVar[bool] = True
-    # Whether a GPU has this kernel.
+    # Whether the kernel exists for GPUs.
     on_gpu: ClassVar[bool] = True
-    # Whether the kernel calls a function of the user's, which can do anything.
+    # Whether the kernel calls a user's function, which may have any effect.
     calls_python: ClassVar[bool] = False
     # Whether its output is a back edge of a loop.
     closes_loop: ClassVar[bool] = False
-    # Whether most elements of its output are taken to be 0.
+    # Whether most elements of its output are assumed to be 0.
     is_mostly_zero: ClassVar[bool] = False
-    # Whether `check_shapes` looks at ranks only, so that known ones will do.
+    # Whether `check_shapes` reads only ranks, so that known ranks suffice.
     checks_only_ranks: ClassVar[bool] = False
     # Whether the kernel may be skipped in favour of its inputs' constants.
     is_foldable: ClassVar[bool] = True
-    # Who computes the op while a graph is built, if its inputs are constant.
+    # The parts of TensorFlow that fold the op while building, if its inputs are
+    # constant.
     folds_while_building: ClassVar[Folding] = Folding.NEVER
 
-    # Its part in branches and loops; None for an op that computes something.
+    # Its role in branches and loops; None for an op that computes something.
     flow: ClassVar[Flow | None] = None
-    # Its part in stacks and TensorArrays; None for an op of neither.
+    # Its role in stacks and TensorArrays; None for other ops.
     collection_role: ClassVar[Collection | None] = None
-    # Which input a PUSH or WRITE stores.
+    # The input that a PUSH or WRITE stores.
     stored_input: ClassVar[int] = 0
     # Whether its one output is its input, unchanged, so that passes may bypass it.
     forwards_input: ClassVar[bool] = False
@@ -149,9 +150,9 @@ class Op:
     # Whether the output is the vector of its scalar inputs.
     stacks_scalars: ClassVar[bool] = False
 
-    # Whether it reads only the shapes of its inputs, which are never copied for it.
+    # Whether it reads only its inputs' shapes, which are never copied for it.
     only_metadata: ClassVar[bool] = False
-    # Whether TensorFlow places it on the device of its input.
+    # Whether TensorFlow colocates it with its input.
     beside_input: ClassVar[bool] = False
     # Whether its GPU kernel computes in host memory, for all types.
     host_on_gpu: ClassVar[bool] = False
@@ -162,11 +163,11 @@ class Op:
     # Whether its GPU kernel also accepts strings, which stay in host memory.
     strings_on_gpu: ClassVar[bool] = False
 
-    # The least value of attributes that are ints, the least length of those that are
-    # lists or denote lists of inputs, where TF's definition has one (`N*T`: or 1).
+    # The minimum of int attributes, and the minimum length of lists or of attributes
+    # that denote lists of inputs, where TF's definition has one (`N*T`: or 1).
     minimum: ClassVar[Mapping[str, int]] = {}
-    # The ranks of inputs that `infer_shape` does not get by shape; `1` stands for the
-    # rank 1, `(0, 1)` for both.
+    # The ranks of inputs that are not passed to `infer_shape` as shapes; `1` means rank
+    # 1, `(0, 1)` both.
     ranks: ClassVar[Mapping[str, int | tuple[int, ...]]] = {}
 
     _interned: ClassVar[dict[Any, Op]] = {}
@@ -181,7 +182,7 @@ class Op:
             for name, annotation in inspect.get_annotations(cls).items()
             if not name.startswith("_") and "ClassVar" not in str(annotation)
         }
-        if own:  # else those of the first base that has some
+        if own:  # otherwise those of the first base that has any
             cls.fields = {**cls.fields, **{k: str(v) for k, v in own.items()}}
             cls.defaults = {
                 **cls.defaults,
@@ -213,14 +214,14 @@ class Op:
     _ref_inputs: ClassVar[tuple[int, ...]] = ()  # positions of the `ref` arguments
     _has_lists: ClassVar[bool] = False  # whether some argument is a list of tensors
     _truths: ClassVar[bool] = False  # whether some attribute is a bool
-    # Whether TF refuses these attributes, which it says after checking the inputs.
+    # Whether TF rejects these attributes, after checking the inputs.
     _is_refused: bool = False
     # Positions of the inputs whose shapes `check_shapes` receives; None: all.
     _checked_inputs: ClassVar[tuple[int, ...] | None] = ()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         key: Any = (args, tuple(kwargs.items())) if kwargs else args
-        if cls._truths:  # 1 equals True, but is none
+        if cls._truths:  # 1 equals True, but is not a bool
             key = (*key, *map(type, (*args, *kwargs.values()) if kwargs else args))
         try:
             return cls._interned[key]  # type: ignore[return-value]
@@ -264,7 +265,7 @@ class Op:
     def _check_minimum(self) -> None:
         for name, least in self.minimum.items():
             if name not in self.fields:
-                continue  # of a list of inputs
+                continue  # a list of inputs
             value = getattr(self, name)
             found = value if isinstance(value, int) else len(value)
             if found < least:
@@ -275,7 +276,7 @@ class Op:
                 )
 
     def check_attributes(self) -> None:
-        """Raise ValueError if no node may have these attributes."""
+        """Raise ValueError for attributes that no node may have."""
         if self._is_refused:
             self._check_minimum()
             self.validate()
@@ -285,7 +286,7 @@ class Op:
 
     @classmethod
     def allowed_types(cls, attribute: str) -> tuple[DType, ...] | None:
-        """The types that a type attribute may have; None if it may have any."""
+        """The types that a type attribute may have; None for any."""
         found = getattr(cls, attribute + "_allowed", None)
         if found is None and attribute not in cls.fields:
             found = getattr(cls, attribute, None)
@@ -297,7 +298,7 @@ class Op:
         return tuple(getattr(self, name) for name in type(self).fields)
 
     def replace(self, **changes: Any) -> Self:
-        """This op with some attributes changed."""
+        """A copy of this op with some attributes replaced."""
         values = dict(zip(self.fields, self.attributes, strict=True))
         return type(self)(**{**values, **changes})
 
@@ -326,40 +327,40 @@ class Op:
     def infer_shape(self, *inputs: Any, **_: Any) -> Any:
         """The output's static shape (a list of them for several outputs).
 
-        Gets one argument per input: its shape (a tuple or None), or what `by_value`
-        and `by_shape` say; for `N*T` and `*Ts` a list of those.  Raises ValueError
-        when the inputs can never fit.
+        The arguments are one per input: its shape (a tuple or None), or as declared by
+        `by_value` and `by_shape`; for `N*T` and `*Ts` a list of those.  Raises
+        ValueError if the inputs can never be valid.
         """
         outputs = type(self).outputs
         return None if len(outputs) == 1 else [None] * len(outputs)
 
     def check_shapes(self, *inputs: Any, **_: Any) -> None:
-        """Raise TensorFlow's error for shapes that the kernel cannot compute with.
+        """Raise TensorFlow's error for shapes that the kernel does not support.
 
-        Its parameters are named as inputs of the signature, of which there may be more;
-        each is a shape.  With `*shapes` it gets all, sequences one after the other.
-        Called in runs, before the kernel, where these inputs' static shapes leave a
-        doubt: the kernel relies on ranks and sizes, and costs nothing more in all other
-        programs.  What depends on the inputs' numbers is for the kernel to check.
+        Its parameters are shapes, named like inputs of the signature; not all need be
+        listed.  `*shapes` receives all, with sequences flattened.  It is called in
+        runs, before the kernel, if the static shapes of these inputs leave a doubt: the
+        kernel relies on ranks and sizes, and all other programs have no extra cost.
+        Checks of the inputs' values belong in the kernel.
         """
 
     def compute(self, *inputs: Any, **_: Any) -> Any:
         """The output array (a tuple for several), from `xp` and the input arrays.
 
-        A stateful op gets a context instead of `xp`; for `N*T` and `*Ts` the tensors
-        arrive one after the other as separate arguments.
+        For a stateful op a context replaces `xp`; for `N*T` and `*Ts` the tensors are
+        passed as separate arguments.
         """
         raise NotImplementedError(f"{self.op_type} has no kernel")
 
     def gradient(self, *inputs: Any, **_: Any) -> Any:
         """Gradients: d loss / d input for each input, None if there is none.
 
-        Gets the `Operation` and the gradient with respect to each output.
+        The arguments are the `Operation` and the gradient with respect to each output.
         """
         raise LookupError(f"No gradient defined for operation of type {self.op_type}")
 
     def compute_on_card(self, xp: ArrayModule, *inputs: Any) -> Any:
-        """The kernel for arrays on a card, where it differs from `compute`."""
+        """The kernel for arrays on a GPU, if it differs from `compute`."""
         return self.compute(xp, *inputs)
 
     def expression(self, *inputs: Any, **_: Any) -> str | None:
@@ -367,16 +368,16 @@ class Op:
         return None
 
     def scalar_expression(self, *inputs: Any, **_: Any) -> str | None:
-        """The same for single floats (of one type) and truths, for a compiler.
+        """The same for single floats (of one type) and bools, for a compiler.
 
-        May call sqrt.  Whole numbers in it are of the type of the floats.
+        May call sqrt.  Integers in it have the type of the floats.
         """
         return self.expression(*inputs)
 
     def pieces(self) -> Sequence[Piece]:
-        """Functions that one after the other compute the same from the one input.
+        """Functions that in sequence compute the same from the one input.
 
-        For a compiler that would rather have an exponential by itself.
+        For a compiler that prefers to run an exponential separately.
         """
         return ()
 
@@ -385,7 +386,7 @@ class Op:
 
         Args:
           xp: NumPy or CuPy.
-          values: the constant values of the inputs, None where a run decides.
+          values: the constant values of the inputs; None if a run determines them.
 
         Returns:
           A function of all inputs, as `compute` after `xp`.
@@ -398,25 +399,25 @@ class Op:
         Args:
           inputs: the static shapes of the inputs.
           output: the static shape of the output.
-          values: the constant values of the inputs, None where a run decides.
+          values: the constant values of the inputs; None if a run determines them.
         """
         return None
 
     def forwards_but_signed_zeros(
         self, inputs: list[Any], output: Any, values: list[Any]
     ) -> int | None:
-        """As `forwards`, but 0 and -0 count as equal."""
+        """`forwards` with 0 and -0 considered equal."""
         return self.forwards(inputs, output, values)
 
     @property
     def constant(self) -> Any:
-        """The array that the output is in every run; None for any op but a Const."""
+        """The array that is the output in every run; None unless it is a Const."""
         return None
 
     def shape_sources(self, op: Operation) -> Sequence[Tensor] | None:
         """The inputs whose sizes make up the output, if it is a vector of sizes.
 
-        `joined_shape` says how.  None if the output is found otherwise.
+        `joined_shape` combines them.  None if the output is computed differently.
         """
         return None
 
@@ -438,7 +439,7 @@ class Op:
         return None
 
     def shape_behind(self) -> Any:
-        """The declared shape of the elements of a resource that this op creates."""
+        """The declared element shape of a resource that this op creates."""
         return None
 
     def stored_shape(self, shape: Any) -> Any:
@@ -454,14 +455,15 @@ class Op:
         return None
 
     def constant_part(self, values: list[Any], shape: Any) -> Any:
-        """Which part of its first input the output is, a tuple of slices.
+        """The part of its first input that the output is, as a tuple of slices.
 
         Args:
-          values: the constant values of the inputs, None where a run decides.
+          values: the constant values of the inputs; None if a run determines them.
           shape: the first input's static shape.
 
         Returns:
-          The slices, one per axis; None if runs decide, or the output is no part.
+          The slices, one per axis; None if runs determine them, or the output is not a
+          part.
         """
         return None
 
@@ -501,8 +503,8 @@ class Op:
         return build(self, values, name)  # type: ignore[no-any-return]
 
 
-# The way from an op and its inputs to a node is `framework/build.py`; it registers
-# itself here because the graph classes in turn need `Op`.
+# Nodes are built by `framework/build.py`, which registers itself here because the graph
+# classes in turn import `Op`.
 def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
     raise RuntimeError("tfteach.framework.build is not loaded")
 

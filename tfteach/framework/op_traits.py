@@ -1,7 +1,8 @@
-"""The vocabulary in which an op states its part in a graph.
+"""The traits by which an op declares its role in a graph.
 
-The engine, shape inference and tf.gradients never ask for an op by its name.  They read
-class attributes of `Op`; the values of those that are no plain bool are defined here.
+The engine, shape inference and tf.gradients never identify an op by its name.  They
+read class attributes of `Op`; the values of those that are not plain bools are defined
+here.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Literal
 
 
 class Flow(Enum):
-    """The part of an op in branches and loops, for the ops that only route values."""
+    """The role of an op in branches and loops, for the ops that only route values."""
 
     SWITCH = "sends its input to one of two branches"
     MERGE = "outputs whichever of its inputs is alive"
@@ -23,7 +24,7 @@ class Flow(Enum):
 
 
 class Collection(Enum):
-    """The part of an op of a stack or a TensorArray."""
+    """The role of an op of a stack or a TensorArray."""
 
     STACK = "creates a stack"
     PUSH = "stores one of its inputs and outputs it"
@@ -46,12 +47,12 @@ class Collection(Enum):
 
 
 class Folding(IntEnum):
-    """Who computes an op while a graph is built, if its inputs are constant."""
+    """The parts of TensorFlow that fold an op of constant inputs while building."""
 
     NEVER = 0
     SIZES = 1  # only the computation of a single size
     SHAPES = 2  # also TensorFlow's shape functions, in C++
-    PYTHON = 3  # also `tensor_util.constant_value`, whose results programs see
+    PYTHON = 3  # also `tensor_util.constant_value`, which is public
 
 
 class Role(Enum):

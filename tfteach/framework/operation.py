@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SourceLine(NamedTuple):
-    """The user's line that built an op."""
+    """The line of user code that built an op."""
 
     file: str
     line: int
@@ -34,11 +34,11 @@ class SourceLine(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The line itself, or "" where the source cannot be read."""
+        """The line itself; "" if the source cannot be read."""
         return linecache.getline(self.file, self.line).strip()
 
 
-@functools.lru_cache(maxsize=1024)  # a loop builds thousands of ops on one line
+@functools.lru_cache(maxsize=1024)  # loops build many ops on one line
 def decode_source(code: CodeType, lasti: int) -> SourceLine:
     """The line of the instruction at offset `lasti` of `code`."""
     line = code.co_firstlineno
@@ -50,7 +50,7 @@ def decode_source(code: CodeType, lasti: int) -> SourceLine:
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """A graph tensor was used where Python needs its value."""
+    """A graph tensor was used where Python requires its value."""
 
 
 class Tensor:
@@ -58,7 +58,7 @@ class Tensor:
 
     Attributes:
       op: the `Operation` that computes it.
-      value_index: which of its outputs this is.
+      value_index: the index of this output.
       dtype: the element type, a reference type for a variable's buffer.
     """
 
@@ -92,7 +92,7 @@ class Tensor:
 
     @property
     def name(self) -> str:
-        """The op's name and the output's number, such as "add:0"."""
+        """The op's name and the output's index, such as "add:0"."""
         return f"{self.op.name}:{self.value_index}"
 
     @property
@@ -101,7 +101,7 @@ class Tensor:
 
     @property
     def device(self) -> str:
-        """The requested device, "" if none."""
+        """The requested device; "" if none."""
         return self.op.device
 
     @property
@@ -131,7 +131,7 @@ class Tensor:
         return self.op.graph.consumers_of(self)
 
     def experimental_ref(self) -> Reference:
-        """A hashable reference to this tensor, for sets and keys of dicts."""
+        """A hashable reference to this tensor, for sets and dict keys."""
         return Reference(self)
 
     def eval(
@@ -145,7 +145,7 @@ class Tensor:
         return evaluate(self, feed_dict, session)
 
     def __iter__(self) -> Iterator[Tensor]:
-        # A generator, as TF's: `iter` succeeds, asking for an element does not.
+        # A generator, as in TF: `iter` succeeds, requesting an element does not.
         self._refuse("iterating over `tf.Tensor`")
         yield self
 
@@ -168,7 +168,7 @@ class Tensor:
 
     def __array__(self, dtype: DTypeLike | None = None, **_: Any) -> NoReturn:
         message = f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
-        if dtype is not None:  # which TF's method does not accept
+        if dtype is not None:  # TF's method does not accept it
             raise TypeError(f"__array__() takes 1 positional argument. {message}")
         raise NotImplementedError(message)
 
@@ -194,7 +194,7 @@ class Tensor:
 
     @classmethod
     def overload(cls, operator: str, function: Callable[..., Any]) -> None:
-        """Give tensors a Python operator, as the op families do: `"__add__"`."""
+        """Define a Python operator of tensors, such as `"__add__"`."""
         setattr(cls, operator, function)
 
     if TYPE_CHECKING:  # operators, overloaded by ops/operator_overloads.py
@@ -240,9 +240,9 @@ class Operation:
       inputs: the data inputs.
       outputs: the output tensors.
       control_inputs: the operations that must run before it.
-      device: the requested device or "", in TF's canonical form, except for what a
-        device function returned.
-      node_id: its number in the graph, from 1 in the order of making.
+      device: the requested device or "", in TF's canonical form, except for the results
+        of device functions.
+      node_id: its index in the graph, from 1 in order of creation.
     """
 
     __slots__ = (
@@ -292,7 +292,7 @@ class Operation:
 
     @property
     def traceback_with_start_lines(self) -> list[tuple[str, int, str, str, int]]:
-        """`traceback`, each with the line at which the function begins."""
+        """`traceback`, with the first line of each function."""
         if self._origin is None:
             return []
         return [(*line, self._origin[0].co_firstlineno) for line in self.traceback]
@@ -315,7 +315,7 @@ class Operation:
         return split_args(type(self.spec).inputs, self.inputs, self)
 
     def colocation_groups(self) -> list[bytes]:
-        """The groups of ops that this one shares a device with."""
+        """The groups of ops that this one is colocated with."""
         groups = (self.extra_attrs or {}).get("_class")
         own = b"loc:@" + self.name.encode()
         if not groups:
@@ -346,7 +346,7 @@ class Operation:
         self._change_edges(self.inputs, [])
 
     def _update_input(self, index: int, tensor: Tensor) -> None:
-        """Replace one input, as the builders of loops must."""
+        """Replace one input, as required to build loops."""
         if tensor.graph is not self.graph:
             raise ValueError(f"{tensor!r} must be from the same graph as {self!r}.")
         inputs = list(self.inputs)
@@ -412,7 +412,7 @@ def evaluate(
         session = get_default_session()
         if session is None:
             method = call.removesuffix("()")
-            colon = ":" if method == "run" else ""  # TF's two messages differ in it
+            colon = ":" if method == "run" else ""  # TF has two messages
             raise ValueError(
                 f"Cannot {what} using `{call}`: No default session is registered. "
                 f"Use `with sess.as_default(){colon}` or pass an explicit session to "

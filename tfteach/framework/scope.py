@@ -1,4 +1,4 @@
-"""Scopes around ops while they are built: names, devices, control dependencies...
+"""Scopes around ops under construction: names, devices, control dependencies...
 
 Each thread has its own `Scopes` in each graph, so that threads can build in one graph
 concurrently.  A thread starts without a name scope; until it opens one of the other
@@ -41,13 +41,13 @@ DeviceLike = str | DeviceSpecV2 | Callable[["Operation"], Any] | None
 
 @functools.lru_cache(maxsize=4096)
 def is_valid_name(name: str, inside_scope: bool) -> bool:
-    """Whether TF accepts this as a node's or a scope's name."""
+    """Whether TF accepts this as a node's or scope's name."""
     pattern = _INNER_NAME if inside_scope else _OUTER_NAME
     return pattern.match(name) is not None
 
 
 def name_text(name: object) -> str:
-    """The text of a name as a caller wrote it; "" for any false value.
+    """The text of a name given by a caller; "" for any false value.
 
     Raises:
       TypeError: it is neither text nor bytes.
@@ -64,7 +64,7 @@ def name_text(name: object) -> str:
 
 
 class ScopeState:
-    """The open scopes at one moment, names excluded; immutable.
+    """The open scopes at one moment, except names; immutable.
 
     Attributes:
       control: the `control_dependencies` blocks, outermost first.
@@ -72,13 +72,13 @@ class ScopeState:
       devices: the arguments of the `device` blocks, outermost first.
       fixed_device: the devices merged into one name; None if one is a function, which
         must be called for each op.
-      attrs, container, gradient_overrides, kernel_labels: the sum of the blocks that
-        set them.
+      attrs, container, gradient_overrides, kernel_labels: the combination of the blocks
+        that set them.
       context: the innermost loop or branch that is being built.
-      set_aside: the devices that the `colocate_with` blocks have set aside, outermost
-        first, as (devices, fixed_device).
-      entry: which of `set_aside` an `init_scope` finds: the devices at the innermost
-        block that makes a graph the default; None outside any.
+      set_aside: the devices suspended by the `colocate_with` blocks, outermost first,
+        as (devices, fixed_device).
+      entry: the index in `set_aside` used by an `init_scope`: the devices at the
+        innermost block that sets a default graph; None outside any.
     """
 
     __slots__ = (
@@ -109,7 +109,7 @@ class ScopeState:
         self.entry: int | None = None
 
     def replace(self, changes: dict[str, Any]) -> ScopeState:
-        """A copy with these attributes changed."""
+        """A copy with some attributes replaced."""
         copy = ScopeState.__new__(ScopeState)
         copy.control, copy.colocation = self.control, self.colocation
         copy.devices, copy.fixed_device = self.devices, self.fixed_device
@@ -122,7 +122,7 @@ class ScopeState:
         return copy
 
     def device_of(self, op: Operation) -> str:
-        """The device that the open blocks ask for `op` (functions are called)."""
+        """The device requested for `op` by the open blocks (functions are called)."""
         if self.fixed_device is not None:
             return self.fixed_device
         op.device = ""
@@ -138,8 +138,8 @@ class ScopeState:
     def control_inputs_for(self, input_ops: set[Operation]) -> list[Operation]:
         """Control inputs for a new op with these inputs, outer blocks first.
 
-        A block adds nothing when an input was built inside it (that input waits
-        already), and an input is not waited for twice.
+        A block adds nothing if an input was built inside it (that input already waits),
+        nor an op that is itself an input.
         """
         found: dict[Operation, None] = {}
         for scope in self.control:
@@ -154,8 +154,8 @@ class Scopes:
     Attributes:
       name: the name scope, "" at the top.
       state: all other blocks.
-      outer: the state that this thread found, while it has opened nothing itself; None
-        in the thread that created the graph.
+      outer: the state inherited by this thread until it opens a block itself; None in
+        the thread that created the graph.
     """
 
     __slots__ = ("name", "outer", "state")
@@ -189,7 +189,7 @@ class Scopes:
 class ThreadScopes(threading.local):
     """The `Scopes` of each thread in one graph, at `.scopes`.
 
-    Does not refer to the graph: a cycle through a thread's own memory would keep both
+    It does not refer to the graph: a cycle through thread-local memory would keep both
     alive as long as the thread.
     """
 
@@ -265,7 +265,7 @@ def open_name_scope(graph: GraphScopes, name: object) -> Iterator[str]:
 
 @contextmanager
 def open_device(graph: GraphScopes, device: DeviceLike) -> Iterator[None]:
-    """Ask for a device: a name, a function of the op, or None to clear."""
+    """Request a device: a name, a function of the op, or None to clear."""
     if device is not None and not callable(device):
         device = scope_name(device)
     scopes = graph.scopes
@@ -288,9 +288,9 @@ def open_device(graph: GraphScopes, device: DeviceLike) -> Iterator[None]:
 
 @contextmanager
 def open_colocation(graph: GraphScopes, op: Any, ignore: bool) -> Iterator[None]:
-    """Put the block's ops on the device of `op`.
+    """Colocate the block's ops with `op`.
 
-    The devices of the enclosing blocks are set aside inside the block.
+    The devices of the enclosing blocks are suspended inside the block.
     """
     if op is None and not ignore:
         raise ValueError(
@@ -324,10 +324,10 @@ def open_colocation(graph: GraphScopes, op: Any, ignore: bool) -> Iterator[None]
 
 @contextmanager
 def open_init_scope(graph: GraphScopes) -> Iterator[None]:
-    """New ops wait for nothing, and are in no branch or loop.
+    """New ops have no control dependencies, and are outside branches and loops.
 
-    A `colocate_with` around it has set aside the devices asked for: they count again,
-    as variables' do in TF, unless other ones are asked for inside that block.
+    Devices suspended by an enclosing `colocate_with` apply again, as for variables in
+    TF, unless others are requested inside that block.
     """
     scopes = graph.scopes
     state = scopes.state
@@ -415,7 +415,7 @@ class name_scope:
 
 
 def graph_of(values: Iterable[Any]) -> Graph:
-    """The graph that `values` belong to; the default graph if they are no tensors.
+    """The graph of `values`; the default graph if they are not tensors.
 
     Raises:
       ValueError: they belong to different graphs.
@@ -434,7 +434,7 @@ def graph_of(values: Iterable[Any]) -> Graph:
 
 
 def device(device_name_or_function: DeviceLike) -> Any:
-    """Ask for a device for the ops built in the block; see `Graph.device`."""
+    """Request a device for the ops built in the block; see `Graph.device`."""
     return get_default_graph().device(device_name_or_function)
 
 
@@ -444,7 +444,7 @@ def control_dependencies(control_inputs: Iterable[Any] | None) -> Any:
 
 
 def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
-    """Put the block's ops on the device of `op`; see `Graph.colocate_with`."""
+    """Colocate the block's ops with `op`; see `Graph.colocate_with`."""
     return get_default_graph().colocate_with(op, ignore_existing)
 
 

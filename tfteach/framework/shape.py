@@ -1,7 +1,8 @@
-"""Static shapes: plain tuples inside, `TensorShape` and `Dimension` at the surface.
+"""Static shapes: plain tuples internally, `TensorShape` and `Dimension` publicly.
 
-Inside the library a shape is a tuple whose unknown sizes are None, and None stands for
-an unknown rank; the functions below work on those.  `TensorShape` is TF's public class.
+Internally a shape is a tuple in which None means an unknown size, and None as a whole
+an unknown rank; the functions below operate on these.  `TensorShape` is TF's public
+class.
 
 Source: python/framework/tensor_shape.py (API and messages).
 """
@@ -27,7 +28,7 @@ def merge(a: Shape, b: Shape) -> Shape:
     """The merged shape.
 
     Raises:
-      ValueError: they contradict each other.
+      ValueError: they are incompatible.
     """
     if a is None or a == b:
         return b
@@ -56,7 +57,7 @@ def common(a: Shape, b: Shape) -> Shape:
 
 
 def compatible(a: Shape, b: Shape) -> bool:
-    """Whether some fully known shape fits both."""
+    """Whether some fully known shape matches both."""
     if a is None or b is None:
         return True
     return len(a) == len(b) and all(
@@ -67,8 +68,8 @@ def compatible(a: Shape, b: Shape) -> bool:
 def broadcast(a: Shape, b: Shape) -> Shape:
     """The shape of an element-wise operation on `a` and `b` (NumPy's rules).
 
-    An unknown size against 1 stays unknown; against n > 1 it must become n; against 0
-    it may be 1, and TF infers nothing.
+    An unknown size and 1 yield an unknown size; with n > 1 it must be n; with 0 it may
+    be 1, and TF infers nothing.
 
     Raises:
       ValueError: two known sizes differ and neither is 1.
@@ -104,7 +105,7 @@ def with_rank(shape: Shape, rank: int) -> tuple[int | None, ...]:
     """`shape` with the given rank.
 
     Raises:
-      ValueError: its rank is known to be another.
+      ValueError: its known rank differs.
     """
     if shape is None:
         return (None,) * rank
@@ -128,14 +129,14 @@ def size_of(shape: Shape) -> int | None:
 
 
 def text(shape: Shape) -> str:
-    """TF's notation with blanks: `[?,784]` for messages of the shape functions."""
+    """TF's notation with spaces: `[?,784]` in messages of the shape functions."""
     if shape is None:
         return "?"
     return "[" + ",".join("?" if n is None else str(n) for n in shape) + "]"
 
 
 def as_shape(value: Any) -> Shape:
-    """Any form in which a user writes a shape, as a tuple or None."""
+    """Any form of a shape accepted from users, as a tuple or None."""
     if value is None:
         return None
     if isinstance(value, TensorShape):
@@ -281,7 +282,7 @@ class TensorShape:
         return self
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether some fully known shape fits both."""
+        """Whether some fully known shape matches both."""
         return compatible(self.dims_or_none, as_shape(other))
 
     def assert_is_compatible_with(self, other: Any) -> None:
@@ -289,7 +290,7 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {other} are incompatible")
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """The narrowest shape that both this and `other` are cases of."""
+        """The most specific shape that is compatible with both this and `other`."""
         a, b = self.dims_or_none, as_shape(other)
         if a is None or b is None or len(a) != len(b):
             return TensorShape(None)
@@ -322,7 +323,7 @@ class TensorShape:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same; sizes that are unknown are never equal."""
+        """Whether both are equal; unknown sizes are never equal."""
         if self is other:
             return True
         try:
@@ -365,7 +366,7 @@ def as_tensor_shape(value: Any) -> TensorShape:
 
 
 def unknown_shape(rank: int | None = None) -> TensorShape:
-    """A shape of which at most the rank is known."""
+    """A shape of unknown sizes, and of unknown rank if `rank` is None."""
     return TensorShape(None if rank is None else [None] * rank)
 
 

@@ -1,4 +1,4 @@
-"""Checks of shapes in runs, for `Op.check_shapes`, with TensorFlow's messages."""
+"""Run-time checks of shapes, for `Op.check_shapes`, with TensorFlow's messages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def require_matrix(shape: Sizes, message: str) -> None:
 
 
 def require_sparse(indices: Sizes, values: Sizes, shape: Sizes) -> None:
-    """Require the parts of a sparse tensor to be of ranks and sizes that agree."""
+    """Require the parts of a sparse tensor to have consistent ranks and sizes."""
     require_vector(values, "vals must be a vec, but got: %s")
     require(indices, "indices must be a matrix, but got: %s", indices)
     message = "indices and values rows (indexing dimension) must match. "

@@ -39,7 +39,7 @@ def infer(
 
     Raises:
       TypeError: an input has a type that the op does not accept.
-      ValueError: the shapes can never fit.
+      ValueError: the shapes can never be valid.
     """
     if not op._by_shape_only:
         output_dtypes, _ = _check_types(op, inputs)
@@ -157,7 +157,7 @@ def _infer_shapes(
     except (ValueError, OpError) as error:
         raise _located(op, inputs, name, str(error)) from None
     except (TypeError, IndexError, ZeroDivisionError, OverflowError) as error:
-        # TF's shape functions know one class of error only.
+        # TF's shape functions have only one class of error.
         message = f"Shapes or values that do not fit ({error})"
         raise _located(op, inputs, name, message) from error
     if len(cls.outputs) == 1 and not cls.outputs[0].is_sequence:
@@ -172,7 +172,7 @@ def _check_ranks(op: Op, inputs: tuple[Tensor, ...], name: str) -> None:
     for i, arg in enumerate(args):
         if arg.name not in op.ranks:
             continue
-        # Behind the one list of inputs that these ops may have, count from the end.
+        # After the only list of inputs that these ops may have, count from the end.
         is_after = any(a.is_sequence for a in args[:i])
         shape = inputs[i - len(args) if is_after else i]._shape
         allowed = op.ranks[arg.name]
@@ -192,7 +192,7 @@ def _located(op: Op, inputs: tuple[Tensor, ...], name: str, message: str) -> Val
 
 
 def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
-    """The constants that took part in the inference, as TF's messages list them."""
+    """The constants used by the inference, as listed in TF's messages."""
     # Ranks are checked before values are requested.
     by_axis = error.startswith("Shape must be at least rank")
     by_axis = by_axis and not error.startswith("Shape must be at least rank 1 ")
@@ -203,7 +203,7 @@ def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
     args = type(op).inputs
     sequence = next((i for i, arg in enumerate(args) if arg.is_sequence), len(args))
     for i, tensor in enumerate(inputs):
-        # Behind the one list of inputs that these ops may have, count from the end.
+        # After the only list of inputs that these ops may have, count from the end.
         arg = args[i if i <= sequence else max(sequence, i - len(inputs) + len(args))]
         if arg.name in op.by_shape:
             shape = constant_shape(tensor)
@@ -223,7 +223,7 @@ def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
 
 
 def _elements(value: np.ndarray[Any, Any]) -> str:
-    """ "1 2" of a vector, "[1 2][3 4]" of a matrix; of many numbers the first."""
+    """ "1 2" for a vector, "[1 2][3 4]" for a matrix; the first of many numbers."""
     if value.size > _MOST_SHOWN or not value.size:
         first = value.flat[:_MOST_SHOWN]
         return " ".join(map(str, first.tolist())) + ("..." if value.size else "")

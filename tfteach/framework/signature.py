@@ -20,7 +20,7 @@ class Arg(NamedTuple):
     name: str
     dtype: DType | None = None  # a fixed type,
     type_attr: str = ""  # or the attribute that names the type (or the type list)
-    number_attr: str = ""  # the attribute that counts, for `N*T`
+    number_attr: str = ""  # the attribute with the count, for `N*T`
     is_list: bool = False  # `*Ts`
     is_ref: bool = False
 

@@ -1,4 +1,4 @@
-"""Conversion of Python values to arrays, as TensorFlow does it.
+"""Conversion of Python values to arrays, as in TensorFlow.
 
 Source: python/framework/tensor_util.py (`make_tensor_proto`; rules and messages).
 """
@@ -18,14 +18,14 @@ from tfteach.framework.operation import Tensor
 
 
 def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
-    """A Python value as the array to which TF converts it.
+    """A Python value converted to an array as in TF.
 
     Python ints become int32 (int64 when they do not fit), floats float32, strings
     bytes; the types of NumPy values are preserved.
 
     Raises:
-      TypeError: the value does not fit `dtype`, or cannot be an array.
-      ValueError: it is None, or lists of different lengths.
+      TypeError: the value does not match `dtype`, or cannot be an array.
+      ValueError: it is None, or contains lists of different lengths.
       OverflowError: a number is too large for any integer type.
     """
     if value is None:
@@ -33,7 +33,7 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
     kind = type(value)
     if kind is float and (dtype is None or dtype.is_floating):
         numpy_dtype = np.float32 if dtype is None else dtype.numpy_dtype
-        if abs(value) < 60_000:  # every float type holds it
+        if abs(value) < 60_000:  # in the range of every float type
             return np.array(value, numpy_dtype)
         with np.errstate(over="ignore"):  # infinity, without a warning
             return np.array(value, numpy_dtype)
@@ -45,7 +45,7 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
         return _from_numpy(np.asarray(value), dtype)
     if dtype is not None:
         _check_elements(value, dtype)
-        if dtype.is_quantized:  # a tuple is one number
+        if dtype.is_quantized:  # a tuple is a single number
             return np.array(value, dtype.numpy_dtype)
     if dtype is string or (dtype is None and _is_text(value)):
         return _strings(value)
@@ -81,15 +81,15 @@ def _from_numpy(
     if dtype is None:
         dtype = as_dtype(array.dtype)
     if dtype is string:
-        if array.dtype.kind in "US":  # a list of no rows would lose the other sizes
+        if array.dtype.kind in "US":  # a list without rows would lose the other sizes
             return _strings(array.tolist()).reshape(array.shape)
         return _strings(array)
-    # A copy: the graph must not change when the caller's array does.
+    # A copy: the graph must not change with the caller's array.
     return np.array(array, dtype.numpy_dtype, order="C")
 
 
 def _dense(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
-    """Numbers in lists as an array; with a type their values fit it already."""
+    """Numbers in lists as an array; if a type is given, they are in its range."""
     wide = dtype is not None and (dtype.is_floating or dtype.is_complex)
     try:
         array = np.array(value, dtype.numpy_dtype if dtype and wide else None)
@@ -147,7 +147,7 @@ def _sizes_of_first(value: Any) -> list[int]:
 
 
 def _common_sizes(value: Any) -> list[int]:
-    """The sizes as far as they are the same everywhere."""
+    """The sizes, as far as they are the same everywhere."""
     if not isinstance(value, list | tuple):
         return list(np.shape(value)) if isinstance(value, np.ndarray) else []
     if not value:
@@ -184,7 +184,7 @@ _ACCEPTED: tuple[tuple[str, tuple[type, ...]], ...] = (
 
 
 def _check_elements(value: Any, dtype: DType) -> None:
-    """TF's rule: a Python value must be of the wanted kind; nothing is cut silently."""
+    """TF's rule: a Python value must be of the required kind; none is truncated."""
     if dtype.is_quantized:
         _check_quantized(value, dtype)
         return

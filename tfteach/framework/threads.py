@@ -1,7 +1,7 @@
-"""Work on arrays that several cores share.
+"""Array computations divided among several cores.
 
-As many threads as BLAS uses: `OPENBLAS_NUM_THREADS` or `OMP_NUM_THREADS` of them,
-else one for each core that this process may run on.
+As many threads as BLAS uses: `OPENBLAS_NUM_THREADS` or `OMP_NUM_THREADS`, otherwise one
+for each core available to this process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tfteach.framework import large_array_pool
 
 _T = TypeVar("_T")
 
-# Elements from which an array is worth more than one thread's time.
+# The number of elements from which several threads pay off.
 LARGE = 1 << 20
 
 
@@ -33,7 +33,7 @@ def thread_count() -> int:
             return max(1, int(os.environ[name]))
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on this system
+    except AttributeError:  # not available on this system
         return os.cpu_count() or 1
 
 
@@ -48,12 +48,12 @@ if hasattr(os, "register_at_fork"):
 
 
 _users_lock = threading.Lock()
-_users = 0  # how many runs are inside `own_threads`
+_users = 0  # the number of runs inside `own_threads`
 
 
 @functools.cache
 def _blas_libraries() -> list[tuple[Any, int]]:
-    """The loaded BLAS libraries and how many threads each uses."""
+    """The loaded BLAS libraries, and the number of threads each uses."""
     from threadpoolctl import ThreadpoolController
 
     found = ThreadpoolController().select(user_api="blas").lib_controllers
@@ -62,12 +62,12 @@ def _blas_libraries() -> list[tuple[Any, int]]:
 
 @contextmanager
 def own_threads() -> Iterator[None]:
-    """`share` shares inside, and matrix products stay on the thread that calls them.
+    """Inside, `share` uses threads, and matrix products stay on the calling thread.
 
-    BLAS's threads go on turning in circles for a while after each product, in case
-    there is another: together with ours that is one too many for the cores, and all
-    wait for each other.  So a run uses these or those: ours for large arrays and
-    convolutions, BLAS's, which start sooner, for what is over in a millisecond.
+    BLAS's threads spin for a while after each product, in case another one follows:
+    together with ours there would be too many for the cores, and all would wait for
+    each other.  So a run uses one kind: ours for large arrays and convolutions, BLAS's,
+    which start faster, for work of less than a millisecond.
     """
     global _users
     if thread_count() == 1:
@@ -94,16 +94,16 @@ def cores() -> int:
 
 
 def share(items: Sequence[_T], run: Callable[[Sequence[_T]], None]) -> None:
-    """Call `run` with parts of `items`, on all threads, and wait for them.
+    """Call `run` with parts of `items` on all threads, and wait for them.
 
-    Outside of `own_threads` it is this thread alone.
+    Outside `own_threads` only this thread is used.
 
     Args:
       items: the work; parts are runs of consecutive items.
-      run: does a part; releases the lock of the interpreter for most of the time.
+      run: processes a part; releases the GIL most of the time.
 
     Raises:
-      Exception: the first error of a part, when all parts have ended.
+      Exception: the first error of a part, once all parts have ended.
     """
     count = min(cores(), len(items))
     if count < 2:
@@ -116,7 +116,7 @@ def share(items: Sequence[_T], run: Callable[[Sequence[_T]], None]) -> None:
         run(parts[0])
     finally:
         for other in others:
-            other.exception()  # ended, before anything that it uses goes
+            other.exception()  # wait, before anything it uses is destroyed
     for other in others:
         other.result()
 
@@ -124,12 +124,12 @@ def share(items: Sequence[_T], run: Callable[[Sequence[_T]], None]) -> None:
 def by_rows(
     function: Callable[[Any], Any], array: np.ndarray[Any, Any], elements: int
 ) -> Any:
-    """`function(array)`, if it does the same with each row, by all threads.
+    """`function(array)`, for a function that treats rows alike, on all threads.
 
     Args:
-      function: maps some rows to as many rows.
+      function: maps rows to as many rows.
       array: NumPy array of rank 1 or more; a small one is not divided.
-      elements: of `array`, in a block; fewer in cache, more if calls are costly.
+      elements: the block size; smaller to stay in cache, larger if calls are costly.
     """
     step = max(1, elements * len(array) // max(array.size, 1))
     if array.size < LARGE or step >= len(array):

@@ -1,4 +1,4 @@
-"""Topological sorting, with the caller's order among items that are ready."""
+"""Topological sorting, with the caller's order among ready items."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ def topological_order(
 ) -> list[Item]:
     """The items, each after its sources.
 
-    The order is deterministic: the next item is always the ready one with the least
-    key, and of these the first in `items`.
+    The order is deterministic: the next item is always the ready one with the smallest
+    key, and among equal keys the first in `items`.
 
     Args:
       items: hashable and distinct.
-      sources_of: what must precede an item; sources that are not in `items` are
-        ignored.
+      sources_of: the items that must precede an item; those not in `items` are ignored.
       key: the priority among ready items; by default only their order in `items`.
 
     Raises:

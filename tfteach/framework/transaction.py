@@ -10,7 +10,7 @@ interrupt.
 
 from __future__ import annotations
 
-import _signal  # `signal` spends 14 us on turning handlers into enums and back
+import _signal  # `signal` spends 14 us on converting handlers to enums and back
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,8 +28,8 @@ T = TypeVar("T")
 class Deadline:
     """The time limit of a run.
 
-    As in TensorFlow no op is cut short: the run fails once the op that is too late has
-    ended.
+    As in TensorFlow no op is interrupted: the run fails after the op that exceeds the
+    limit.
 
     Args:
       timeout_ms: from now on.
@@ -41,7 +41,7 @@ class Deadline:
         self._end = time.monotonic() + timeout_ms / 1000
 
     def check(self) -> None:
-        """Raise DeadlineExceededError if the time is over."""
+        """Raise DeadlineExceededError if the time limit is exceeded."""
         if time.monotonic() > self._end:
             raise DeadlineExceededError(
                 None, None, "Timed out waiting for notification"
@@ -54,7 +54,7 @@ class Transaction(list["tuple[Cell, Any, Any]"]):
     It is a list, with its defaults on the class, because every training step makes one.
 
     Attributes:
-      may_defer: False in runs whose ops are timed or stepped through one by one.
+      may_defer: False in runs whose ops are timed or stepped through.
       deadline: the time limit of the run, or None.
     """
 
@@ -69,10 +69,10 @@ class Transaction(list["tuple[Cell, Any, Any]"]):
         self._deferred.append(update)
 
     def commit(self) -> None:
-        """Run the deferred updates; from here on the writes cannot be undone.
+        """Run the deferred updates; afterwards the writes cannot be undone.
 
         Raises:
-          DeadlineExceededError: it is too late, and nothing is committed.
+          DeadlineExceededError: the time limit is exceeded, and nothing is committed.
         """
         if self.deadline is not None:
             self.deadline.check()
@@ -115,8 +115,8 @@ def atomically(
     """`run(*arguments)` as a transaction; see `Transaction`.
 
     Raises:
-      DeadlineExceededError: it took too long.
-      Exception: that of `run`; its writes are undone.
+      DeadlineExceededError: the time limit was exceeded.
+      Exception: raised by `run`; its writes are undone.
     """
     transaction = running.transaction = Transaction()
     if not may_defer:
@@ -138,7 +138,7 @@ def atomically(
 
 @contextmanager
 def outside_transactions() -> Iterator[None]:
-    """A block of the user's code in the middle of a run: it may run sessions itself."""
+    """A block of user code in the middle of a run, which may run sessions itself."""
     outer, running.transaction = running.transaction, None
     try:
         yield
@@ -158,9 +158,9 @@ class Uninterrupted:
         self._caught: tuple[Any, ...] | None = None
         self._handler: Any = None
         if threading.get_ident() != _MAIN_THREAD:
-            return  # Python interrupts its main thread only
+            return  # Python interrupts only its main thread
         handler = _signal.getsignal(_signal.SIGINT)
-        if callable(handler):  # else the system's own action, or nothing
+        if callable(handler):  # otherwise the system's default action, or none
             self._handler = handler
             _signal.signal(_signal.SIGINT, self._postpone)
 

@@ -1,8 +1,8 @@
-"""Names for what arguments may be: `TensorLike`, `ShapeLike`, `DTypeLike`, ...
+"""Type aliases of arguments: `TensorLike`, `ShapeLike`, `DTypeLike`, ...
 
 Every alias is a string: only type checkers evaluate it, so importing this module costs
-nothing and never closes a circle of imports.  Where the default is None, a signature
-adds `| None` itself.
+nothing and never causes an import cycle.  Where the default is None, a signature adds
+`| None` itself.
 
 Kernels compute with NumPy's or CuPy's arrays.  CuPy ships no types but follows NumPy's
 interface, so `Array` is NumPy's array.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tfteach.framework.shape import TensorShape
 
     class VariableLike(Protocol):
-        """A variable, whole or in parts, which converts to a Tensor."""
+        """A variable, partitioned or not, which converts to a Tensor."""
 
         @property
         def name(self) -> str: ...
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
         def assign(self, value: Any) -> Any: ...
 
     class SessionLike(Protocol):
-        """A session, which a lower layer receives without knowing its class."""
+        """A session, for lower layers that do not know its class."""
 
         @property
         def graph(self) -> Graph: ...
         def run(self, fetches: Any, feed_dict: FeedDict | None = None) -> Any: ...
 
     class KernelContext(Protocol):
-        """What a stateful op's kernel gets instead of `xp`: the engine's `Context`."""
+        """The engine's `Context`, which replaces `xp` for a stateful op's kernel."""
 
         @property
         def xp(self) -> ModuleType: ...
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
             self, kind: str, name: str, factory: Callable[[], T], container: str = ""
         ) -> T: ...
 
-else:  # a Protocol takes longer to make than the rest of this module
+else:  # creating a Protocol takes longer than the rest of this module
     VariableLike = SessionLike = KernelContext = object
 
 
@@ -104,23 +104,23 @@ DeviceLike: TypeAlias = (
 # Keys of collections that an object is added to.
 CollectionNames: TypeAlias = "str | Sequence[str]"
 PathLike: TypeAlias = "str | os.PathLike[str]"
-# A protocol message.  Their classes are built from descriptors at run time, so that no
-# checker knows their fields.
+# A protocol message.  Their classes are built from descriptors at run time, so checkers
+# do not know their fields.
 Proto: TypeAlias = "Any"
 
 # ---- functions
 
-# Makes a variable's first value from its shape and dtype.
+# Creates a variable's initial value from its shape and dtype.
 Initializer: TypeAlias = "Callable[..., TensorLike]"
 # From a variable's value to a loss, or None if it adds none.
 Regularizer: TypeAlias = "Callable[[Any], Tensor | None]"
-# From a variable's new value to what replaces it.
+# From a variable's new value to its replacement.
 Constraint: TypeAlias = "Callable[[Any], TensorLike]"
 # From a shape and dtype to the number of slices along each axis.
 Partitioner: TypeAlias = "Callable[..., Sequence[int]]"
 # A function, or its name in `tf.nn`.
 Activation: TypeAlias = "Callable[[Any], Tensor] | str"
-# A hyperparameter: a number, or a function that returns one when it is needed.
+# A hyperparameter: a number, or a function that returns one on demand.
 Hyperparameter: TypeAlias = "TensorLike | Callable[[], TensorLike]"
 
 # ---- runs

@@ -1,8 +1,8 @@
 """The buffer of a variable in a session.
 
-A value on a reference edge (or behind a resource handle) is such a `Cell`.  Reading
-returns the array itself; it is updated in place only if no one else references it, so
-that every reader's array stays unchanged.
+A value on a reference edge (or referred to by a resource handle) is such a `Cell`.
+Reading returns the array itself; it is updated in place only if nothing else references
+it, so that every reader's array is unchanged.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tfteach.framework import errors
 from tfteach.framework.dtypes import DType
 from tfteach.framework.transaction import Transaction, Uninterrupted, running
 
-# Below this many elements a new array costs less than an update in place.
+# Below this many elements a new array is cheaper than an update in place.
 IN_PLACE_FROM = 1024
 
 
 class _Unset:
-    """Stands for the value of an uninitialized variable."""
+    """The value of an uninitialized variable."""
 
     def __repr__(self) -> str:
         return "<uninitialized>"
@@ -41,7 +41,7 @@ class Cell:
       name: the variable's name, for messages.
       dtype: its element type.
       lock: held during updates.
-      writer: the transaction that put the array here, while it runs.
+      writer: the transaction that stored the array, while it runs.
     """
 
     __slots__ = ("dtype", "lock", "name", "value", "writer")
@@ -55,7 +55,7 @@ class Cell:
         self.writer: Transaction | None = None
 
     def __getattr__(self, attribute: str) -> Any:
-        # Reached only while the slot `value` is unset: a set one costs no call.
+        # Reached only while the slot `value` is unset: a set slot costs no call.
         if attribute == "value":
             value = self._wait()
             if value is not UNSET:
@@ -68,7 +68,7 @@ class Cell:
     def _wait(self) -> Any:
         """The value, once no other thread is updating it in place; UNSET if none.
 
-        An update takes the array out of the slot, so that no thread reads a torn value.
+        An update removes the array from the slot, so that no thread reads a torn value.
         """
         with self.lock:
             return _read_slot(self)
@@ -101,7 +101,7 @@ class Cell:
         self.value = value
 
     def clear(self) -> None:
-        """Forget the value: the variable is uninitialized again."""
+        """Remove the value: the variable is uninitialized again."""
         with self.lock:
             if self.is_initialized:
                 self.put(None)
@@ -111,9 +111,9 @@ class Cell:
         """Restore a value that the transaction replaced, unless others wrote since.
 
         Args:
-          transaction: that of the run that failed.
-          old: the value before; or some rows of it.
-          rows: which rows, or None.
+          transaction: the failed run's.
+          old: the previous value, or some rows of it.
+          rows: the rows' indices, or None.
         """
         with self.lock:
             if rows is not None:
@@ -126,7 +126,7 @@ class Cell:
                     del self.value
 
     def take(self) -> Any:
-        """Remove the array from the slot, to be updated in place; a copy if shared."""
+        """Remove the array from the slot to update it in place; a copy if shared."""
         value = self.value
         del self.value  # no other thread can reference it from now on
         try:
@@ -146,9 +146,9 @@ class Cell:
 class SharedBuffer(Cell):
     """A variable's cell in a step in which reads share memory with the variable.
 
-    As in TensorFlow, a write is visible in earlier reads: it goes into the array
-    that reads return.  That is private to the run, so the variable can be restored if
-    the run fails.
+    As in TensorFlow, a write is visible in earlier reads: it modifies the array that
+    reads return.  The array is private to the run, so that the variable can be restored
+    if the run fails.
 
     Args:
       cell: the variable's.
@@ -184,7 +184,7 @@ class SharedBuffer(Cell):
         return self.cell.is_initialized
 
     def put(self, value: Any) -> None:
-        """Write into the buffer if the number of elements matches; else replace it."""
+        """Write into the buffer if the size matches; otherwise replace it."""
         if not self.is_initialized or self.value.size != value.size:
             self.cell.put(_own_array(value))
             return
@@ -196,11 +196,11 @@ class SharedBuffer(Cell):
             buffer[...] = value
 
     def take(self) -> Any:
-        """The buffer, to be updated in place."""
+        """The buffer, for an update in place."""
         return self.value
 
     def clear(self) -> None:
-        """Forget the value: the variable is uninitialized again."""
+        """Remove the value: the variable is uninitialized again."""
         self.cell.clear()
 
 
@@ -211,7 +211,7 @@ def _own_array(value: Any) -> Any:
     return value.copy(order="C")
 
 
-# Unlike `cell.value`, it does not go on to `__getattr__` if the slot is unset.
+# Unlike `cell.value`, it does not fall back to `__getattr__` if the slot is unset.
 _get_value: Any = Cell.__dict__["value"].__get__
 
 
@@ -251,11 +251,11 @@ def update_in_place(
 
     Args:
       cells: the variables, of one shape.
-      update: writes into a list of arrays, C-contiguous, one for each cell.  It must
-        not fail: check the arguments before.
-      may_defer: nothing in the rest of the run observes these variables.
-      rows: (index, shape): what it writes, in an array of rows of that shape; None if
-        it is more.
+      update: writes into a list of C-contiguous arrays, one per cell.  It must not
+        fail: check the arguments first.
+      may_defer: whether the rest of the run never observes these variables.
+      rows: (index, shape): the rows it writes, in an array of rows of that shape; None
+        if it writes more.
     """
     transaction = running.transaction
     if cells[0].value.size < IN_PLACE_FROM:
@@ -280,7 +280,7 @@ def update_in_place(
 
 
 def _replace(cells: Sequence[Cell], update: Update) -> None:
-    """For small arrays: update copies of them."""
+    """For small arrays: updates copies of them."""
     with cells[0].lock:
         arrays = [writable_copy(cell.value) for cell in cells]
         update(arrays)
@@ -289,7 +289,7 @@ def _replace(cells: Sequence[Cell], update: Update) -> None:
 
 
 def _locked(cells: Sequence[Cell], run: Callable[[], None]) -> None:
-    """Call `run` with all cells locked, in one order: threads cannot deadlock."""
+    """Call `run` with all cells locked, in a fixed order to avoid deadlocks."""
     if len(cells) == 1:
         with cells[0].lock:
             run()
@@ -311,7 +311,7 @@ def _overwrite(
         for cell, array in zip(cells, arrays, strict=False):
             cell.value = array
             if cell.writer is not transaction:
-                cell.writer = None  # whose undo would also undo this one
+                cell.writer = None  # its undo would also undo this one
 
 
 def _overwrite_undoably(
@@ -332,7 +332,7 @@ def _overwrite_undoably(
 
 
 def writable_copy(value: Any) -> Any:
-    """A copy that can be written; NumPy's scalars cannot."""
+    """A writable copy; NumPy's scalars are not writable."""
     return np.array(value) if isinstance(value, np.generic) else value.copy()
 
 

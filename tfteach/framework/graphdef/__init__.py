@@ -1,1 +1,1 @@
-"""GraphDef and MetaGraphDef: graphs written as protocol messages, and read back."""
+"""GraphDef and MetaGraphDef: graphs converted to protocol messages, and back."""

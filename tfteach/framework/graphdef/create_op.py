@@ -1,4 +1,4 @@
-"""`Graph.create_op`: a node by the name of its op type, as generated code makes it.
+"""`Graph.create_op`: a node by op type name, as used by generated code.
 
 Source: python/framework/ops.py (Graph.create_op), core/framework/node_def_builder.cc.
 """

@@ -1,7 +1,7 @@
-"""Graph to GraphDef: attributes as protos, nodes as bytes.
+"""Conversion of graphs to GraphDefs: attributes as protos, nodes as bytes.
 
-Nodes are written in protobuf's wire format, with the attribute block remembered per op
-and input types, and parsed once at the end: exporting a large graph costs a fraction of
+Nodes are written in protobuf's wire format, with attribute blocks cached per op and
+input types, and parsed once at the end: for a large graph that costs a fraction of
 filling messages field by field.  `import_graph_def` is in
 framework/graphdef/import_graph_def.py.
 Source: core/framework/{graph,node_def,attr_value,op_def}.proto, framework/ops.py.
@@ -162,7 +162,7 @@ def _field(kind: str, value: Any) -> Any:
 
 
 def set_attribute(op: Operation, name: str, value: Any) -> None:
-    """Set an attribute of a node; a field of its op gets a changed op."""
+    """Set an attribute of a node; for a field of its op the op is replaced."""
     if op.graph.known is not None:
         op.graph.known.forget(op)
     annotation = type(op.spec).fields.get(name)
@@ -235,7 +235,7 @@ def _node_bytes(op: Operation, attrs: bytes, controls: Iterable[str]) -> bytes:
 def node_def(op: Operation) -> Any:
     """One operation as a NodeDef proto.
 
-    The control inputs are in the op's order, where an exported graph sorts them; an
+    The control inputs are in the op's order, whereas an exported graph sorts them; an
     imported node has its GraphDef's attributes unchanged.
     """
     from tfteach.framework.protos import NodeDef
@@ -251,7 +251,7 @@ def node_def(op: Operation) -> Any:
 def node_size(op: Operation, known: dict[Any, bytes] | None = None) -> int:
     """Encoded size of the node in a GraphDef, in bytes.
 
-    The values of a large constant are counted, not copied: within ten bytes.
+    The values of a large constant are counted, not copied: accurate to ten bytes.
 
     Args:
       op: the operation.

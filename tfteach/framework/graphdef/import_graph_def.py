@@ -1,4 +1,4 @@
-"""GraphDef to graph.
+"""Conversion of GraphDefs to graphs.
 
 The whole GraphDef is converted to nodes before any is appended to the graph, so
 that an invalid one leaves the graph unchanged.  Nodes are created in the order of their
@@ -51,20 +51,20 @@ def import_graph_def(
 
     Args:
       graph_def: a GraphDef proto (parse bytes with `tf.GraphDef.FromString`).
-      input_map: from tensor names in `graph_def` to tensors that replace them.
+      input_map: a dict from tensor names in `graph_def` to tensors that replace them.
       return_elements: names of operations and tensors in `graph_def` to return.
       name: prefix of the new names; "import" if None, no prefix if "".
       op_dict: deprecated and without effect, as in TF.
-      producer_op_list: an OpList of the program that wrote `graph_def`; attributes
-        that are unknown here and have their default there are dropped.
+      producer_op_list: an OpList of the program that wrote `graph_def`; attributes that
+        are unknown here and have their default value there are dropped.
 
     Returns:
       The operations and tensors of `return_elements`, or None if that is None.
 
     Raises:
-      TypeError: an argument is of the wrong kind.
-      ValueError: the GraphDef is no valid graph, or names in `input_map` or
-        `return_elements` are not in it.  The graph is as before then.
+      TypeError: an argument has an unsupported type.
+      ValueError: the GraphDef is not a valid graph, or names in `input_map` or
+        `return_elements` are not in it.  The graph is then left unchanged.
       NotFoundError: an op type is unknown (also a ValueError).
 
     Example:
@@ -85,9 +85,9 @@ def import_graph(
     producer_op_list: Any = None,
     finish: Callable[[], None] | None = None,
 ) -> list[Operation | Tensor] | None:
-    """As `import_graph_def`; `finish` runs when the nodes are in the graph.
+    """`import_graph_def`, with `finish` called once the nodes are in the graph.
 
-    If it raises an error, they leave the graph.
+    If it raises an error, they are removed again.
     """
     graph_def = _as_graph_def(graph_def)
     input_map = {} if input_map is None else input_map
@@ -188,7 +188,7 @@ _INPUT = re.compile(r"(.*):([0-9]+)\Z", re.DOTALL)
 
 
 def _source_of(source: str) -> tuple[str, int]:
-    """The node and the output that an input names: 0 if it ends in no number."""
+    """The node and the output that an input names: 0 if it does not end in a number."""
     found = _INPUT.match(source)
     if found is None:
         return source, 0
@@ -204,7 +204,7 @@ class _Edges(NamedTuple):
 
 
 class _Import:
-    """One import on its way: from node protos to operations not yet in the graph."""
+    """One import in progress: from node protos to operations not yet in the graph."""
 
     def __init__(
         self,
@@ -229,7 +229,7 @@ class _Import:
         self.origin = user_frame()
 
     def run(self) -> None:
-        """Make all operations."""
+        """Create all operations."""
         for name in sorted(filter(find_op, self.functions)):
             raise ValueError(
                 f"Cannot add function '{name}' because an op with the same name "
@@ -297,7 +297,7 @@ class _Import:
             self.renamed[name] = full
 
     def _in_order(self) -> list[int]:
-        """The nodes' numbers, each after its inputs, else in the order of the file."""
+        """The nodes' indices, each after its inputs, otherwise in file order."""
         try:
             return topological_order(range(len(self.nodes)), self._sources_of)
         except CycleError as error:
@@ -308,7 +308,7 @@ class _Import:
             ) from None
 
     def _sources_of(self, i: int) -> list[int]:
-        """The nodes that must be imported before; without the back edges of loops."""
+        """The nodes that must be imported first; without the back edges of loops."""
         data, control = self.edges[i]
         names = [n for n, k in data if f"{n}:{k}" not in self.mapped]
         sources = [self.index[name] for name in names]

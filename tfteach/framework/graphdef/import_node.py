@@ -1,6 +1,6 @@
-"""One NodeDef to an `Op` with checked attributes and inputs.
+"""Conversion of a NodeDef to an `Op` with checked attributes and inputs.
 
-What attributes mean for a node is remembered per op type and attribute bytes: large
+Attributes are interpreted once per op type and attribute bytes, and cached: large
 graphs repeat a few combinations.
 Source: core/framework/node_def_util.cc, op_def_util.cc (checks and messages).
 """
@@ -22,7 +22,7 @@ from tfteach.framework.protos.attr_value import MAX_INT32, c_name, check_attr_va
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.signature import Arg
 
-# More outputs than a graph of TF's could hold in memory are a damaged number.
+# More outputs than a TF graph could hold in memory mean a damaged number.
 _MAX_OUTPUTS = 1 << 16
 _MOST_LISTED = 15  # TF abbreviates longer lists of values in messages
 
@@ -210,7 +210,7 @@ class NodeReader:
             )
 
     def _is_dropped(self, op_type: str, name: str, proto: Any) -> bool:
-        """Whether a newer program's attribute has the value that changes nothing."""
+        """Whether a newer program's attribute has its default, to be dropped."""
         known = self._producer.get(op_type)
         return known is not None and any(
             a.name == name

@@ -23,10 +23,10 @@ def colocated(op: Operation) -> list[str]:
 
 
 def rename_groups(op: Operation, renamed: dict[str, str], scope: str) -> None:
-    """Let the node's `_class` name its groups by the nodes' new names.
+    """Rename the groups in the node's `_class` to the nodes' new names.
 
     Raises:
-      ValueError: a group is of a node that is not imported, or it is no list.
+      ValueError: a group's node is not imported, or it is not a list.
     """
     extra = op.extra_attrs
     if not extra or "_class" not in extra:
@@ -58,7 +58,7 @@ def put_on_device(op: Operation, scope: str) -> None:
     """The device requested by the node and the open scopes; none if colocated."""
     scopes = op.graph.scopes.state
     if any(name != op.name for name in colocated(op)):
-        op.device = ""  # its group decides
+        op.device = ""  # determined by its group
         return
     try:
         own = canonical_name(op.device)

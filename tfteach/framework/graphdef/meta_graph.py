@@ -1,7 +1,7 @@
-"""MetaGraphDefs: a graph with its collections, its op definitions and its version.
+"""MetaGraphDefs: a graph with its collections, op definitions and version.
 
-How the items of a collection become protos, and protos items again, is registered by
-the modules that own the items: variables, branches, loops, savers.
+Conversions between the items of a collection and protos are registered by the modules
+that define the items: variables, branches, loops, savers.
 Source: python/framework/meta_graph.py, python/framework/ops.py (proto functions).
 """
 
@@ -27,7 +27,7 @@ class ProtoFunctions(NamedTuple):
 
     Attributes:
       message: the name of the items' message.
-      to_proto: from an item and an export scope to a message, or None to leave it out.
+      to_proto: from an item and an export scope to a message, or None to omit it.
       from_proto: from a message and an import scope to an item.
     """
 
@@ -40,7 +40,7 @@ PROTO_FUNCTIONS: dict[str, ProtoFunctions] = {}
 
 
 def register_proto_functions(keys: Iterable[str], functions: ProtoFunctions) -> None:
-    """Say how the items of these collections become protos."""
+    """Register the conversion of these collections' items."""
     for key in keys:
         PROTO_FUNCTIONS[key] = functions
 
@@ -81,7 +81,7 @@ def add_collections(
 ) -> None:
     """Write the collections of a graph (those of `keys`) into a MetaGraphDef.
 
-    What has no proto form is left out with a warning, as in TF.
+    Items without a proto form are omitted with a warning, as in TF.
     """
     for key in graph.get_all_collection_keys() if keys is None else keys:
         items = graph.get_collection(key)
@@ -89,7 +89,7 @@ def add_collections(
             continue
         try:
             found = _collection_def(key, items)
-        except Exception as error:  # as TF: any exception of an item's own code
+        except Exception as error:  # as in TF: any exception of an item's code
             get_logger().warning(
                 f"Issue encountered when serializing {key}.\nType is unsupported, or "
                 "the types of the items don't match field type in CollectionDef. Note "

@@ -1,6 +1,6 @@
-"""`Graph.as_graph_def`, `Operation.node_def` and the like, set on those classes here.
+"""`Graph.as_graph_def`, `Operation.node_def` etc., attached to those classes here.
 
-GraphDef reads and writes graphs; graphs and operations do not know of it.
+The graphdef package depends on graphs and operations, not vice versa.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _method_of(cls: type, is_property: bool = False) -> Callable[[_F], _F]:
-    """Decorator: make a function a method, or a property, of `cls`."""
+    """Decorator: attach a function to `cls` as a method or property."""
 
     def attach(function: _F) -> _F:
         name = function.__name__
@@ -46,8 +46,8 @@ def get_attr(self: Operation, name: str) -> Any:
     """An attribute's value: bytes for strings, DType for types.
 
     Raises:
-      TypeError: `name` is no string.
-      ValueError: there is no such attribute.
+      TypeError: `name` is not a string.
+      ValueError: the attribute does not exist.
     """
     if not isinstance(name, str | bytes):
         raise TypeError(f"get_attr takes an attribute's name, a str, got {name!r}")
@@ -62,7 +62,7 @@ def _set_attr(self: Operation, name: str, value: Any) -> None:
 
 @_method_of(Graph, is_property=True)
 def graph_def_versions(self: Graph) -> Any:
-    """The VersionDef that exported GraphDefs carry."""
+    """The VersionDef of exported GraphDefs."""
     return graph_def.versions()
 
 
@@ -73,8 +73,8 @@ def as_graph_def(
     """This graph as a GraphDef proto.
 
     Args:
-      from_version: has no effect, as in TF 1.15: all operations are written.
-      add_shapes: give each node an `_output_shapes` attribute.
+      from_version: ignored, as in TF 1.15: all operations are written.
+      add_shapes: add an `_output_shapes` attribute to each node.
     """
     return graph_def.as_graph_def(self, add_shapes)
 

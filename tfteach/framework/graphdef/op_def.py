@@ -1,8 +1,8 @@
-"""OpDef protos: an op type's inputs, outputs and attributes, as TensorFlow has them.
+"""OpDef protos: an op type's inputs, outputs and attributes, as in TensorFlow.
 
-Most of a definition follows from the op's class.  What no code here depends on (the
-least values of attributes, their order, whether the op commutes) is in
-op_def_details.json, which `python -m tests.golden.op_def_details` writes.
+Most of a definition follows from the op's class.  Details that no code here depends on
+(minima of attributes, their order, whether the op commutes) are in op_def_details.json,
+written by `python -m tests.golden.op_def_details`.
 Source: core/framework/op_def.proto, op_def_util.cc.
 """
 
@@ -37,7 +37,7 @@ def _details() -> dict[str, Any]:
 
 
 def minimum_of(cls: type[Op], name: str) -> int | None:
-    """The least value of a number, or length of a list, if the definition has one."""
+    """The minimum of a number, or of a list's length, if the definition has one."""
     found = _details().get(cls.op_type, {}).get("attr", {}).get(name, {})
     minimum: int | None = found.get("minimum")
     return minimum

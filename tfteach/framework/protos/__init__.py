@@ -4,8 +4,8 @@
 
     protos.GraphDef()
 
-`pool.py` makes the classes, `text_format.py` prints them, `wire_format.py` and
-`tensor_proto.py` write the messages that are written often without them.
+`pool.py` creates the classes, `text_format.py` prints them, `wire_format.py` and
+`tensor_proto.py` serialize the most frequent messages directly.
 """
 
 from __future__ import annotations

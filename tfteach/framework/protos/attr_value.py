@@ -31,10 +31,10 @@ def check_attr_value(proto: Any, kind: str, type_name: str) -> None:
     Args:
       proto: an AttrValue.
       kind: the field that must be set, such as "type" or "list.i".
-      type_name: the type as TF spells it, such as "list(int)".
+      type_name: the type in TF's notation, such as "list(int)".
 
     Raises:
-      ValueError: it holds another kind of value, or none.
+      ValueError: it contains another kind of value, or none.
     """
     which = proto.WhichOneof("value")
     got = _type_of(proto, which)
@@ -59,7 +59,7 @@ def check_attr_value(proto: Any, kind: str, type_name: str) -> None:
 
 
 def _type_of(proto: Any, which: str | None) -> str | None:
-    """The type of a value as TF spells it; None for no value and for an empty list."""
+    """The type of a value in TF's notation; None for no value and for an empty list."""
     if which != "list":
         return None if which is None else _NAMES.get(which, which)
     fields = proto.list.ListFields()
@@ -70,13 +70,13 @@ def _type_of(proto: Any, which: str | None) -> str | None:
 
 
 def is_empty_list(value: Any) -> bool:
-    """Whether this is an AttrValue with a list of nothing."""
+    """Whether this is an AttrValue with an empty list."""
     which = value.WhichOneof("value") if hasattr(value, "WhichOneof") else None
     return which == "list" and not value.list.ListFields()
 
 
 def check_dtype(number: int) -> None:
-    """Raises: ValueError: no tensor that is passed by value has this type."""
+    """Raise ValueError unless tensors of this type can be passed by value."""
     if number == INVALID:
         raise ValueError("AttrValue has invalid DataType")
     try:
@@ -90,7 +90,7 @@ def check_dtype(number: int) -> None:
 
 
 def check_shape(proto: Any) -> None:
-    """Raises: ValueError: no tensor can have the shape of this TensorShapeProto."""
+    """Raise ValueError if no tensor can have the shape of this TensorShapeProto."""
     sizes = [dim.size for dim in proto.dim]
     if proto.unknown_rank:
         if sizes:
@@ -110,7 +110,7 @@ def check_shape(proto: Any) -> None:
 
 
 def check_full_shape(proto: Any) -> None:
-    """Raises: ValueError: no array can have the shape of this TensorShapeProto."""
+    """Raise ValueError if no array can have the shape of this TensorShapeProto."""
     sizes = [dim.size for dim in proto.dim]
     if len(sizes) <= MAX_RANK and sizes and min(sizes) < 0:
         raise ValueError(f"Shape {_text(sizes)} is not fully defined")

@@ -1,13 +1,13 @@
 """TensorFlow's protocol messages: the classes of the package `tensorflow`.
 
 TensorBoard ships TensorFlow's .proto files under the package name `tensorboard`.  Here
-they are loaded once more, by their own name and into a separate descriptor pool:
-these classes print TensorFlow's text (map entries sorted by key, where
-protobuf's own `str` sorts them backwards), while the classes that TensorBoard works
-with, and those of another TensorFlow in the same process, stay as they are.
+they are loaded again, under their own name and into a separate descriptor pool: these
+classes print TensorFlow's text (map entries sorted by key, whereas protobuf's own `str`
+sorts them in reverse), while TensorBoard's classes, and those of another TensorFlow in
+the same process, are unaffected.
 
-Loading a file costs tens of milliseconds, which a program that never touches a message
-need not pay: files are loaded on first access to one of their messages.
+Loading a file takes tens of milliseconds, so files are loaded on first access to one of
+their messages.
 Source: core/{framework,protobuf,util}/*.proto.
 """
 
@@ -48,8 +48,8 @@ FILES = {
 }
 MODULES = {m: file for file, names in FILES.items() for m in names.split()}
 
-# Fields that TensorBoard's files have, which are newer, and TensorFlow 1.15 has not:
-# they are left out, so that a program that sets one gets an error.
+# Newer fields in TensorBoard's files that TensorFlow 1.15 lacks: they are removed, so
+# that a program that sets one gets an error.
 _LATER = {
     "ConfigProto": "pluggable_device_options share_cluster_devices_in_session",
     "ConfigProto.Experimental": "enable_mlir_bridge mlir_bridge_rollout "
@@ -111,7 +111,7 @@ def proto_module(file: str) -> ModuleType:
 
 
 def _load(theirs: Any) -> Any:
-    """TensorBoard's file in our pool, after those that it imports."""
+    """Add TensorBoard's file to our pool, after the files it imports."""
     from google.protobuf import descriptor_pb2
 
     pool = _own_pool()
@@ -139,7 +139,7 @@ def _own_pool() -> Any:
 
 
 def _add(proto: Any) -> Any:
-    """A file in our pool, with its classes built."""
+    """Add a file to our pool, and build its classes."""
     pool = _own_pool()
     pool.AddSerializedFile(proto.SerializeToString())
     loaded = pool.FindFileByName(proto.name)
@@ -159,7 +159,7 @@ def _drop_later(described: Any, name: str) -> None:
 
 
 def _renamed(name: str) -> str:
-    """A package or type name with TensorFlow's package in TensorBoard's place."""
+    """A package or type name with `tensorboard` replaced by `tensorflow`."""
     dot = "." if name.startswith(".") else ""
     first, *rest = name.removeprefix(".").split(".")
     first = "tensorflow" if first == "tensorboard" else first
@@ -175,11 +175,11 @@ def _rename_types(described: Any) -> None:
 
 
 def _finish(descriptor: Any, qualname: str) -> None:
-    """Make a message and those inside it print as TensorFlow's, and pickle."""
+    """Give a message and those nested in it TensorFlow's text form, and pickling."""
     from google.protobuf import message_factory
 
     if not descriptor.file.package.startswith("tensorflow"):
-        return  # Any and the like, which protobuf brings along
+        return  # Any and similar ones, which are part of protobuf
     cls: Any = message_factory.GetMessageClass(descriptor)
     cls.__str__ = cls.__repr__ = message_text
     cls.__reduce__ = _reduce

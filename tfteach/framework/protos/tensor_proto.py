@@ -1,4 +1,4 @@
-"""Arrays to TensorProto and back, with TF's choice between `tensor_content` and lists.
+"""Conversion of arrays to TensorProto and back, with TF's choice of fields.
 
 Source: python/framework/tensor_util.py, core/framework/tensor.proto.
 """
@@ -30,8 +30,8 @@ _NEVER_BYTES = frozenset(
 )
 
 _MAX_RANK = 64  # NumPy's
-_MAX_BYTES = 2**63 - 1  # of an array, also of one value in all its places
-_MAX_FILLED_BYTES = 1 << 31  # as much as a GraphDef can hold
+_MAX_BYTES = 2**63 - 1  # of an array, even if it repeats one value
+_MAX_FILLED_BYTES = 1 << 31  # the maximum size of a GraphDef
 
 
 def make_tensor_proto(
@@ -40,11 +40,11 @@ def make_tensor_proto(
     as_list: bool = False,
     given: int | None = None,
 ) -> Any:
-    """An array as a TensorProto (with its first `given` elements, if the rest repeats).
+    """An array as a TensorProto (its first `given` elements, if the rest repeats).
 
-    A constant that repeats one value (an array of zero strides) is stored as that one
-    value, arrays of several elements as their bytes (in the typed field if `as_list`),
-    single ones in the typed field.
+    A constant that repeats one value (an array with zero strides) is stored as that
+    single value, arrays of several elements as their bytes (in the typed field if
+    `as_list`), single elements in the typed field.
     """
     from tfteach.framework.protos import TensorProto
 
@@ -79,8 +79,8 @@ def make_ndarray(proto: Any) -> np.ndarray[Any, Any]:
     """The array that a TensorProto holds (strings as an object array of bytes).
 
     Raises:
-      ValueError: the bytes or values do not fit the shape, or the array would be
-        larger than any that NumPy can hold.
+      ValueError: the bytes or values do not match the shape, or the array would exceed
+        NumPy's limits.
       TypeError: the type cannot be an array.
     """
     dtype = as_dtype(proto.dtype)
@@ -122,7 +122,7 @@ def _from_content(
 
 
 def _values(proto: Any, dtype: DType) -> np.ndarray[Any, Any]:
-    """The values of the typed field, cut to the type's size as TF's C++ does."""
+    """The values of the typed field, truncated to the type's size as in TF's C++."""
     values = list(getattr(proto, _FIELDS[dtype.name]))
     flat: np.ndarray[Any, Any]
     if dtype is string:
@@ -145,7 +145,7 @@ def _values(proto: Any, dtype: DType) -> np.ndarray[Any, Any]:
 def _filled(
     flat: np.ndarray[Any, Any], dtype: DType, shape: tuple[int, ...]
 ) -> np.ndarray[Any, Any]:
-    """An array of this shape, filled up with the last value."""
+    """An array of this shape; the last value is repeated to fill it."""
     size = math.prod(shape)
     if len(flat) == size:
         return flat.reshape(shape)

@@ -1,7 +1,7 @@
-"""Protocol messages as TensorFlow 1.15 prints them.
+"""Text form of protocol messages, as printed by TensorFlow 1.15.
 
-protobuf's own `str` lists map entries backwards, and its `text_format` shortens float32
-values (0.1 where TensorFlow's programs print 0.10000000149011612).
+protobuf's own `str` lists map entries in reverse, and its `text_format` shortens
+float32 values (0.1 where TensorFlow's programs print 0.10000000149011612).
 Source: google/protobuf/text_format.cc with the settings of the Python bindings of 2019.
 """
 
