@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.explain.stepping import Recording, record
+from tfteach.explain.recording import Recording
+from tfteach.explain.stepping import record
 from tfteach.explain.value_summary import BINS, Seen, figures_of, words_of
 from tfteach.framework.graph import SessionRun
 

@@ -14,7 +14,8 @@ from IPython.core.magic_arguments import (
     parse_argstring,
 )
 
-from tfteach.explain.stepping import Recording, record
+from tfteach.explain.recording import Recording
+from tfteach.explain.stepping import record
 from tfteach.framework.graph import Graph, Tensor
 from tfteach.jupyter.magics.completion import complete
 from tfteach.jupyter.magics.names import element_of, session_of

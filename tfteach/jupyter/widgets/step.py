@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import traitlets
 
+from tfteach.explain.recording import LoopRun, Recording, Step
 from tfteach.explain.scope_tree import Box, is_variable, own_constants, visible
-from tfteach.explain.stepping import LoopRun, Recording, Step, When, record
+from tfteach.explain.stepping import When, record
 from tfteach.explain.value_summary import Seen, number_text
 from tfteach.framework.defaults import get_default_session
 from tfteach.jupyter.mime_bundle import bundle_with
