@@ -195,7 +195,7 @@ class DropoutWrapper(CellWrapper):
                 found.append(dropout(value, rate=1.0 - keep, seed=seed))
         return nest.pack_sequence_as(values, found)
 
-    def wrapped(self, inputs: Any, state: Any, scope: VariableScope | str) -> Any:
+    def wrapped(self, inputs: Tensor, state: Any, scope: VariableScope | str) -> Any:
         if _may_drop(self._keep["input"]):
             inputs = self._dropped("input", inputs)
         output, state = self.cell(inputs, state, scope=scope)
@@ -254,7 +254,7 @@ class ResidualWrapper(CellWrapper):
         super().__init__(cell, **kwargs)
         self._residual = residual_fn or _sum
 
-    def wrapped(self, inputs: Any, state: Any, scope: VariableScope | str) -> Any:
+    def wrapped(self, inputs: Tensor, state: Any, scope: VariableScope | str) -> Any:
         outputs, state = self.cell(inputs, state, scope=scope)
         return self._residual(inputs, outputs), state
 
@@ -289,7 +289,7 @@ class DeviceWrapper(CellWrapper):
         ):
             return self.cell.zero_state(batch_size, dtype)
 
-    def wrapped(self, inputs: Any, state: Any, scope: VariableScope | str) -> Any:
+    def wrapped(self, inputs: Tensor, state: Any, scope: VariableScope | str) -> Any:
         with get_default_graph().device(self._device):
             return self.cell(inputs, state, scope=scope)
 

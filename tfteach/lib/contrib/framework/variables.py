@@ -26,6 +26,7 @@ from tfteach.framework.type_aliases import (
     Initializer,
     Partitioner,
     Regularizer,
+    ShapeLike,
     T,
 )
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
@@ -73,19 +74,19 @@ def assert_or_get_global_step(
 @add_arg_scope
 def variable(
     name: str,
-    shape: Any = None,
+    shape: ShapeLike | None = None,
     dtype: DTypeLike | None = None,
     initializer: Initializer | None = None,
     regularizer: Regularizer | None = None,
     trainable: bool = True,
     collections: CollectionNames | None = None,
     caching_device: DeviceLike | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     partitioner: Partitioner | None = None,
-    custom_getter: Any = None,
+    custom_getter: Callable[..., Any] | None = None,
     use_resource: bool | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """`tf.get_variable` on a device, with arguments from `arg_scope`.
 
@@ -123,19 +124,19 @@ def variable(
 @add_arg_scope
 def model_variable(
     name: str,
-    shape: Any = None,
+    shape: ShapeLike | None = None,
     dtype: DTypeLike = float32,
     initializer: Initializer | None = None,
     regularizer: Regularizer | None = None,
     trainable: bool = True,
     collections: CollectionNames | None = None,
     caching_device: DeviceLike | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     partitioner: Partitioner | None = None,
-    custom_getter: Any = None,
+    custom_getter: Callable[..., Any] | None = None,
     use_resource: bool | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """`variable` that is added to `tf.GraphKeys.MODEL_VARIABLES`."""
     own = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
@@ -212,7 +213,7 @@ def add_model_variable(var: Any) -> None:
 
 @_both("get_variables")
 def get_variables(
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     suffix: str | None = None,
     collection: str = GraphKeys.GLOBAL_VARIABLES,
 ) -> list[Any]:
@@ -235,19 +236,25 @@ def get_variables(
 
 
 @_both("get_model_variables")
-def get_model_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+def get_model_variables(
+    scope: VariableScope | str | None = None, suffix: str | None = None
+) -> list[Any]:
     """`get_variables` among the models' variables."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 
 @_both("get_local_variables")
-def get_local_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+def get_local_variables(
+    scope: VariableScope | str | None = None, suffix: str | None = None
+) -> list[Any]:
     """`get_variables` among the local variables."""
     return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
 
 
 @_both("get_trainable_variables")
-def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+def get_trainable_variables(
+    scope: VariableScope | str | None = None, suffix: str | None = None
+) -> list[Any]:
     """`get_variables` among the trainable variables."""
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
@@ -273,13 +280,17 @@ def get_variables_to_restore(include: Any = None, exclude: Any = None) -> list[A
 
 
 @_both("get_variables_by_suffix")
-def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Any]:
+def get_variables_by_suffix(
+    suffix: str, scope: VariableScope | str | None = None
+) -> list[Any]:
     """The global variables whose names have this suffix."""
     return get_variables(scope=scope, suffix=suffix)
 
 
 @_both("get_variables_by_name")
-def get_variables_by_name(given_name: str, scope: Any = None) -> list[Any]:
+def get_variables_by_name(
+    given_name: str, scope: VariableScope | str | None = None
+) -> list[Any]:
     """The global variables of that name, in any scope."""
     return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 

@@ -14,6 +14,7 @@ from tfteach.framework.type_aliases import (
     CollectionNames,
     Initializer,
     Regularizer,
+    TensorLike,
     WindowLike,
 )
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
@@ -30,6 +31,7 @@ from tfteach.lib.layers.convolution import Conv1D, Conv2D, Conv3D
 from tfteach.lib.layers.transposed import Conv2DTranspose, Conv3DTranspose
 from tfteach.ops.nn.activations import relu
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 _FORMATS = (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW")
 _LAYERS = {3: Conv1D, 4: Conv2D, 5: Conv3D}
@@ -38,7 +40,7 @@ _LAYERS = {3: Conv1D, 4: Conv2D, 5: Conv3D}
 @public("convolution")
 @add_arg_scope
 def convolution(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int,
     kernel_size: WindowLike,
     stride: WindowLike = 1,
@@ -56,7 +58,7 @@ def convolution(
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     conv_dims: int | None = None,
 ) -> Tensor:
     """A convolution layer: `activation_fn(convolution(inputs, weights) + biases)`.
@@ -138,13 +140,13 @@ def convolution(
 @public("conv1d")
 @add_arg_scope
 def convolution1d(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int,
     kernel_size: WindowLike,
     stride: WindowLike = 1,
     padding: str = "SAME",
     data_format: str | None = None,
-    rate: Any = 1,
+    rate: TensorLike = 1,
     activation_fn: Callable[[Any], Tensor] = relu,
     normalizer_fn: Any = None,
     normalizer_params: Any = None,
@@ -156,7 +158,7 @@ def convolution1d(
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """`tf.contrib.layers.convolution` of a Tensor [batch, positions, channels]."""
     return convolution(**locals(), conv_dims=1)
@@ -166,13 +168,13 @@ def convolution1d(
 @public("conv2d")
 @add_arg_scope
 def convolution2d(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int,
     kernel_size: WindowLike,
     stride: WindowLike = 1,
     padding: str = "SAME",
     data_format: str | None = None,
-    rate: Any = 1,
+    rate: TensorLike = 1,
     activation_fn: Callable[[Any], Tensor] = relu,
     normalizer_fn: Any = None,
     normalizer_params: Any = None,
@@ -184,7 +186,7 @@ def convolution2d(
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """`tf.contrib.layers.convolution` of images [batch, height, width, channels]."""
     return convolution(**locals(), conv_dims=2)
@@ -194,13 +196,13 @@ def convolution2d(
 @public("conv3d")
 @add_arg_scope
 def convolution3d(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int,
     kernel_size: WindowLike,
     stride: WindowLike = 1,
     padding: str = "SAME",
     data_format: str | None = None,
-    rate: Any = 1,
+    rate: TensorLike = 1,
     activation_fn: Callable[[Any], Tensor] = relu,
     normalizer_fn: Any = None,
     normalizer_params: Any = None,
@@ -212,7 +214,7 @@ def convolution3d(
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """`tf.contrib.layers.convolution` of a Tensor of rank 5."""
     return convolution(**locals(), conv_dims=3)
@@ -222,7 +224,7 @@ def convolution3d(
 @public("conv2d_transpose")
 @add_arg_scope
 def convolution2d_transpose(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int,
     kernel_size: WindowLike,
     stride: WindowLike = 1,
@@ -239,7 +241,7 @@ def convolution2d_transpose(
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """A transposed convolution layer: each position is spread over a window.
 
@@ -257,7 +259,7 @@ def convolution2d_transpose(
 @public("conv3d_transpose")
 @add_arg_scope
 def convolution3d_transpose(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int,
     kernel_size: WindowLike,
     stride: WindowLike = 1,
@@ -274,7 +276,7 @@ def convolution3d_transpose(
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """`tf.contrib.layers.conv2d_transpose` of a Tensor of rank 5."""
     options = dict(locals())

@@ -12,7 +12,12 @@ from typing import Any
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export_value
 from tfteach.framework.operation import Tensor
-from tfteach.framework.type_aliases import CollectionNames, Initializer, Regularizer
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    Initializer,
+    Regularizer,
+    TensorLike,
+)
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.layers.initializers import xavier_initializer
 from tfteach.lib.contrib.layers.shared import collect, finished, model_getter
@@ -23,6 +28,7 @@ from tfteach.ops.nn.activations import relu as relu_op
 from tfteach.ops.nn.activations import relu6 as relu6_op
 from tfteach.variables.initializers import Zeros
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 XAVIER = xavier_initializer()
 ZEROS = Zeros()
@@ -31,7 +37,7 @@ ZEROS = Zeros()
 @public("fully_connected")
 @add_arg_scope
 def fully_connected(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int,
     activation_fn: Callable[[Any], Tensor] | None = relu_op,
     normalizer_fn: Any = None,
@@ -44,7 +50,7 @@ def fully_connected(
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """A fully connected layer: `activation_fn(inputs @ weights + biases)`.
 

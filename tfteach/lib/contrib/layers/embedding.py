@@ -12,7 +12,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import Initializer, Regularizer
+from tfteach.framework.type_aliases import Initializer, Regularizer, TensorLike
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.ops.array.concat_split import concat
@@ -20,23 +20,24 @@ from tfteach.ops.array.gather import gather
 from tfteach.ops.array.unique import unique as unique_values
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.math.reduce_functions import reduce_mean, reduce_prod
 from tfteach.ops.nn.embedding_lookup import embedding_lookup, tables_of
 from tfteach.ops.nn.safe_embedding_lookup import lookup_valid
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 @public("embed_sequence")
 def embed_sequence(
-    ids: Any,
+    ids: TensorLike,
     vocab_size: int | None = None,
     embed_dim: int | None = None,
     unique: bool = False,
     initializer: Initializer | None = None,
     regularizer: Regularizer | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     reuse: bool | None = None,
 ) -> Tensor:
     """Rows of an embedding table, selected by ids.
@@ -78,7 +79,10 @@ def embed_sequence(
 
 @public("embedding_lookup_unique")
 def embedding_lookup_unique(
-    params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None
+    params: TensorLike,
+    ids: TensorLike,
+    partition_strategy: str = "mod",
+    name: str | None = None,
 ) -> Tensor:
     """`tf.nn.embedding_lookup` that looks up each distinct id only once.
 
@@ -106,7 +110,7 @@ def embedding_lookup_unique(
 @public("safe_embedding_lookup_sparse")
 def safe_embedding_lookup_sparse(
     embedding_weights: Any,
-    sparse_ids: Any,
+    sparse_ids: SparseTensorLike,
     sparse_weights: Any = None,
     combiner: str | None = None,
     default_id: int | None = None,
@@ -143,14 +147,14 @@ def safe_embedding_lookup_sparse(
 
 @public("bow_encoder")
 def bow_encoder(
-    ids: Any,
+    ids: TensorLike,
     vocab_size: int,
     embed_dim: int,
     sparse_lookup: bool = True,
     initializer: Initializer | None = None,
     regularizer: Regularizer | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     reuse: bool | None = None,
 ) -> Tensor:
     """A bag of words: the mean of the embeddings of each row of ids.

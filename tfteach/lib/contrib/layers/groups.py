@@ -10,7 +10,7 @@ from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.operation import Tensor
-from tfteach.framework.type_aliases import CollectionNames, DTypeLike
+from tfteach.framework.type_aliases import CollectionNames, DTypeLike, TensorLike
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.shared import check_format, finished
@@ -22,6 +22,7 @@ from tfteach.ops.nn.batch_norm import batch_normalization
 from tfteach.ops.nn.moments import moments, normalize_moments, sufficient_statistics
 from tfteach.variables.initializers import Ones, Zeros
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 def _affine(
@@ -50,7 +51,7 @@ def _affine(
 @public("instance_norm")
 @add_arg_scope
 def instance_norm(
-    inputs: Any,
+    inputs: TensorLike,
     center: bool = True,
     scale: bool = True,
     epsilon: float = 1e-6,
@@ -61,7 +62,7 @@ def instance_norm(
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
     data_format: str = "NHWC",
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """Each channel of each example normalized to mean `beta` and deviation `gamma`.
 
@@ -119,7 +120,7 @@ def group_norm(
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     mean_close_to_zero: bool = False,
 ) -> Tensor:
     """Each group of channels of each example normalized to mean 0 and variance 1.

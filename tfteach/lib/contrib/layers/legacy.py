@@ -14,7 +14,7 @@ from tfteach.framework.export import export_value
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collections
-from tfteach.framework.type_aliases import CollectionNames, Regularizer
+from tfteach.framework.type_aliases import CollectionNames, Regularizer, TensorLike
 from tfteach.lib.contrib.layers.dense import XAVIER, ZEROS
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.ops.core.identity_reshape import reshape
@@ -28,7 +28,7 @@ from tfteach.variables.scope import get_variable, variable_scope
 
 @public("legacy_fully_connected")
 def legacy_fully_connected(
-    x: Any,
+    x: TensorLike,
     num_output_units: int,
     activation_fn: Callable[[Any], Tensor] | None = None,
     weight_init: Any = XAVIER,

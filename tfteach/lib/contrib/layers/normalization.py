@@ -12,7 +12,12 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float16
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
-from tfteach.framework.type_aliases import CollectionNames, Initializer, Regularizer
+from tfteach.framework.type_aliases import (
+    CollectionNames,
+    Initializer,
+    Regularizer,
+    TensorLike,
+)
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.batch import Parameters, plain
@@ -31,6 +36,7 @@ from tfteach.ops.nn.bias_add import bias_add as bias_add_op
 from tfteach.ops.nn.moments import moments
 from tfteach.variables.initializers import Ones
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 _ONES = Ones()
 
@@ -38,8 +44,8 @@ _ONES = Ones()
 @public("batch_norm")
 @add_arg_scope
 def batch_norm(
-    inputs: Any,
-    decay: Any = 0.999,
+    inputs: TensorLike,
+    decay: TensorLike = 0.999,
     center: bool = True,
     scale: bool = False,
     epsilon: float = 0.001,
@@ -47,16 +53,16 @@ def batch_norm(
     param_initializers: Any = None,
     param_regularizers: Any = None,
     updates_collections: CollectionNames | None = GraphKeys.UPDATE_OPS,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     reuse: bool | None = None,
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    batch_weights: Any = None,
+    batch_weights: TensorLike | None = None,
     fused: bool | None = None,
     data_format: str = "NHWC",
     zero_debias_moving_mean: bool = False,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     renorm: bool = False,
     renorm_clipping: Any = None,
     renorm_decay: Any = 0.99,
@@ -180,7 +186,7 @@ def _fused_in_scope(
 @public("layer_norm")
 @add_arg_scope
 def layer_norm(
-    inputs: Any,
+    inputs: TensorLike,
     center: bool = True,
     scale: bool = True,
     activation_fn: Callable[[Any], Tensor] | None = None,
@@ -190,7 +196,7 @@ def layer_norm(
     trainable: bool = True,
     begin_norm_axis: int = 1,
     begin_params_axis: int = -1,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """Each example normalized to mean 0 and variance 1, times `gamma`, plus `beta`.
 
@@ -262,7 +268,7 @@ def layer_norm(
 @public("bias_add")
 @add_arg_scope
 def bias_add(
-    inputs: Any,
+    inputs: TensorLike,
     activation_fn: Callable[[Any], Tensor] | None = None,
     initializer: Initializer | None = ZEROS,
     regularizer: Regularizer | None = None,
@@ -271,7 +277,7 @@ def bias_add(
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
     data_format: str = "NHWC",
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """`activation_fn(inputs + biases)`, one bias per channel.
 

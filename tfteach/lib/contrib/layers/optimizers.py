@@ -5,6 +5,7 @@ Source: contrib/layers/python/layers/optimizers.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.control.checks.ranks import assert_scalar
@@ -14,7 +15,7 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import get_collection
-from tfteach.framework.type_aliases import Hyperparameter
+from tfteach.framework.type_aliases import Hyperparameter, TensorLike
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.lib.training.adagrad import AdagradOptimizer
 from tfteach.lib.training.adam import AdamOptimizer
@@ -59,15 +60,15 @@ export_value(
 
 @public("optimize_loss")
 def optimize_loss(
-    loss: Any,
-    global_step: Any,
+    loss: TensorLike,
+    global_step: TensorLike,
     learning_rate: Hyperparameter,
     optimizer: Any,
     gradient_noise_scale: Any = None,
     gradient_multipliers: Any = None,
     clip_gradients: Any = None,
     learning_rate_decay_fn: Any = None,
-    update_ops: Any = None,
+    update_ops: Sequence[Any] | None = None,
     variables: Any = None,
     name: str | None = None,
     summaries: Any = None,

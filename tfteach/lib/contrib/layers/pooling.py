@@ -26,6 +26,7 @@ from tfteach.lib.layers.pooling import (
     MaxPooling3D,
 )
 from tfteach.ops.windows.pool_functions import pool as pool_op
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 def _pooled(
@@ -52,13 +53,13 @@ def _pooled(
 @public("avg_pool2d")
 @add_arg_scope
 def avg_pool2d(
-    inputs: Any,
+    inputs: TensorLike,
     kernel_size: WindowLike,
     stride: WindowLike = 2,
     padding: str = "VALID",
     data_format: str = "NHWC",
     outputs_collections: CollectionNames | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """The mean of each window; see `tf.contrib.layers.max_pool2d`."""
     options = dict(locals())
@@ -68,13 +69,13 @@ def avg_pool2d(
 @public("avg_pool3d")
 @add_arg_scope
 def avg_pool3d(
-    inputs: Any,
+    inputs: TensorLike,
     kernel_size: WindowLike,
     stride: WindowLike = 2,
     padding: str = "VALID",
     data_format: str = "NDHWC",
     outputs_collections: CollectionNames | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """The mean of each window; see `tf.contrib.layers.max_pool2d`."""
     options = dict(locals())
@@ -84,13 +85,13 @@ def avg_pool3d(
 @public("max_pool2d")
 @add_arg_scope
 def max_pool2d(
-    inputs: Any,
+    inputs: TensorLike,
     kernel_size: WindowLike,
     stride: WindowLike = 2,
     padding: str = "VALID",
     data_format: str = "NHWC",
     outputs_collections: CollectionNames | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """The maximum of each window of an image, for each channel.
 
@@ -116,13 +117,13 @@ def max_pool2d(
 @public("max_pool3d")
 @add_arg_scope
 def max_pool3d(
-    inputs: Any,
+    inputs: TensorLike,
     kernel_size: WindowLike,
     stride: WindowLike = 2,
     padding: str = "VALID",
     data_format: str = "NDHWC",
     outputs_collections: CollectionNames | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """The maximum of each window; see `tf.contrib.layers.max_pool2d`."""
     options = dict(locals())

@@ -12,7 +12,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collection, get_collection, name_scope
-from tfteach.framework.type_aliases import Regularizer
+from tfteach.framework.type_aliases import Regularizer, TensorLike
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.add_n import add_n
@@ -42,7 +42,7 @@ def _scaled(scope: Any, default: str, scale: Any, weights: Any, norm: Any) -> Te
 
 
 @public("l1_regularizer")
-def l1_regularizer(scale: Any, scope: str | None = None) -> Any:
+def l1_regularizer(scale: TensorLike, scope: str | None = None) -> Any:
     """A function from a variable to `scale * sum(|w|)`.
 
     Args:
@@ -65,7 +65,7 @@ def l1_regularizer(scale: Any, scope: str | None = None) -> Any:
 
 
 @public("l2_regularizer")
-def l2_regularizer(scale: Any, scope: str | None = None) -> Any:
+def l2_regularizer(scale: TensorLike, scope: str | None = None) -> Any:
     """A function from a variable to `scale * sum(w ** 2) / 2`.
 
     For arguments and errors see `tf.contrib.layers.l1_regularizer`.

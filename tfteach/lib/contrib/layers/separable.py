@@ -14,6 +14,7 @@ from tfteach.framework.type_aliases import (
     CollectionNames,
     Initializer,
     Regularizer,
+    TensorLike,
     WindowLike,
 )
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
@@ -39,20 +40,21 @@ from tfteach.ops.nn.activations import relu
 from tfteach.ops.nn.bias_add import bias_add
 from tfteach.ops.windows.depthwise_conv import depthwise_conv2d
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 @public("separable_convolution2d")
 @public("separable_conv2d")
 @add_arg_scope
 def separable_convolution2d(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int | None,
     kernel_size: WindowLike,
     depth_multiplier: int = 1,
     stride: WindowLike = 1,
     padding: str = "SAME",
     data_format: str = "NHWC",
-    rate: Any = 1,
+    rate: TensorLike = 1,
     activation_fn: Callable[[Any], Tensor] = relu,
     normalizer_fn: Any = None,
     normalizer_params: Any = None,
@@ -65,7 +67,7 @@ def separable_convolution2d(
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """A depthwise convolution followed by a pointwise one that mixes the channels.
 
@@ -224,7 +226,7 @@ def convolution2d_in_plane(
     variables_collections: CollectionNames | None = None,
     outputs_collections: CollectionNames | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """One filter, applied to each channel separately.
 

@@ -11,7 +11,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import CollectionNames
+from tfteach.framework.type_aliases import CollectionNames, TensorLike
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.shared import check_format
@@ -90,7 +90,7 @@ def sequence_to_images(
 @add_arg_scope
 def spatial_softmax(
     features: Any,
-    temperature: Any = None,
+    temperature: TensorLike | None = None,
     name: str | None = None,
     variables_collections: CollectionNames | None = None,
     trainable: bool = True,

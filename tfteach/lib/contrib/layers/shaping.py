@@ -12,7 +12,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import CollectionNames
+from tfteach.framework.type_aliases import CollectionNames, TensorLike
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.contrib.layers.shared import model_getter
 from tfteach.lib.contrib.layers.utils import (
@@ -33,17 +33,18 @@ from tfteach.ops.math.reduce_functions import reduce_max, reduce_sum
 from tfteach.ops.math.unary import sqrt, square
 from tfteach.ops.nn.softmax import softmax as softmax_op
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 @public("dropout")
 @add_arg_scope
 def dropout(
-    inputs: Any,
+    inputs: TensorLike,
     keep_prob: Any = 0.5,
-    noise_shape: Any = None,
-    is_training: Any = True,
+    noise_shape: TensorLike | None = None,
+    is_training: TensorLike = True,
     outputs_collections: CollectionNames | None = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     seed: int | None = None,
 ) -> Tensor:
     """Dropout: while training, random zeros; others are scaled by 1 / keep_prob.
@@ -82,7 +83,9 @@ def dropout(
 @public("flatten")
 @add_arg_scope
 def flatten(
-    inputs: Any, outputs_collections: CollectionNames | None = None, scope: Any = None
+    inputs: Any,
+    outputs_collections: CollectionNames | None = None,
+    scope: Any = None,
 ) -> Tensor:
     """All dimensions except the first (the batch) merged; see `tf.layers.flatten`."""
     with name_scope(scope, "Flatten", [inputs]) as opened:
@@ -122,7 +125,7 @@ def one_hot_encoding(
 
 @public("softmax")
 @add_arg_scope
-def softmax(logits: Any, scope: Any = None) -> Tensor:
+def softmax(logits: Any, scope: VariableScope | str | None = None) -> Tensor:
     """`tf.nn.softmax` over the last axis of a Tensor of rank 2 or more."""
     with variable_scope(scope, "softmax", [logits]):
         count = last_dimension(logits.shape, min_rank=2)
@@ -135,7 +138,10 @@ def softmax(logits: Any, scope: Any = None) -> Tensor:
 @public("unit_norm")
 @add_arg_scope
 def unit_norm(
-    inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None
+    inputs: Any,
+    dim: int,
+    epsilon: float = 1e-7,
+    scope: VariableScope | str | None = None,
 ) -> Tensor:
     """`inputs / sqrt(epsilon + sum(inputs ** 2))` along an axis.
 
@@ -160,7 +166,12 @@ def unit_norm(
 
 @public("maxout")
 @add_arg_scope
-def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Tensor:
+def maxout(
+    inputs: Any,
+    num_units: int,
+    axis: int = -1,
+    scope: VariableScope | str | None = None,
+) -> Tensor:
     """The maximum of each group of features.
 
     Args:
@@ -191,7 +202,11 @@ def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Te
 
 @public("repeat")
 def repeat(
-    inputs: Any, repetitions: int, layer: Callable[..., Any], *args: Any, **kwargs: Any
+    inputs: TensorLike,
+    repetitions: int,
+    layer: Callable[..., Any],
+    *args: Any,
+    **kwargs: Any,
 ) -> Tensor:
     """A layer applied repeatedly, in numbered scopes.
 
@@ -215,7 +230,7 @@ def repeat(
 
 
 @public("stack")
-def stack(inputs: Any, layer: Any, stack_args: Any, **kwargs: Any) -> Tensor:
+def stack(inputs: TensorLike, layer: Any, stack_args: Any, **kwargs: Any) -> Tensor:
     """A layer applied repeatedly with different arguments, in numbered scopes.
 
     Args:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.dtypes import bool_, string
@@ -46,7 +47,9 @@ def summarize_tensor(tensor: Any, tag: str | None = None) -> Any:
 
 
 @public("summarize_tensors")
-def summarize_tensors(tensors: Any, summarizer: Any = summarize_tensor) -> list[Any]:
+def summarize_tensors(
+    tensors: Sequence[Any], summarizer: Any = summarize_tensor
+) -> list[Any]:
     """The summaries of several tensors."""
     return [summarizer(tensor) for tensor in tensors]
 

@@ -16,6 +16,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import AxisLike, TensorLike
 from tfteach.lib.contrib.losses.weighted import (
     add_loss,
     compute_weighted_loss,
@@ -52,7 +53,10 @@ def _floats(
 
 @public("absolute_difference")
 def absolute_difference(
-    predictions: Any, labels: Any = None, weights: Any = 1.0, scope: Any = None
+    predictions: TensorLike,
+    labels: TensorLike | None = None,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
 ) -> Tensor:
     """`tf.losses.absolute_difference` with weights of the leading axes."""
     with _floats(scope, "absolute_difference", predictions, labels, weights) as found:
@@ -63,7 +67,10 @@ def absolute_difference(
 
 @public("mean_squared_error")
 def mean_squared_error(
-    predictions: Any, labels: Any = None, weights: Any = 1.0, scope: Any = None
+    predictions: TensorLike,
+    labels: TensorLike | None = None,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
 ) -> Tensor:
     """`tf.losses.mean_squared_error` with weights of the leading axes."""
     with _floats(scope, "mean_squared_error", predictions, labels, weights) as found:
@@ -76,9 +83,9 @@ def mean_squared_error(
 def log_loss(
     predictions: Any,
     labels: Any = None,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     epsilon: float = 1e-7,
-    scope: Any = None,
+    scope: str | None = None,
 ) -> Tensor:
     """`tf.losses.log_loss` with weights of the leading axes."""
     with _floats(scope, "log_loss", predictions, labels, weights) as found:
@@ -90,12 +97,12 @@ def log_loss(
 
 @public("cosine_distance")
 def cosine_distance(
-    predictions: Any,
-    labels: Any = None,
-    axis: Any = None,
-    weights: Any = 1.0,
-    scope: Any = None,
-    dim: Any = None,
+    predictions: TensorLike,
+    labels: TensorLike | None = None,
+    axis: AxisLike | None = None,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
+    dim: AxisLike | None = None,
 ) -> Tensor:
     """`tf.losses.cosine_distance` with weights of the leading axes.
 
@@ -113,7 +120,10 @@ def cosine_distance(
 
 @public("mean_pairwise_squared_error")
 def mean_pairwise_squared_error(
-    predictions: Any, labels: Any = None, weights: Any = 1.0, scope: Any = None
+    predictions: TensorLike,
+    labels: TensorLike | None = None,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
 ) -> Tensor:
     """The mean squared difference of pairwise differences within each example.
 
@@ -141,7 +151,7 @@ def mean_pairwise_squared_error(
 
 
 @public("hinge_loss")
-def hinge_loss(logits: Any, labels: Any = None, scope: Any = None) -> Tensor:
+def hinge_loss(logits: Any, labels: Any = None, scope: str | None = None) -> Tensor:
     """`max(0, 1 - (2 * labels - 1) * logits)`, element-wise, added to no collection."""
     with name_scope(scope, "hinge_loss", [logits, labels]):
         logits.shape.assert_is_compatible_with(labels.shape)
@@ -155,9 +165,9 @@ def hinge_loss(logits: Any, labels: Any = None, scope: Any = None) -> Tensor:
 def sigmoid_cross_entropy(
     logits: Any,
     multi_class_labels: Any,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     label_smoothing: Any = 0,
-    scope: Any = None,
+    scope: str | None = None,
 ) -> Tensor:
     """`tf.losses.sigmoid_cross_entropy` with weights of the leading axes."""
     values = [logits, multi_class_labels, weights]
@@ -176,9 +186,9 @@ def sigmoid_cross_entropy(
 def softmax_cross_entropy(
     logits: Any,
     onehot_labels: Any,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     label_smoothing: Any = 0,
-    scope: Any = None,
+    scope: str | None = None,
 ) -> Tensor:
     """`tf.losses.softmax_cross_entropy` with weights of the leading axes."""
     values = [logits, onehot_labels, weights]
@@ -197,7 +207,10 @@ def softmax_cross_entropy(
 
 @public("sparse_softmax_cross_entropy")
 def sparse_softmax_cross_entropy(
-    logits: Any, labels: Any, weights: Any = 1.0, scope: Any = None
+    logits: TensorLike,
+    labels: TensorLike,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
 ) -> Tensor:
     """`tf.losses.sparse_softmax_cross_entropy`, with weights of the leading axes."""
     values = [logits, labels, weights]

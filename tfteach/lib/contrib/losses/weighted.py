@@ -14,7 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import T
+from tfteach.framework.type_aliases import T, TensorLike
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.losses import weighted as losses_
 from tfteach.ops.array.slicing import slice as slice_
@@ -93,7 +93,7 @@ def compute_weighted_loss(
 
 @public("add_loss")
 @add_arg_scope
-def add_loss(loss: Any, loss_collection: str = GraphKeys.LOSSES) -> None:
+def add_loss(loss: TensorLike, loss_collection: str = GraphKeys.LOSSES) -> None:
     """`tf.losses.add_loss`"""
     losses_.add_loss(loss, loss_collection)
 

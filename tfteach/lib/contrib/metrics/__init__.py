@@ -60,8 +60,8 @@ def aggregate_metric_map(
 
 @public("streaming_mean")
 def streaming_mean(
-    values: Any,
-    weights: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
     metrics_collections: CollectionNames | None = None,
     updates_collections: CollectionNames | None = None,
     name: str | None = None,
@@ -208,10 +208,10 @@ streaming_mean_cosine_distance = _named(
 
 @public("streaming_recall_at_k")
 def streaming_recall_at_k(
-    predictions: Any,
-    labels: Any,
+    predictions: TensorLike,
+    labels: TensorLike,
     k: int,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: CollectionNames | None = None,
     updates_collections: CollectionNames | None = None,
     name: str | None = None,

@@ -12,6 +12,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.contrib.seq2seq.decoder import Decoder
 from tfteach.lib.contrib.seq2seq.helper import Helper
 from tfteach.lib.layers.base import Layer
@@ -104,7 +105,7 @@ class BasicDecoder(Decoder):
         return (*self._helper.initialize(), self._initial_state)
 
     def step(
-        self, time: Tensor, inputs: Any, state: Any, name: str | None = None
+        self, time: Tensor, inputs: TensorLike, state: Any, name: str | None = None
     ) -> Any:
         """Run one step; returns (output, state, next inputs, finished bool [batch])."""
         with name_scope(name, "BasicDecoderStep", (time, inputs, state)):

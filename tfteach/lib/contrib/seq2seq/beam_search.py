@@ -187,7 +187,7 @@ class BeamSearchDecoder(Decoder):
         return self._finished, self._start_inputs, state
 
     def step(
-        self, time: Tensor, inputs: Any, state: Any, name: str | None = None
+        self, time: Tensor, inputs: TensorLike, state: Any, name: str | None = None
     ) -> Any:
         """Run one step; returns (output, state, inputs, finished [batch, beams])."""
         sizes = self._cell.state_size

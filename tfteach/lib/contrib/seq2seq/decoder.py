@@ -30,6 +30,7 @@ from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.compare import logical_not, logical_or
 from tfteach.ops.math.reduce_functions import reduce_all
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 
 @export("contrib.seq2seq.Decoder")
@@ -63,7 +64,7 @@ class Decoder(ABC):
 
     @abstractmethod
     def step(
-        self, time: Tensor, inputs: Any, state: Any, name: str | None = None
+        self, time: Tensor, inputs: TensorLike, state: Any, name: str | None = None
     ) -> Any:
         """Run one step; returns (outputs, state, next inputs, finished bool [batch]).
 
@@ -104,7 +105,7 @@ def dynamic_decode(
     maximum_iterations: TensorLike | None = None,
     parallel_iterations: int = 32,
     swap_memory: bool = False,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
     **kwargs: Any,
 ) -> tuple[Any, Any, Any]:
     """A decoder's outputs, step by step until all its sequences have ended.

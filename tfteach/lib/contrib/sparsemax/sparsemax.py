@@ -30,7 +30,7 @@ from tfteach.ops.math.rounding import is_inf, is_nan
 
 
 @export("contrib.sparsemax.sparsemax")
-def sparsemax(logits: Any, name: str | None = None) -> Tensor:
+def sparsemax(logits: TensorLike, name: str | None = None) -> Tensor:
     """The projection of each row onto probabilities: `max(0, x - t)`, with sum 1.
 
     Args:
