@@ -7,38 +7,31 @@ control flow or `tf.gradients` are registered by those packages (`gradient_of` i
 autodiff).
 """
 
+import functools
 from importlib import import_module
 
 from tfteach.framework import op
 
 
+@functools.cache
+def _modules() -> dict[str, str]:
+    """Op type -> full name of its module, from the indexes of the packages."""
+    from pkgutil import iter_modules  # few programs need it
+
+    names = [f"{__name__}.{found.name}" for found in iter_modules(__path__)]
+    indexes = {name: vars(import_module(name)).get("MODULE_OF", {}) for name in names}
+    return {
+        op_type: f"{name}.{module}"
+        for name, index in indexes.items()
+        for op_type, module in index.items()
+    }
+
+
 def _import_op(op_type: str) -> None:
     """Import the module that defines an op type, if there is one."""
-    from tfteach.ops import (
-        array,
-        core,
-        debug,
-        image,
-        linalg,
-        math,
-        nn,
-        quantization,
-        random,
-        signal,
-        sparse,
-        special,
-        state,
-        text,
-        training,
-        windows,
-    )
-
-    for package in (
-        *(array, core, debug, image, linalg, math, nn, quantization, random, signal),
-        *(sparse, special, state, text, training, windows),
-    ):
-        if op_type in package.MODULE_OF:
-            import_module(f"{package.__name__}.{package.MODULE_OF[op_type]}")
+    module = _modules().get(op_type)
+    if module is not None:
+        import_module(module)
 
 
 op.import_op = _import_op
