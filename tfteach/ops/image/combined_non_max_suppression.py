@@ -101,6 +101,10 @@ class CombinedNonMaxSuppression(MultiOutputOp):
                 f"max_total_size must be > 0, got {scalars[1]}; max_size_per_class is "
                 f"{scalars[0]}"
             )
+        if self.pad_per_class and scalars[0] < 0:
+            raise invalid_argument(
+                f"max_size_per_class must be >= 0 to pad by class, got {scalars[0]}"
+            )
         if boxes.ndim != 4 or scores.ndim != 3 or len(boxes) != len(scores):
             raise invalid_argument("boxes and scores must have same batch size")
         if boxes.shape[1] != scores.shape[1]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -56,14 +58,23 @@ class SelfAdjointEigV2(MultiOutputOp):
             "Self-adjoint eigen decomposition was not successful. The input might not "
             "be valid."
         )
-        dtype, wide = input.dtype, widened(input)
-        if not xp.isfinite(wide).all():
+        dtype, size = input.dtype, input.shape[-1]
+        lower = xp.tril(widened(input))
+        is_finite = xp.isfinite(lower).all(axis=(-2, -1))
+        if size > 1 and xp.isnan(lower).any():
             raise invalid_argument(message)
+        # Eigen returns NaN for infinite matrices, and a single element as it is.
+        rest = lower[..., 0].real if size == 1 else lower.real.dtype.type(np.nan)
+        lower = xp.where(is_finite[..., None, None], lower, lower.dtype.type(0))
         if self.compute_v:
-            values, vectors = attempt(message, xp.linalg.eigh, wide)
-            return values.astype(dtype), vectors.astype(dtype, copy=False)
-        values = attempt(message, xp.linalg.eigvalsh, wide)
-        return values.astype(dtype), xp.empty((0,), dtype)
+            values, vectors = attempt(message, xp.linalg.eigh, lower)
+            identity = xp.eye(size, dtype=vectors.dtype)
+            vectors = xp.where(is_finite[..., None, None], vectors, identity)
+            vectors = vectors.astype(dtype, copy=False)
+        else:
+            values = attempt(message, xp.linalg.eigvalsh, lower)
+            vectors = xp.empty((0,), dtype)
+        return xp.where(is_finite[..., None], values, rest).astype(dtype), vectors
 
     def gradient(self, op: Operation, grad_e: Tensor, grad_v: Tensor) -> list[Any]:
         e = op.outputs[0]
