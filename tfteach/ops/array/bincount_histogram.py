@@ -21,7 +21,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import INDICES, reshape
@@ -57,7 +57,7 @@ class Bincount(Op):
         single = all(n == 1 for n in size)
         require(single, "size must have exactly one element, got shape %s", size)
 
-    def compute(self, xp: ArrayModule, arr: Any, size: Any, weights: Any) -> Any:
+    def compute(self, xp: ArrayModule, arr: Array, size: Any, weights: Array) -> Any:
         count = size.item()
         if count < 0:
             raise invalid_argument(f"size ({count}) must be non-negative")
@@ -147,7 +147,9 @@ class HistogramFixedWidth(Op):
         require(value_range == (2,), "value_range should be a vector of 2 elements.")
         require_scalar(nbins, "nbins should be a scalar.")
 
-    def compute(self, xp: Any, values: Any, value_range: Any, nbins: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, values: Array, value_range: Array, nbins: Array
+    ) -> Any:
         low, high = value_range.tolist()
         if not low < high:
             raise invalid_argument(

@@ -11,7 +11,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 
 _BITS = (
     "bfloat16 float16 float32 float64 int64 int32 uint8 uint16 uint32 uint64 int8 "
@@ -44,7 +44,7 @@ class Bitcast(Op):
             )
         return known[:-1]
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         old, new = input.dtype.itemsize, self.type.numpy_dtype.itemsize
         if new > old and (not input.ndim or input.shape[-1] * old != new):
             raise invalid_argument(

@@ -22,7 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_grad import concat_gradient
 from tfteach.ops.core.identity_reshape import INDICES, identity
 from tfteach.ops.core.stack_unstack import brackets
@@ -161,7 +161,7 @@ class Concat(Op):
         message = "concat_dim tensor should be a scalar integer, but got shape %s"
         require_scalar(concat_dim, message)
 
-    def compute(self, xp: ArrayModule, concat_dim: Any, *values: Any) -> Any:
+    def compute(self, xp: ArrayModule, concat_dim: Array, *values: Any) -> Any:
         return _concatenate(xp, values, concat_dim)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -190,7 +190,7 @@ class ConcatOffset(MultiOutputOp):
             message = f"input {i} should contain %s elements, but got %s"
             require(own == shapes[1], message, shapes[1][0], own[0])
 
-    def compute(self, xp: ArrayModule, concat_dim: Any, *shape: Any) -> Any:
+    def compute(self, xp: ArrayModule, concat_dim: Array, *shape: Any) -> Any:
         axis, rank = int(concat_dim), shape[0].size
         if not -rank <= axis < rank:
             raise invalid_argument(f"Concat dim is out of range: {axis} vs. {rank}")
@@ -245,7 +245,7 @@ class Split(MultiOutputOp):
         message = f"split_dim must be a scalar but has rank {len(split_dim)}"
         require_scalar(split_dim, message)
 
-    def compute(self, xp: ArrayModule, split_dim: Any, value: Any) -> Any:
+    def compute(self, xp: ArrayModule, split_dim: Array, value: Array) -> Any:
         axis = int(split_dim)
         if not -value.ndim <= axis < value.ndim:
             raise invalid_argument(
@@ -340,7 +340,7 @@ class SplitV(MultiOutputOp):
         require(size_splits == (self.num_split,), message)
 
     def compute(
-        self, xp: ArrayModule, value: Any, size_splits: Any, split_dim: Any
+        self, xp: ArrayModule, value: Array, size_splits: Array, split_dim: Array
     ) -> Any:
         axis, lengths = int(split_dim.reshape(())), size_splits.tolist()
         rank = value.ndim

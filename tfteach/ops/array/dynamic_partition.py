@@ -18,7 +18,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.gather import gather, position
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
 from tfteach.ops.core.identity_reshape import reshape
@@ -41,7 +41,7 @@ class DynamicPartition(MultiOutputOp):
         shapes.merge(data[: len(partitions)], partitions)
         return [(None, *data[len(partitions) :])] * self.num_partitions
 
-    def compute(self, xp: ArrayModule, data: Any, partitions: Any) -> Any:
+    def compute(self, xp: ArrayModule, data: Array, partitions: Array) -> Any:
         depth = partitions.ndim
         if data.shape[:depth] != partitions.shape:
             raise invalid_argument(

@@ -23,7 +23,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
@@ -104,7 +104,7 @@ class Gather(Op):
     def check_shapes(self, params: tuple[int, ...]) -> None:
         require(params, "params must be at least 1 dimensional")
 
-    def compute(self, xp: ArrayModule, params: Any, indices: Any) -> Any:
+    def compute(self, xp: ArrayModule, params: Array, indices: Array) -> Any:
         return _take(xp, params, indices, 0)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -163,7 +163,7 @@ class GatherV2(Op):
         require(params, "params must be at least 1 dimensional")
         require_scalar(axis, "axis must be scalar")
 
-    def compute(self, xp: ArrayModule, params: Any, indices: Any, axis: Any) -> Any:
+    def compute(self, xp: ArrayModule, params: Array, indices: Array, axis: Any) -> Any:
         at, rank = axis.item(), params.ndim
         if not -rank <= at < rank:
             raise invalid_argument(
@@ -339,7 +339,7 @@ class GatherNd(Op):
         require(params, "params must be at least a vector")
         require(indices, "indices must be at least a vector")
 
-    def compute(self, xp: ArrayModule, params: Any, indices: Any) -> Any:
+    def compute(self, xp: ArrayModule, params: Array, indices: Array) -> Any:
         depth = indices.shape[-1]
         if depth > params.ndim:
             raise invalid_argument(

@@ -13,7 +13,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.shape import Shape, text, with_rank
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.array.where_select import merge_by_size
 
 
@@ -44,10 +44,10 @@ class GatherTree(Op):
     def compute(
         self,
         xp: ArrayModule,
-        step_ids: Any,
-        parent_ids: Any,
-        max_sequence_lengths: Any,
-        end_token: Any,
+        step_ids: Array,
+        parent_ids: Array,
+        max_sequence_lengths: Array,
+        end_token: Array,
     ) -> Any:
         _check_shapes(step_ids, parent_ids, max_sequence_lengths, end_token)
         steps, batch, width = step_ids.shape

@@ -18,7 +18,7 @@ from tfteach.framework.shape_checks import (
     require_scalar,
     require_vector,
 )
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 
 
 class InTopKV2(Op):
@@ -46,7 +46,9 @@ class InTopKV2(Op):
         message = "First dimension of predictions %s must match length of targets %s"
         require(predictions[0] == targets[0], message, predictions[0], targets[0])
 
-    def compute(self, xp: ArrayModule, predictions: Any, targets: Any, k: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, predictions: Array, targets: Array, k: Any
+    ) -> Any:
         return in_top(xp, predictions, targets, int(k))
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -75,7 +77,7 @@ class InTopK(Op):
         message = "First dimension of predictions %s must match length of targets %s"
         require(predictions[0] == targets[0], message, predictions[0], targets[0])
 
-    def compute(self, xp: ArrayModule, predictions: Any, targets: Any) -> Any:
+    def compute(self, xp: ArrayModule, predictions: Array, targets: Array) -> Any:
         return in_top(xp, predictions, targets, self.k)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:

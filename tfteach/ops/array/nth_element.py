@@ -13,7 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
@@ -51,7 +51,7 @@ class NthElement(Op):
                 )
         return None if input is None else input[:-1]
 
-    def compute(self, xp: ArrayModule, input: Any, n: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, n: Any) -> Any:
         if n.ndim:
             raise invalid_argument(
                 f"N must be scalar, got shape {shapes.text(n.shape)}"

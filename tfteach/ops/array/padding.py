@@ -19,7 +19,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.slicing import Slice
 from tfteach.ops.core.identity_reshape import INDICES, reshape
 from tfteach.ops.core.shape_ops import rank, shape
@@ -115,7 +115,7 @@ class Pad(_Padding):
     signature = "input: T, paddings: Tpaddings -> output: T"
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, input: Any, paddings: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, paddings: Array) -> Any:
         plan = _plan(input.shape, self.checked(input, paddings))
         return _surround(xp, input, plan, b"" if input.dtype.hasobject else 0)
 
@@ -145,7 +145,7 @@ class PadV2(_Padding):
         require_scalar(constant_values, "constant_values must be a scalar. Found: %s")
 
     def compute(
-        self, xp: ArrayModule, input: Any, paddings: Any, constant_values: Any
+        self, xp: ArrayModule, input: Array, paddings: Array, constant_values: Array
     ) -> Any:
         plan = _plan(input.shape, self.checked(input, paddings))
         return _surround(xp, input, plan, constant_values)
@@ -193,7 +193,7 @@ class MirrorPad(_Mirror):
     signature = "input: T, paddings: Tpaddings -> output: T"
     mode: str
 
-    def compute(self, xp: ArrayModule, input: Any, paddings: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, paddings: Array) -> Any:
         pairs = self.checked(input, paddings)
         for axis, positions in enumerate(self.sources(xp, input.shape, pairs)):
             if pairs[axis] != (0, 0):
@@ -223,7 +223,7 @@ class MirrorPadGrad(_Mirror):
         rank = shapes.with_rank(paddings, 2)[0]
         return None if rank is None else (None,) * rank
 
-    def compute(self, xp: ArrayModule, input: Any, paddings: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, paddings: Array) -> Any:
         pairs = self.checked(input, paddings)
         shape = tuple(n - a - b for n, (a, b) in zip(input.shape, pairs, strict=True))
         for axis, positions in enumerate(self.sources(xp, shape, pairs)):

@@ -15,7 +15,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.gather import GatherNd, check_points
 from tfteach.ops.array.segment_kernels import segment_sum as sum_rows
 from tfteach.ops.array.where_select import merge_by_size
@@ -112,7 +112,9 @@ class ScatterNd(Op):
         require(indices, "Indices shape must have rank at least one. Found:%s", indices)
         require(updates, "Updates shape must have rank at least one. Found:%s", updates)
 
-    def compute(self, xp: ArrayModule, indices: Any, updates: Any, shape: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, indices: Array, updates: Array, shape: Any
+    ) -> Any:
         whole = tuple(shape.tolist())
         numbers, rows, count = _rows(xp, indices, updates, whole)
         total = sum_rows(xp, rows, numbers, count).reshape(whole)
@@ -149,7 +151,9 @@ class TensorScatterUpdate(_TensorScatter):
 
     signature = "tensor: T, indices: Tindices, updates: T -> output: T"
 
-    def compute(self, xp: ArrayModule, tensor: Any, indices: Any, updates: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, tensor: Array, indices: Array, updates: Array
+    ) -> Any:
         numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
         result = xp.array(tensor, order="C")
         result.reshape((count, rows.shape[1]))[numbers] = rows
@@ -169,7 +173,9 @@ class TensorScatterAdd(_TensorScatter):
 
     signature = "tensor: T, indices: Tindices, updates: T -> output: T"
 
-    def compute(self, xp: ArrayModule, tensor: Any, indices: Any, updates: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, tensor: Array, indices: Array, updates: Array
+    ) -> Any:
         numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
         return tensor + sum_rows(xp, rows, numbers, count).reshape(tensor.shape)
 
@@ -183,7 +189,9 @@ class TensorScatterSub(_TensorScatter):
 
     signature = "tensor: T, indices: Tindices, updates: T -> output: T"
 
-    def compute(self, xp: ArrayModule, tensor: Any, indices: Any, updates: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, tensor: Array, indices: Array, updates: Array
+    ) -> Any:
         numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
         return tensor - sum_rows(xp, rows, numbers, count).reshape(tensor.shape)
 

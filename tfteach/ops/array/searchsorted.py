@@ -12,7 +12,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
 
@@ -32,7 +32,7 @@ class _Bound(Op, abstract=True):
         message = "Leading dim_size of both tensors must match."
         require(sorted_inputs and sorted_inputs[:1] == values[:1], message)
 
-    def compute(self, xp: ArrayModule, sorted_inputs: Any, values: Any) -> Any:
+    def compute(self, xp: ArrayModule, sorted_inputs: Array, values: Array) -> Any:
         rows = [
             xp.searchsorted(row.reshape(-1), row_values, self.side)
             for row, row_values in zip(sorted_inputs, values, strict=True)

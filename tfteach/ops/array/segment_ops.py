@@ -20,7 +20,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather, position
 from tfteach.ops.array.segment_kernels import reduce_rows
@@ -56,7 +56,7 @@ class _Segment(Op, abstract=True):
         """The rows of each segment reduced to one."""
         raise NotImplementedError
 
-    def compute(self, xp: ArrayModule, data: Any, segment_ids: Any) -> Any:
+    def compute(self, xp: ArrayModule, data: Array, segment_ids: Array) -> Any:
         if segment_ids.ndim != 1:
             raise invalid_argument("segment_ids should be a vector.")
         if not data.ndim or segment_ids.shape != data.shape[:1]:
@@ -251,7 +251,7 @@ class _Unsorted(Op, abstract=True):
         require(data[: len(segment_ids)] == segment_ids, message, data, segment_ids)
 
     def compute(
-        self, xp: ArrayModule, data: Any, segment_ids: Any, num_segments: Any
+        self, xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array
     ) -> Any:
         count, depth = int(num_segments), segment_ids.ndim
         if count < 0:

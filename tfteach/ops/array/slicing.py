@@ -25,7 +25,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import boolean_mask
 from tfteach.ops.core.constant import constant
@@ -100,7 +100,7 @@ class Slice(Op):
             size,
         )
 
-    def compute(self, xp: ArrayModule, input: Any, begin: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, begin: Array, size: Any) -> Any:
         return input[self.index(input.shape, begin, size)]
 
     def prepared(self, xp: ArrayModule, values: list[Any]) -> Any:
@@ -336,7 +336,7 @@ class StridedSlice(_Strided):
         _check_bounds(begin, end, strides)
 
     def compute(
-        self, xp: ArrayModule, input: Any, begin: Any, end: Any, strides: Any
+        self, xp: ArrayModule, input: Array, begin: Array, end: Array, strides: Array
     ) -> Any:
         return input[self.index(input.shape, begin, end, strides)]
 
@@ -384,7 +384,13 @@ class StridedSliceGrad(_Strided):
         _check_bounds(begin, end, strides)
 
     def compute(
-        self, xp: ArrayModule, shape: Any, begin: Any, end: Any, strides: Any, dy: Any
+        self,
+        xp: ArrayModule,
+        shape: Any,
+        begin: Array,
+        end: Array,
+        strides: Array,
+        dy: Array,
     ) -> Any:
         whole = xp.zeros(shape.tolist(), dy.dtype)
         index = self.index(whole.shape, begin, end, strides)

@@ -22,7 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import INDICES, either
 from tfteach.ops.core.stack_unstack import stack
@@ -82,7 +82,7 @@ class SpaceToDepth(_DepthOp):
     def check_shapes(self, input: tuple[int, ...]) -> None:
         require(len(input) == 4, f"Input rank should be 4 instead of {len(input)}")
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         images = input if self.is_channels_last else input.transpose(0, 2, 3, 1)
         n, h, w, c = images.shape
         size = self.block_size
@@ -126,7 +126,7 @@ class DepthToSpace(_DepthOp):
     def check_shapes(self, input: tuple[int, ...]) -> None:
         require(len(input) == 4, f"Input rank should be: 4 instead of: {len(input)}")
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         images = input if self.is_channels_last else input.transpose(0, 2, 3, 1)
         n, h, w, c = images.shape
         size = self.block_size
@@ -235,7 +235,7 @@ class SpaceToBatchND(Op):
         _check_block_shapes(input, block_shape, paddings, "paddings")
 
     def compute(
-        self, xp: ArrayModule, input: Any, block_shape: Any, paddings: Any
+        self, xp: ArrayModule, input: Array, block_shape: Array, paddings: Array
     ) -> Any:
         sizes = block_shape.tolist()
         count = len(sizes)
@@ -302,7 +302,9 @@ class BatchToSpaceND(Op):
     ) -> None:
         _check_block_shapes(input, block_shape, crops, "crops")
 
-    def compute(self, xp: ArrayModule, input: Any, block_shape: Any, crops: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Array, block_shape: Array, crops: Array
+    ) -> Any:
         sizes = block_shape.tolist()
         _check_numbers(sizes, crops.tolist(), "Crops")
         count, product = len(sizes), math.prod(sizes)

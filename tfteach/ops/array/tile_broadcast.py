@@ -22,7 +22,13 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape, as_shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, ShapeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    ShapeLike,
+    TensorLike,
+)
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import boolean_mask
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
@@ -69,7 +75,7 @@ class Tile(Op):
     def check_shapes(self, multiples: tuple[int, ...]) -> None:
         require_vector(multiples, "Expected multiples to be 1-D, but got shape %s")
 
-    def compute(self, xp: ArrayModule, input: Any, multiples: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, multiples: Array) -> Any:
         times = multiples.tolist()
         if len(times) != input.ndim:
             raise invalid_argument(
@@ -126,7 +132,7 @@ class BroadcastTo(Op):
     def check_shapes(self, shape: tuple[int, ...]) -> None:
         require_vector(shape, "shape must be a vector of {int32,int64}, got shape %s")
 
-    def compute(self, xp: ArrayModule, input: Any, shape: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, shape: Any) -> Any:
         wanted = tuple(shape.tolist())
         try:
             return xp.array(xp.broadcast_to(input, wanted))
@@ -172,7 +178,7 @@ class BroadcastArgs(Op):
         require_vector(s0, "In[0] must be a vector.%s")
         require_vector(s1, "In[1] must be a vector.%s")
 
-    def compute(self, xp: ArrayModule, s0: Any, s1: Any) -> Any:
+    def compute(self, xp: ArrayModule, s0: Array, s1: Array) -> Any:
         try:
             both = shapes.broadcast(tuple(s0.tolist()), tuple(s1.tolist()))
         except ValueError:
@@ -230,7 +236,12 @@ class OneHot(Op):
         require_scalar(off_value, "off_value must be a scalar, but got: %s")
 
     def compute(
-        self, xp: ArrayModule, indices: Any, depth: Any, on_value: Any, off_value: Any
+        self,
+        xp: ArrayModule,
+        indices: Array,
+        depth: Array,
+        on_value: Array,
+        off_value: Array,
     ) -> Any:
         count = int(depth)
         if count < 0:

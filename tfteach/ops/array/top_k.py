@@ -16,7 +16,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.scatter_nd import scatter_nd
 from tfteach.ops.array.top_k_heap import top_of_row
@@ -95,7 +95,7 @@ class TopKV2(MultiOutputOp):
         require_scalar(k, "k must be scalar, got shape %s")
         require(input, "input must be >= 1-D, got shape %s", input)
 
-    def compute(self, xp: ArrayModule, input: Any, k: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, k: Any) -> Any:
         indices = self._largest(xp, input, int(k))
         if indices.size:
             indices = self._as_tensorflow(input, indices, indices.shape[-1])

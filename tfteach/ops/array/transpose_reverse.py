@@ -20,7 +20,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import INDICES, either
 from tfteach.ops.core.shape_ops import Rank, rank
@@ -40,7 +40,7 @@ class InvertPermutation(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return shapes.with_rank(x, 1)
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         if x.ndim != 1:
             raise invalid_argument("invert_permutation expects a 1D vector.")
         inverse = np.full_like(x, -1)
@@ -88,7 +88,7 @@ class Transpose(Op):
     def check_shapes(self, perm: tuple[int, ...]) -> None:
         require_vector(perm, "perm must be a vector, not %s")
 
-    def compute(self, xp: ArrayModule, x: Any, perm: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, perm: Array) -> Any:
         order = perm.tolist()
         try:
             # NumPy counts negative axes from the end, TF's kernel rejects them.
@@ -118,7 +118,7 @@ class ConjugateTranspose(Transpose):
 
     aliases: ClassVar[bool] = False
 
-    def compute(self, xp: ArrayModule, x: Any, perm: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, perm: Array) -> Any:
         return xp.conj(super().compute(xp, x, perm))
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -246,7 +246,7 @@ class ReverseV2(Op):
     def check_shapes(self, axis: tuple[int, ...]) -> None:
         require_vector(axis, f"'dims' must be 1-dimension, not {len(axis)}")
 
-    def compute(self, xp: ArrayModule, tensor: Any, axis: Any) -> Any:
+    def compute(self, xp: ArrayModule, tensor: Array, axis: Any) -> Any:
         try:
             axes = _axes(axis, tensor.ndim)
         except ValueError as error:
@@ -312,7 +312,7 @@ class ReverseSequence(Op):
         message = f"len(seq_lens) != input.dims({batch}), ({seq_lengths[0]} vs. 0)"
         require(batch >= 0 and seq >= 0, message)
 
-    def compute(self, xp: ArrayModule, input: Any, seq_lengths: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, seq_lengths: Array) -> Any:
         if self.batch_dim == self.seq_dim:
             raise invalid_argument(f"batch_dim == seq_dim == {self.seq_dim}")
         batch, steps = input.shape[self.batch_dim], input.shape[self.seq_dim]
@@ -369,7 +369,7 @@ class Roll(Op):
         require(len(axis) <= 1, f"axis {message}", axis)
         require(shift == axis, "shift and axis must have the same size")
 
-    def compute(self, xp: Any, input: Any, shift: Any, axis: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, shift: Any, axis: Any) -> Any:
         axes = axis.reshape(-1).tolist()
         for value in axes:
             if not -input.ndim <= value < input.ndim:

@@ -15,7 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.array.jit_row_scatter import distinct
 from tfteach.ops.array.row_access import groups_of
 from tfteach.ops.core.identity_reshape import INDICES
@@ -45,7 +45,7 @@ class Unique(MultiOutputOp):
             shapes.with_rank(x, 1)
         return [(None,), x]
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return _unique(xp, x, self.out_idx.numpy_dtype)
 
 
@@ -59,7 +59,7 @@ class UniqueWithCounts(MultiOutputOp):
     def infer_shape(self, x: Shape) -> list[Shape]:
         return [(None,), x, (None,)]
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         values, inverse = _unique(xp, x, self.out_idx.numpy_dtype)
         counts = xp.bincount(inverse, minlength=values.size)
         return values, inverse, counts.astype(inverse.dtype)
@@ -105,7 +105,7 @@ class ListDiff(MultiOutputOp):
         shapes.with_rank(y, 1)
         return [(None,), (None,)]
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         for name, array in (("x", x), ("y", y)):
             if array.ndim != 1:
                 raise invalid_argument(f"{name} should be a 1D vector.")
@@ -195,7 +195,7 @@ class UniqueV2(MultiOutputOp):
     def check_shapes(self, axis: tuple[int, ...]) -> None:
         require_vector(axis, "axis expects a 1D vector.")
 
-    def compute(self, xp: ArrayModule, x: Any, axis: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, x: Array, axis: Any) -> tuple[Any, Any]:
         return _distinct(x, axis, self.out_idx.numpy_dtype)[:2]
 
 
@@ -220,7 +220,7 @@ class UniqueWithCountsV2(MultiOutputOp):
     def check_shapes(self, axis: tuple[int, ...]) -> None:
         require_vector(axis, "axis expects a 1D vector.")
 
-    def compute(self, xp: ArrayModule, x: Any, axis: Any) -> tuple[Any, Any, Any]:
+    def compute(self, xp: ArrayModule, x: Array, axis: Any) -> tuple[Any, Any, Any]:
         return _distinct(x, axis, self.out_idx.numpy_dtype)
 
 

@@ -13,7 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.identity_reshape import INDICES
 
 
@@ -31,7 +31,7 @@ class UnravelIndex(Op):
             return None
         return (axes, *indices) if len(indices) <= 1 else None
 
-    def compute(self, xp: Any, indices: Any, dims: Any) -> Any:
+    def compute(self, xp: ArrayModule, indices: Array, dims: Array) -> Any:
         if indices.ndim > 1:
             raise invalid_argument(
                 "The indices can only be scalar or vector, got "

@@ -20,7 +20,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.fill import zeros, zeros_like
 from tfteach.ops.core.identity_reshape import reshape
@@ -63,7 +63,7 @@ class Where(Op):
     def infer_shape(self, input: Shape) -> Shape:
         return (None, None if input is None else len(input))
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         if not input.ndim:
             raise invalid_argument("WhereOp : Unhandled input dimensions: 0")
         return xp.argwhere(input).astype(np.int64, copy=False)
@@ -94,7 +94,7 @@ class Select(Op):
             return both
         return merge_by_size(both, condition)
 
-    def compute(self, xp: Any, condition: Any, t: Any, e: Any) -> Any:
+    def compute(self, xp: ArrayModule, condition: Any, t: Any, e: Any) -> Any:
         by_row = condition.ndim == 1 and t.ndim > 1
         if by_row and len(condition) != len(t):
             raise invalid_argument(
@@ -136,7 +136,7 @@ class SelectV2(Op):
     def infer_shape(self, condition: Shape, t: Shape, e: Shape) -> Shape:
         return shapes.broadcast(condition, shapes.broadcast(t, e))
 
-    def compute(self, xp: ArrayModule, condition: Any, t: Any, e: Any) -> Any:
+    def compute(self, xp: ArrayModule, condition: Array, t: Array, e: Array) -> Any:
         try:
             return xp.where(condition, t, e)
         except ValueError:

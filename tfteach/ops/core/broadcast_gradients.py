@@ -21,7 +21,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 
 
 def after(grad: Any) -> Any:
@@ -87,7 +87,7 @@ class BroadcastGradientArgs(MultiOutputOp):
         require_vector(s0, "In[0] must be a vector.%s")
         require_vector(s1, "In[1] must be a vector.%s")
 
-    def compute(self, xp: ArrayModule, s0: Any, s1: Any) -> Any:
+    def compute(self, xp: ArrayModule, s0: Array, s1: Array) -> Any:
         first, second = _axes_to_sum(tuple(s0.tolist()), tuple(s1.tolist()))
         return np.array(first, s0.dtype), np.array(second, s0.dtype)
 

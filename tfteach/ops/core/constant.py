@@ -22,7 +22,13 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import is_valid_name
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.tensor_util import as_array
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, ShapeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    ShapeLike,
+    TensorLike,
+)
 
 MAX_CONSTANT_BYTES = 1 << 31
 
@@ -139,7 +145,7 @@ class PlaceholderWithDefault(Op):
         shapes.merge(input, self.shape)
         return self.shape
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return input
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:

@@ -141,7 +141,7 @@ class Merge(_Flow, MultiOutputOp):
     def infer_shape(self, inputs: list[Shape]) -> list[Shape]:
         return [functools.reduce(shapes.common, inputs), ()]
 
-    def compute(self, xp: Any, *inputs: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, *inputs: Any) -> tuple[Any, Any]:
         index = next(i for i, value in enumerate(inputs) if value is not None)
         return inputs[index], xp.int32(index)
 

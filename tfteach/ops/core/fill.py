@@ -53,7 +53,7 @@ class Fill(Op):
         require_vector(dims, "dims must be a vector, got shape %s")
         require_scalar(value, "value must be a scalar, got shape %s")
 
-    def compute(self, xp: Any, dims: Any, value: Any) -> Any:
+    def compute(self, xp: ArrayModule, dims: Array, value: Any) -> Any:
         wanted = tuple(dims.tolist())
         for n in wanted:
             if n < 0:
@@ -76,7 +76,7 @@ class ZerosLike(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         if x.dtype.hasobject:
             return np.full(x.shape, b"", object)
         return xp.zeros(x.shape, x.dtype)
@@ -99,7 +99,7 @@ class OnesLike(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.ones(x.shape, x.dtype)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:

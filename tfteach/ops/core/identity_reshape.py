@@ -21,7 +21,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
-from tfteach.framework.type_aliases import ArrayModule, KernelContext, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, KernelContext, TensorLike
 from tfteach.ops.core.shape_ops import shape
 
 INDICES = dtypes_of("int32 int64")
@@ -39,7 +39,7 @@ class _Same(Op, abstract=True):
     def infer_shape(self, input: Shape) -> Shape:
         return input
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return input
 
 
@@ -97,7 +97,7 @@ class GuaranteeConst(StatefulOp):
     def infer_shape(self, input: Shape) -> Shape:
         return input
 
-    def compute(self, ctx: KernelContext, input: Any) -> Any:
+    def compute(self, ctx: KernelContext, input: Array) -> Any:
         return input
 
 
@@ -169,7 +169,7 @@ class Reshape(Op):
     def check_shapes(self, shape: tuple[int, ...]) -> None:
         require_vector(shape, "sizes input must be 1-D, not %s")
 
-    def compute(self, xp: ArrayModule, tensor: Any, shape: Any) -> Any:
+    def compute(self, xp: ArrayModule, tensor: Array, shape: Any) -> Any:
         wanted = shape.tolist()
         try:
             # NumPy accepts any negative size as the inferred one, TF only -1.
@@ -262,7 +262,7 @@ class ExpandDims(Op):
         single = all(n == 1 for n in dim)
         require(single, "'dim' must be a tensor with a single value")
 
-    def compute(self, xp: ArrayModule, input: Any, dim: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, dim: Array) -> Any:
         axis, rank = dim.item(), input.ndim
         if not -rank - 1 <= axis <= rank:
             raise invalid_argument(
@@ -307,7 +307,7 @@ class Squeeze(Op):
         gone = {axis % rank for axis in self.squeeze_dims}
         return tuple(n for i, n in enumerate(input) if i not in gone)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         if not self.squeeze_dims:
             return xp.squeeze(input)
         for axis in self.squeeze_dims:

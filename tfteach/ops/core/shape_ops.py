@@ -21,7 +21,13 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, ShapeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    ShapeLike,
+    TensorLike,
+)
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
 
@@ -47,7 +53,7 @@ class Shape_(Op):  # `Shape` is the type of static shapes
     def value_for_shape(self, shape: Shape) -> Any:
         return shape if shapes.is_full(shape) else None
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return np.array(input.shape, self.out_type.numpy_dtype)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -98,7 +104,7 @@ class Size(Op):
     def value_for_shape(self, shape: Shape) -> Any:
         return shapes.size_of(shape)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return np.array(input.size, self.out_type.numpy_dtype)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -122,7 +128,7 @@ class Rank(Op):
     def value_for_shape(self, shape: Shape) -> Any:
         return None if shape is None else len(shape)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return np.array(input.ndim, np.int32)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -142,7 +148,7 @@ class EnsureShape(Op):
     def infer_shape(self, input: Shape) -> Shape:
         return shapes.merge(self.shape, input)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         if not shapes.compatible(self.shape, input.shape):
             raise invalid_argument(
                 f"Shape of tensor {shapes.text(input.shape)} is not compatible with "

@@ -21,7 +21,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.math.cast import Cast
@@ -136,7 +136,7 @@ class Unpack(MultiOutputOp):
         rank, axis = len(value), self.axis
         require(-rank <= axis < rank, f"axis = {axis} not in [{-rank}, {rank})")
 
-    def compute(self, xp: ArrayModule, value: Any) -> Any:
+    def compute(self, xp: ArrayModule, value: Array) -> Any:
         if value.shape[self.axis] != self.num:
             raise invalid_argument(
                 f"Input shape axis {self.axis} must equal {self.num}, got shape "

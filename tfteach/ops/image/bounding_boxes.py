@@ -21,7 +21,7 @@ from tfteach.framework.op import MultiOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, KernelContext, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, KernelContext, TensorLike
 from tfteach.ops.image import distorted_box as crops
 from tfteach.ops.random.random_ops import stream
 
@@ -76,7 +76,7 @@ class DrawBoundingBoxes(Op):
                 "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
             )
 
-    def compute(self, xp: ArrayModule, images: Any, boxes: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Array, boxes: Array) -> Any:
         self.check(images, boxes)
         return self.drawn(images, boxes, _COLOURS)
 
@@ -120,7 +120,7 @@ class DrawBoundingBoxesV2(DrawBoundingBoxes):
     stops_gradients: ClassVar[bool] = False  # TensorFlow registers that for V1 only
 
     def compute(
-        self, xp: ArrayModule, images: Any, boxes: Any, colors: Any = None
+        self, xp: ArrayModule, images: Array, boxes: Array, colors: Any = None
     ) -> Any:
         self.check(images, boxes)
         if colors.ndim != 2:
@@ -230,7 +230,9 @@ class SampleDistortedBoundingBox(_Sampling):
     use_image_if_no_bounding_boxes: bool = False
     stops_gradients: ClassVar[bool] = True
 
-    def compute(self, ctx: KernelContext, image_size: Any, bounding_boxes: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, image_size: Array, bounding_boxes: Array
+    ) -> Any:
         return self.crop(ctx, image_size, bounding_boxes, self.min_object_covered)
 
 
@@ -256,9 +258,9 @@ class SampleDistortedBoundingBoxV2(_Sampling):
     def compute(
         self,
         ctx: KernelContext,
-        image_size: Any,
-        bounding_boxes: Any,
-        min_object_covered: Any,
+        image_size: Array,
+        bounding_boxes: Array,
+        min_object_covered: Array,
     ) -> Any:
         if min_object_covered.ndim:
             raise invalid_argument(

@@ -23,7 +23,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.image.color_grad import rgb_to_hsv_gradient
 
 _BLOCK = 1 << 13  # pixels; about ten planes of float32 fit in the cache
@@ -141,7 +141,7 @@ class _Conversion(Op, abstract=True):
             raise ValueError(f"Dimension must be 3 but is {known[-1]}")
         return (*known[:-1], _CHANNELS)
 
-    def compute(self, xp: ArrayModule, images: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Array) -> Any:
         if images.ndim < 1:
             raise invalid_argument("input must be at least 1D[]")
         if images.shape[-1] != _CHANNELS:
@@ -269,7 +269,7 @@ class AdjustContrastv2(_Adjustment):
         shapes.with_rank(factor, 0)
         return images
 
-    def compute(self, xp: ArrayModule, images: Any, contrast_factor: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Array, contrast_factor: Array) -> Any:
         self.check(images, contrast_factor)
         if images.size == 0:
             return images.copy()
@@ -302,7 +302,7 @@ class AdjustHue(_Adjustment):
 
     signature = "images: T, delta: float32 -> output: T"
 
-    def compute(self, xp: ArrayModule, images: Any, delta: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Array, delta: Array) -> Any:
         self.check(images, delta)
         self.check_channels(images)
         rotation = delta * np.float32(6)
@@ -331,7 +331,7 @@ class AdjustSaturation(_Adjustment):
 
     signature = "images: T, scale: float32 -> output: T"
 
-    def compute(self, xp: ArrayModule, images: Any, scale: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Array, scale: Array) -> Any:
         self.check(images, scale)
         self.check_channels(images)
         scale = xp.maximum(scale, np.float32(0))

@@ -18,7 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.image import nms_kernels as kernels
 from tfteach.ops.image.non_max_suppression import (
     require_columns,
@@ -117,8 +117,9 @@ class CombinedNonMaxSuppression(MultiOutputOp):
             raise invalid_argument("boxes must have 4 columns")
 
     def compute(
-        self, xp: ArrayModule, boxes: Any, scores: Any, per_class: Any, total: Any,
-        similarity: Any, score: Any,
+        self, xp: ArrayModule, boxes: Array, scores: Array, per_class: Array,
+        total: Array,
+        similarity: Array, score: Array,
     ) -> Any:  # fmt: skip
         self.check(boxes, scores, per_class, total, similarity, score)
         limits = kernels.Limits(int(per_class), similarity, score)

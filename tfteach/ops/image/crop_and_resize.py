@@ -20,7 +20,7 @@ from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.segment_kernels import segment_sum
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
@@ -194,7 +194,12 @@ class CropAndResize(_Crop):
         return sized((count, *image[1:]), crop_size)
 
     def compute(
-        self, xp: ArrayModule, image: Any, boxes: Any, box_ind: Any, crop_size: Any
+        self,
+        xp: ArrayModule,
+        image: Array,
+        boxes: Array,
+        box_ind: Array,
+        crop_size: Array,
     ) -> Any:
         check_image(image)
         check_boxes(boxes, box_ind)
@@ -250,7 +255,12 @@ class CropAndResizeGradImage(_Crop):
         return shapes.with_rank(image_size, 4)
 
     def compute(
-        self, xp: ArrayModule, grads: Any, boxes: Any, box_ind: Any, image_size: Any
+        self,
+        xp: ArrayModule,
+        grads: Array,
+        boxes: Array,
+        box_ind: Array,
+        image_size: Array,
     ) -> Any:
         check_grads(grads, boxes, box_ind)
         got = shapes.text(image_size.shape)
@@ -304,7 +314,7 @@ class CropAndResizeGradBoxes(_Crop):
         return boxes
 
     def compute(
-        self, xp: ArrayModule, grads: Any, image: Any, boxes: Any, box_ind: Any
+        self, xp: ArrayModule, grads: Array, image: Array, boxes: Array, box_ind: Array
     ) -> Any:
         check_grads(grads, boxes, box_ind)
         check_image(image)

@@ -15,7 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.image.resize import check_length, sized
 
 F32 = np.float32
@@ -46,7 +46,7 @@ class ExtractGlimpse(Op):
             )
         return sized((batch, *input[1:]), size)
 
-    def compute(self, xp: ArrayModule, input: Any, size: Any, offsets: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, size: Any, offsets: Array) -> Any:
         noise = self.noise or ("uniform" if self.uniform_noise else "gaussian")
         if noise not in ("uniform", "gaussian", "zero"):
             raise invalid_argument(

@@ -19,7 +19,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.image import nms_kernels as kernels
 
 _FLOATS = dtypes_of("half float32")
@@ -138,7 +138,7 @@ class NonMaxSuppression(_Suppression):
     stops_gradients: ClassVar[bool] = True
 
     def compute(
-        self, xp: ArrayModule, boxes: Any, scores: Any, max_output_size: Any
+        self, xp: ArrayModule, boxes: Array, scores: Array, max_output_size: Array
     ) -> Any:
         limit = np.float32(self.iou_threshold)
         return super().compute(xp, boxes, scores, max_output_size, limit)
@@ -247,8 +247,8 @@ class NonMaxSuppressionWithOverlaps(_Suppression):
         self.check_scores(scores, len(overlaps))
 
     def compute(
-        self, xp: ArrayModule, overlaps: Any, scores: Any, max_output_size: Any,
-        overlap_threshold: Any, score_threshold: Any,
+        self, xp: ArrayModule, overlaps: Array, scores: Array, max_output_size: Array,
+        overlap_threshold: Array, score_threshold: Array,
     ) -> Any:  # fmt: skip
         self.check(overlaps, scores, max_output_size)
         require_scalar(overlap_threshold, "overlap_threshold")

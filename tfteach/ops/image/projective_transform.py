@@ -19,7 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones
@@ -48,7 +48,9 @@ class ImageProjectiveTransformV2(Op):
             return (batch, None, None, depth)
         return (batch, int(size[0]), int(size[1]), depth)
 
-    def compute(self, xp: ArrayModule, images: Any, transforms: Any, size: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, images: Array, transforms: Array, size: Any
+    ) -> Any:
         batch, height, width, depth = images.shape
         count, columns = transforms.shape
         if columns != 8 or count not in (1, batch):

@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.image.resize_weights import (
     F32,
@@ -110,7 +110,7 @@ class _Sized(Op, abstract=True):
     def infer_shape(self, images: Shape, size: Any) -> Shape:
         return sized(images, size)
 
-    def compute(self, xp: ArrayModule, images: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Array, size: Any) -> Any:
         self.check_centers()
         check_images(images)
         height, width = check_size(size, "shape_t")
@@ -165,7 +165,7 @@ class _ResizeGrad(_Aligned, abstract=True):
     def infer_shape(self, grads: Shape, original_image: Shape) -> Shape:
         return original_image
 
-    def compute(self, xp: ArrayModule, grads: Any, original_image: Any) -> Any:
+    def compute(self, xp: ArrayModule, grads: Array, original_image: Array) -> Any:
         self.check_centers()
         check_original(grads, original_image)
         _, height, width, _ = original_image.shape
@@ -263,7 +263,7 @@ class ResizeNearestNeighborGrad(_Resize):
     T = dtypes_of("uint8 int8 int32 half float32 float64")
     table = staticmethod(nearest)
 
-    def compute(self, xp: ArrayModule, grads: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, grads: Array, size: Any) -> Any:
         if grads.ndim != 4:
             raise invalid_argument(
                 f"input must be 4-dimensional{shapes.text(grads.shape)}"

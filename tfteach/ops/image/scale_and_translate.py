@@ -19,7 +19,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.image.resize import (
     WITH_BFLOAT,
     check_images,
@@ -147,7 +147,12 @@ class ScaleAndTranslate(_Scale):
         return sized(images, size)
 
     def compute(
-        self, xp: ArrayModule, images: Any, size: Any, scale: Any, translation: Any
+        self,
+        xp: ArrayModule,
+        images: Array,
+        size: Any,
+        scale: Array,
+        translation: Array,
     ) -> Any:
         check_images(images)
         height, width = check_size(size, "output_shape_t")
@@ -184,10 +189,10 @@ class ScaleAndTranslateGrad(_Scale):
     def compute(
         self,
         xp: ArrayModule,
-        grads: Any,
-        original_image: Any,
-        scale: Any,
-        translation: Any,
+        grads: Array,
+        original_image: Array,
+        scale: Array,
+        translation: Array,
     ) -> Any:
         check_original(grads, original_image)
         if not grads.size or not original_image.size:

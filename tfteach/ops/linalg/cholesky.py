@@ -17,7 +17,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.linalg.adjoint import adjoint
 from tfteach.ops.linalg.matmul import matmul
@@ -53,7 +53,7 @@ class Cholesky(Op):
         batch, size = square(input)
         return None if input is None else (*batch, size, size)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         check_square(input)
         try:
             found = xp.linalg.cholesky(widened(input))
@@ -117,7 +117,7 @@ class CholeskyGrad(Op):
     def check_shapes(self, l: tuple[int, ...], grad: tuple[int, ...]) -> None:  # noqa: E741
         require(l == grad, "Inputs (L and grad) must have the same shape.")
 
-    def compute(self, xp: ArrayModule, l: Any, grad: Any) -> Any:  # noqa: E741
+    def compute(self, xp: ArrayModule, l: Array, grad: Array) -> Any:  # noqa: E741
         check_square(l)
         factor = xp.tril(widened(l))
         product = xp.tril(xp.swapaxes(factor, -1, -2) @ xp.tril(widened(grad)))

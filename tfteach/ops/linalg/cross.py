@@ -11,7 +11,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.math.compare import REAL_NUMBERS
 
 
@@ -30,7 +30,7 @@ class Cross(Op):
                 raise ValueError(f"Dimension must be 3 but is {own[-1]}")
         return shapes.merge(a, b)
 
-    def compute(self, xp: ArrayModule, a: Any, b: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Array, b: Array) -> Any:
         if a.shape != b.shape:
             raise invalid_argument(
                 f"Both inputs must be of same shape: {shapes.text(a.shape)} vs. "

@@ -13,7 +13,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.identity_reshape import INDICES
 from tfteach.ops.linalg.solve import MATRIX_TYPES, check_square, square, widened
 
@@ -35,7 +35,7 @@ class Lu(MultiOutputOp):
             return [None, None]
         return [(*batch, size, size), (*batch, size)]
 
-    def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, input: Array) -> tuple[Any, Any]:
         check_square(input)
         size = input.shape[-1]
         batch = math.prod(input.shape[:-2])

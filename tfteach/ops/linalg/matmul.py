@@ -22,7 +22,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_matrix
 from tfteach.framework.threads import cores, share
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.identity_reshape import expand_dims, reshape, squeeze
 from tfteach.ops.core.shape_ops import shape
@@ -111,7 +111,7 @@ class MatMul(Op):
         require_matrix(a, "In[0] is not a matrix. Instead it has shape %s")
         require_matrix(b, "In[1] is not a matrix. Instead it has shape %s")
 
-    def compute(self, xp: ArrayModule, a: Any, b: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Array, b: Array) -> Any:
         left = a.T if self.transpose_a else a
         right = b.T if self.transpose_b else b
         try:
@@ -172,7 +172,7 @@ class BatchMatMulV2(Op):
     def batch_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.broadcast(x, y)
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         for i, matrix in enumerate((x, y)):
             if matrix.ndim < 2:
                 raise invalid_argument(f"In[{i}] ndims must be >= 2: {matrix.ndim}")

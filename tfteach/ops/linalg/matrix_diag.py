@@ -22,7 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.core.constant import constant
@@ -54,7 +54,7 @@ class MatrixDiag(Op):
         shapes.with_rank_at_least(diagonal, 1)
         return None if diagonal is None else (*diagonal, diagonal[-1])
 
-    def compute(self, xp: ArrayModule, diagonal: Any) -> Any:
+    def compute(self, xp: ArrayModule, diagonal: Array) -> Any:
         if not diagonal.ndim:
             raise invalid_argument(
                 "diagonal must be at least 1-dim, received shape: []"
@@ -79,7 +79,7 @@ class MatrixDiagPart(Op):
             return None
         return (*input[:-2], _shorter(*input[-2:]))
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         if input.ndim < 2:
             raise invalid_argument(
                 f"input must be at least 2-dim, received shape: {brackets(input)}"
@@ -115,7 +115,7 @@ class MatrixSetDiag(Op):
         message = "diagonal must be at least 1-dim, received shape: %s"
         require(diagonal, message, diagonal)
 
-    def compute(self, xp: ArrayModule, input: Any, diagonal: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, diagonal: Array) -> Any:
         n = min(input.shape[-2:])
         if diagonal.shape != (*input.shape[:-2], n):
             raise invalid_argument(
@@ -170,7 +170,9 @@ class MatrixBandPart(Op):
         require_scalar(num_lower, "num_lower must be scalar, got shape %s")
         require_scalar(num_upper, "num_upper must be scalar, got shape %s")
 
-    def compute(self, xp: Any, input: Any, num_lower: Any, num_upper: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Any, num_lower: Array, num_upper: Array
+    ) -> Any:
         rows, columns = input.shape[-2:]
         lower, upper = int(num_lower), int(num_upper)
         for side, number, what, n in (
@@ -204,7 +206,7 @@ class Diag(Op):
         shapes.with_rank_at_least(diagonal, 1)
         return None if diagonal is None else diagonal + diagonal
 
-    def compute(self, xp: ArrayModule, diagonal: Any) -> Any:
+    def compute(self, xp: ArrayModule, diagonal: Array) -> Any:
         if not diagonal.ndim:
             raise invalid_argument("Input must be at least rank 1, got 0")
         return xp.diag(diagonal.reshape(-1)).reshape(diagonal.shape + diagonal.shape)
@@ -230,7 +232,7 @@ class DiagPart(Op):
         half = len(input) // 2
         return shapes.merge(input[:half], input[half:])
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         if input.ndim % 2 or not input.ndim:
             raise invalid_argument(
                 "The rank of the tensor should be even and positive, got shape "

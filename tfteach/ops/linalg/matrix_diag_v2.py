@@ -18,7 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.core.fill import zeros_like
 
 
@@ -130,11 +130,11 @@ class MatrixDiagV2(Op):
     def compute(
         self,
         xp: ArrayModule,
-        diagonal: Any,
+        diagonal: Array,
         k: Any,
-        num_rows: Any,
-        num_cols: Any,
-        padding: Any,
+        num_rows: Array,
+        num_cols: Array,
+        padding: Array,
     ) -> Any:
         low, high = _band(k)
         band = diagonal[..., None, :] if low == high else diagonal
@@ -195,7 +195,9 @@ class MatrixDiagPartV2(Op):
         message = "diag_index must be a scalar or vector, received shape: %s"
         require(len(k) <= 1, message, k)
 
-    def compute(self, xp: ArrayModule, input: Any, k: Any, padding_value: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Array, k: Any, padding_value: Array
+    ) -> Any:
         low, high = _band(k)
         rows, columns = input.shape[-2:]
         _check_bounds(rows, columns, low, high)
@@ -250,7 +252,7 @@ class MatrixSetDiagV2(Op):
         message = "diag_index must be a scalar or vector, received shape: %s"
         require(len(k) <= 1, message, k)
 
-    def compute(self, xp: ArrayModule, input: Any, diagonal: Any, k: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, diagonal: Array, k: Any) -> Any:
         low, high = _band(k)
         rows, columns = input.shape[-2:]
         _check_bounds(rows, columns, low, high)

@@ -19,7 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.array.tile_broadcast import tile
@@ -115,7 +115,7 @@ class MatrixSquareRoot(Op):
         batch, order = square(input)
         return None if input is None else (*batch, order, order)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return _each(square_root, input)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -178,7 +178,7 @@ class MatrixLogarithm(Op):
         batch, order = square(input)
         return None if input is None else (*batch, order, order)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return _each(logarithm, input)
 
 

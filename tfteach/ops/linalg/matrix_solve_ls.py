@@ -11,7 +11,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.linalg.solve import MATRIX_TYPES, widened
 
 
@@ -56,7 +56,7 @@ class MatrixSolveLs(Op):
         require_scalar(l2_regularizer, "l2_regularizer must be scalar, got shape %s")
 
     def compute(
-        self, xp: ArrayModule, matrix: Any, rhs: Any, l2_regularizer: Any
+        self, xp: ArrayModule, matrix: Array, rhs: Array, l2_regularizer: Array
     ) -> Any:
         if matrix.shape[:-2] != rhs.shape[:-2]:
             raise invalid_argument(

@@ -12,7 +12,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.linalg.adjoint import adjoint
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.linalg.matrix_diag import matrix_band_part
@@ -45,7 +45,7 @@ class Qr(MultiOutputOp):
         message = f"Input tensor 0 must have rank >= 2, got {len(input)}"
         require(len(input) >= 2, message)
 
-    def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, input: Array) -> tuple[Any, Any]:
         wide = input.astype("float32") if input.dtype == "float16" else input
         mode = "complete" if self.full_matrices else "reduced"
         q, r = xp.linalg.qr(wide, mode=mode)

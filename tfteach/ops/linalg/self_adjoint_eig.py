@@ -18,7 +18,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.linalg.adjoint import adjoint
@@ -52,7 +52,7 @@ class SelfAdjointEigV2(MultiOutputOp):
             return [None, None if self.compute_v else (0,)]
         return [(*batch, size), (*batch, size, size) if self.compute_v else (0,)]
 
-    def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, input: Array) -> tuple[Any, Any]:
         check_square(input)
         message = (
             "Self-adjoint eigen decomposition was not successful. The input might not "
@@ -150,6 +150,6 @@ class SelfAdjointEig(Op):
             return None
         return (*batch, None if size is None else size + 1, size)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         values, vectors = SelfAdjointEigV2(True).compute(xp, input)
         return xp.concatenate([values[..., None, :], vectors], axis=-2)

@@ -19,7 +19,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
@@ -86,7 +86,7 @@ class MatrixInverse(Op):
         batch, size = square(input)
         return None if input is None else (*batch, size, size)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         check_square(input)
         inverse = attempt("Input is not invertible.", xp.linalg.inv, widened(input))
         result = adjoint_view(xp, inverse) if self.adjoint else inverse
@@ -135,7 +135,7 @@ class MatrixDeterminant(Op):
         result: Shape = square(input and (*input[:-2], *input[:-3:-1]))[0]
         return result
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         check_square(input)
         return xp.asarray(xp.linalg.det(widened(input))).astype(input.dtype)
 
@@ -176,7 +176,7 @@ class LogMatrixDeterminant(MultiOutputOp):
         batch = square(input and (*input[:-2], *input[:-3:-1]))[0]
         return [batch, batch]
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         check_square(input)
         sign, logarithm = xp.linalg.slogdet(widened(input))
         dtype = input.dtype
@@ -255,7 +255,7 @@ class MatrixSolve(Op):
         message = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
         require(len(matrix) >= 2, message)
 
-    def compute(self, xp: ArrayModule, matrix: Any, rhs: Any) -> Any:
+    def compute(self, xp: ArrayModule, matrix: Array, rhs: Array) -> Any:
         _check_system(matrix, rhs)
         left = adjoint_view(xp, matrix) if self.adjoint else matrix
         right = widened(rhs)
@@ -323,7 +323,7 @@ class MatrixTriangularSolve(Op):
         message = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
         require(len(matrix) >= 2, message)
 
-    def compute(self, xp: ArrayModule, matrix: Any, rhs: Any) -> Any:
+    def compute(self, xp: ArrayModule, matrix: Array, rhs: Array) -> Any:
         _check_system(matrix, rhs)
         diagonal = xp.diagonal(matrix, axis1=-2, axis2=-1)
         if bool((diagonal == 0).any()):

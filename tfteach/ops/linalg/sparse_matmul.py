@@ -15,7 +15,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_matrix
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.shape_ops import cast
 from tfteach.ops.linalg.matmul import MatMul, matmul
@@ -45,7 +45,7 @@ class SparseMatMul(Op):
         require_matrix(a, "a is not a matrix")
         require_matrix(b, "b is not a matrix")
 
-    def compute(self, xp: ArrayModule, a: Any, b: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Array, b: Array) -> Any:
         # For BLAS, multiplying zeros is cheaper than searching for them.
         plain = MatMul(self.transpose_a, self.transpose_b)
         return plain.compute(xp, a.astype(np.float32), b.astype(np.float32))

@@ -19,7 +19,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.transpose_reverse import matrix_transpose
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
@@ -54,7 +54,7 @@ class Svd(MultiOutputOp):
             return [values, (*batch, m, m), (*batch, n, n)]
         return [values, (*batch, m, least), (*batch, n, least)]
 
-    def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any, Any]:
+    def compute(self, xp: ArrayModule, input: Array) -> tuple[Any, Any, Any]:
         dtype, wide = input.dtype, widened(input)
         if wide.ndim < 2:
             raise invalid_argument(

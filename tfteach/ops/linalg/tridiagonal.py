@@ -18,7 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.array.padding import pad
@@ -63,7 +63,7 @@ class TridiagonalSolve(Op):
         message = f"Input tensor 0 must have rank >= 2, got {len(rhs)}"
         require(len(rhs) >= 2, message)
 
-    def compute(self, xp: ArrayModule, diagonals: Any, rhs: Any) -> Any:
+    def compute(self, xp: ArrayModule, diagonals: Array, rhs: Array) -> Any:
         if diagonals.shape[-2] != 3:
             raise invalid_argument(
                 "Expected diagonals to be provided as a matrix with 3 rows, got "
@@ -193,7 +193,12 @@ class TridiagonalMatMul(Op):
         require(len(rhs) >= 2, message)
 
     def compute(
-        self, xp: ArrayModule, superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any
+        self,
+        xp: ArrayModule,
+        superdiag: Array,
+        maindiag: Array,
+        subdiag: Array,
+        rhs: Array,
     ) -> Any:
         m = rhs.shape[-2]
         for name, own in (

@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core import fill
 from tfteach.ops.core.broadcast_gradients import (
     BroadcastGradientArgs,
@@ -81,7 +81,7 @@ class Add(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         total = xp.add(x, y)
         return np.array(total, object) if isinstance(total, bytes) else total
 
@@ -107,7 +107,7 @@ class AddV2(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.add(x, y)
 
     def forwards_but_signed_zeros(
@@ -161,7 +161,7 @@ class Sub(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.subtract(x, y)
 
     def forwards_but_signed_zeros(
@@ -214,7 +214,7 @@ class Pow(Binary):
     signature = "x: T, y: T -> z: T"
     T = dtypes_of("bfloat16 float half double int32 int64 complex64 complex128")
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         if is_whole(y) and np.any(np.less(y, 0)):
             raise invalid_argument(
                 "Integers to negative integer powers are not allowed"
@@ -290,7 +290,7 @@ class Maximum(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         found = xp.maximum(x, y)
         return xp.where(x < y, y, x) if _has_nan(y) else found
 
@@ -337,7 +337,7 @@ class Minimum(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         found = xp.minimum(x, y)
         return xp.where(y < x, y, x) if _has_nan(y) else found
 
@@ -399,7 +399,7 @@ class SquaredDifference(Binary):
     T = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         d = xp.subtract(x, y)
         return d * xp.conj(d) if d.dtype.kind == "c" else d * d
 

@@ -12,7 +12,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.math.binary import Binary
 from tfteach.ops.math.unary import Unary
 
@@ -25,7 +25,7 @@ class _Bits(Binary, abstract=True):
     ufunc: ClassVar[str]
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return getattr(xp, self.ufunc)(x, y)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -53,7 +53,7 @@ class BitwiseXor(_Bits):
 class _Shift(_Bits, abstract=True):
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         # As in TF, shift distances are clipped to the range 0 to bits - 1.
         largest = x.dtype.itemsize * 8 - 1
         by = xp.minimum(xp.maximum(y, 0), largest).astype(x.dtype)
@@ -78,7 +78,7 @@ class Invert(Unary):
     T = INTEGERS
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.invert(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -95,7 +95,7 @@ class PopulationCount(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         rest = x.astype(f"u{x.dtype.itemsize}")
         count = xp.zeros(x.shape, np.uint8)
         for bit in range(x.dtype.itemsize * 8):

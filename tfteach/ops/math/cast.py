@@ -20,7 +20,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.binary import Maximum, Minimum
 
@@ -48,7 +48,7 @@ class Cast(Op):
     def shape_sources(self, op: Operation) -> Sequence[Tensor]:
         return op.inputs[:1]
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         target = self.DstT.numpy_dtype
         if x.dtype.hasobject or target.hasobject:
             source = "string" if x.dtype.hasobject else _proto_name(x.dtype.name)

@@ -13,7 +13,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.math.binary import maximum, minimum
 from tfteach.ops.math.compare import NUMBER_TYPES
 
@@ -46,7 +46,7 @@ class ClipByValue(Op):
         )
 
     def compute(
-        self, xp: ArrayModule, t: Any, clip_value_min: Any, clip_value_max: Any
+        self, xp: ArrayModule, t: Array, clip_value_min: Array, clip_value_max: Array
     ) -> Any:
         # NaN limits have no effect.
         found = xp.where(t > clip_value_max, clip_value_max, t)

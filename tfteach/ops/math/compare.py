@@ -15,7 +15,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.math.binary import Binary
 
 REAL_NUMBERS = dtypes_of(
@@ -44,7 +44,7 @@ class Less(_Compare):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.less(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -79,7 +79,7 @@ class LessEqual(_Compare):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.less_equal(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -114,7 +114,7 @@ class Greater(_Compare):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.greater(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -149,7 +149,7 @@ class GreaterEqual(_Compare):
 
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.greater_equal(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -190,7 +190,7 @@ class Equal(_Compare):
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return _equality_shape(self.incompatible_shape_error, x, y)
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         if not self.incompatible_shape_error and not _broadcasts(x, y):
             return xp.zeros((), bool)
         # For objects, comparison yields a plain bool in 0-d; the dtype makes it an
@@ -247,7 +247,7 @@ class NotEqual(_Compare):
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return _equality_shape(self.incompatible_shape_error, x, y)
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         if not self.incompatible_shape_error and not _broadcasts(x, y):
             return xp.ones((), bool)
         return xp.not_equal(x, y, dtype=None if x.dtype != object else bool)
@@ -290,7 +290,7 @@ class ApproximateEqual(_Compare):
         message = "x and y must be of the same shape. x shape: %s. y shape: %s"
         require(x == y, message, x, y)
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.abs(x - y) <= self.tolerance
 
 
@@ -307,7 +307,7 @@ class LogicalAnd(_Logical):
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.broadcast(x, y)
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.logical_and(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -345,7 +345,7 @@ class LogicalOr(_Logical):
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.broadcast(x, y)
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.logical_or(x, y)
 
     def expression(self, x: str, y: str) -> str:
@@ -383,7 +383,7 @@ class LogicalNot(_Logical):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.logical_not(x)
 
 

@@ -22,7 +22,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros_like
@@ -49,7 +49,7 @@ class _Part(Op, abstract=True):
 class Real(_Part):
     """The real part.  Source: math_ops.cc, Real."""
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return input.real.copy()
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -91,7 +91,7 @@ def _part(cls: Any, input: Any, name: str | None) -> Tensor:
 class Imag(_Part):
     """The imaginary part.  Source: math_ops.cc, Imag."""
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return input.imag.copy()
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -124,7 +124,7 @@ def imag(input: TensorLike, name: str | None = None) -> Tensor:
 class Angle(_Part):
     """The argument of a complex number.  Source: math_ops.cc, Angle."""
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return xp.angle(input)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -171,7 +171,7 @@ class ComplexAbs(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.abs(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -219,7 +219,7 @@ class Conj(Op):
     def infer_shape(self, input: Shape) -> Shape:
         return input
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return xp.conj(input)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -268,7 +268,7 @@ class Complex(Binary):
     Tout: DType = complex64
     Tout_allowed = dtypes_of("complex64 complex128")
 
-    def compute(self, xp: ArrayModule, real: Any, imag: Any) -> Any:
+    def compute(self, xp: ArrayModule, real: Array, imag: Array) -> Any:
         # Not real + 1j * imag: one infinite part would make the other part nan.
         real, imag = xp.broadcast_arrays(real, imag)
         whole = xp.empty(real.shape, self.Tout.numpy_dtype)

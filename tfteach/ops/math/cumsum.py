@@ -47,7 +47,7 @@ class Scan(Op, abstract=True):
     def check_shapes(self, axis: tuple[int, ...]) -> None:
         require_scalar(axis, "ScanOp: axis must be a scalar, not %s")
 
-    def compute(self, xp: Any, x: Any, axis: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Any, axis: Any) -> Any:
         where, rank = int(axis), x.ndim
         if not -rank <= where < rank:
             raise invalid_argument(

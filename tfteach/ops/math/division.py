@@ -17,7 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import (
@@ -53,7 +53,7 @@ class RealDiv(Binary):
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.true_divide(x, y)
 
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
@@ -102,7 +102,7 @@ class Div(Binary):
     T = QUOTIENTS
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return truncated(xp, x, y) if is_whole(x) else xp.true_divide(x, y)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -123,7 +123,7 @@ class TruncateDiv(Binary):
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         if is_whole(x):
             return truncated(xp, x, y)
         return xp.true_divide(x, y)  # TF's kernel does not truncate floats
@@ -163,7 +163,7 @@ class FloorDiv(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SIZES
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         if is_whole(x):
             refuse_zero(xp, x, y)
             return xp.floor_divide(x, y)
@@ -202,7 +202,7 @@ class DivNoNan(Binary):
     signature = "x: T, y: T -> z: T"
     T = NO_NAN
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return zero_where(xp, y == 0, xp.true_divide(x, y))
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -216,7 +216,7 @@ class Xdivy(Binary):
     signature = "x: T, y: T -> z: T"
     T = NO_NAN
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return zero_where(xp, x == 0, xp.true_divide(x, y))
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -262,7 +262,7 @@ class Xlogy(Binary):
     signature = "x: T, y: T -> z: T"
     T = NO_NAN
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return zero_where(xp, x == 0, xp.multiply(x, xp.log(y)))
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from tfteach.framework.export import export
 from tfteach.framework.op import Piece
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.sparse_tensor import also_sparse
 from tfteach.ops.math.unary import FIELD, Adjoint, Unary, conj, number, reciprocal
@@ -23,7 +23,7 @@ class Exp(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.exp(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -58,7 +58,7 @@ class Expm1(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.expm1(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -93,7 +93,7 @@ class Log(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.log(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -128,7 +128,7 @@ class Log1p(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.log1p(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -164,7 +164,7 @@ class Sigmoid(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         one = number(x, 1)
         if not getattr(x, "ndim", 0):
             return one / (one + xp.exp(-x))
@@ -188,7 +188,7 @@ class Sigmoid(Unary):
 class SigmoidGrad(Adjoint):
     """dy * y * (1 - y).  Source: math_ops.cc, SigmoidGrad."""
 
-    def compute(self, xp: ArrayModule, y: Any, dy: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Array, dy: Array) -> Any:
         return dy * y * (number(y, 1) - y)
 
     def scalar_expression(self, y: str, dy: str) -> str:
@@ -228,7 +228,7 @@ class Tanh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.tanh(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -239,7 +239,7 @@ class Tanh(Unary):
 class TanhGrad(Adjoint):
     """dy * (1 - y²).  Source: math_ops.cc, TanhGrad."""
 
-    def compute(self, xp: ArrayModule, y: Any, dy: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Array, dy: Array) -> Any:
         return dy * (number(y, 1) - y * y)
 
     def scalar_expression(self, y: str, dy: str) -> str:

@@ -8,7 +8,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import dynamic_sums
 from tfteach.ops.math.binary import Binary, is_whole
 from tfteach.ops.math.complex import conj
@@ -24,7 +24,7 @@ class FloorMod(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         if is_whole(x):
             refuse_zero(xp, x, y)
         return xp.remainder(x, y)
@@ -66,7 +66,7 @@ class TruncateMod(Binary):
     T = REMAINDERS
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         if is_whole(x):
             refuse_zero(xp, x, y)
         return xp.fmod(x, y)

@@ -12,7 +12,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import (
     all_shapes_known_and_equal,
     dynamic_sums,
@@ -29,7 +29,7 @@ class Mul(Binary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return xp.multiply(x, y)
 
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
@@ -79,7 +79,7 @@ class MulNoNan(Binary):
     signature = "x: T, y: T -> z: T"
     T = NO_NAN
 
-    def compute(self, xp: ArrayModule, x: Any, y: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return zero_where(xp, y == 0, xp.multiply(x, y))
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:

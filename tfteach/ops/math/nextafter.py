@@ -7,7 +7,7 @@ from typing import Any
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core import fill
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs, after
 from tfteach.ops.core.fill import ones
@@ -24,7 +24,7 @@ class NextAfter(Binary):
     T = dtypes_of("double float")
     T_default = float32
 
-    def compute(self, xp: ArrayModule, x1: Any, x2: Any) -> Any:
+    def compute(self, xp: ArrayModule, x1: Array, x2: Array) -> Any:
         return xp.nextafter(x1, x2)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:

@@ -21,7 +21,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.identity_reshape import INDICES
 from tfteach.ops.math.cast import cast
 
@@ -50,7 +50,7 @@ class Range(Op):
         require_scalar(limit, "limit must be a scalar, not shape %s")
         require_scalar(delta, "delta must be a scalar, not shape %s")
 
-    def compute(self, xp: ArrayModule, start: Any, limit: Any, delta: Any) -> Any:
+    def compute(self, xp: ArrayModule, start: Array, limit: Any, delta: Array) -> Any:
         try:
             size = _range_size(start, limit, delta)
         except ValueError as error:
@@ -166,7 +166,7 @@ class LinSpace(Op):
         require_scalar(stop, "stop must be a scalar, not shape %s")
         require_scalar(num, "num must be a scalar, not shape %s")
 
-    def compute(self, xp: ArrayModule, start: Any, stop: Any, num: Any) -> Any:
+    def compute(self, xp: ArrayModule, start: Array, stop: Array, num: Array) -> Any:
         if num <= 0:
             raise invalid_argument(f"Requires num > 0: {int(num)}")
         dtype = np.asarray(start).dtype

@@ -24,7 +24,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
 from tfteach.framework.threads import LARGE, by_rows, cores, share
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import fill
@@ -81,7 +81,7 @@ class Reduction(Op, abstract=True):
             return tuple(1 if i in axes else n for i, n in enumerate(input))
         return tuple(n for i, n in enumerate(input) if i not in axes)
 
-    def compute(self, xp: ArrayModule, input: Any, reduction_indices: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, reduction_indices: Array) -> Any:
         listed = reduction_indices.tolist()
         try:
             axes = tuple(listed) if type(listed) is list else (listed,)
@@ -329,7 +329,7 @@ class _Position(Op, abstract=True):
         message = "dim must be a scalar, but received tensor of shape: %s"
         require_scalar(dimension, message)
 
-    def compute(self, xp: ArrayModule, input: Any, dimension: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, dimension: Array) -> Any:
         axis = self._checked_axis(input, dimension)
         largest = isinstance(self, ArgMax)
         find = np.argmax if largest else np.argmin

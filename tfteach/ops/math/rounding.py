@@ -14,7 +14,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.math.unary import NUMBER, REAL, Unary
 
 
@@ -30,7 +30,7 @@ class _Step(Unary, abstract=True):
 class Floor(_Step):
     """The greatest integer not above x.  Source: math_ops.cc, Floor."""
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.floor(x)
 
 
@@ -59,7 +59,7 @@ def floor(x: TensorLike, name: str | None = None) -> Tensor:
 class Ceil(_Step):
     """The least integer not below x.  Source: math_ops.cc, Ceil."""
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.ceil(x)
 
 
@@ -88,7 +88,7 @@ def ceil(x: TensorLike, name: str | None = None) -> Tensor:
 class Rint(_Step):
     """The nearest integer; ties go to the even one.  Source: math_ops.cc, Rint."""
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.rint(x)
 
 
@@ -120,7 +120,7 @@ class Round(_Step):
     T = NUMBER
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         if x.dtype.kind == "c":
             raise invalid_argument(
                 "Operands to RoundToEven must be real-valued floating-point, but got "
@@ -167,7 +167,7 @@ class _Test(Op, abstract=True):
 class IsNan(_Test):
     """Whether x is NaN.  Source: math_ops.cc, IsNan."""
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.isnan(x)
 
 
@@ -196,7 +196,7 @@ def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
 class IsInf(_Test):
     """Whether x is infinite.  Source: math_ops.cc, IsInf."""
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.isinf(x)
 
 
@@ -225,7 +225,7 @@ def is_inf(x: TensorLike, name: str | None = None) -> Tensor:
 class IsFinite(_Test):
     """Whether x is a finite number.  Source: math_ops.cc, IsFinite."""
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.isfinite(x)
 
 

@@ -11,7 +11,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import Binary, add, subtract
@@ -23,7 +23,7 @@ class Sin(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.sin(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -58,7 +58,7 @@ class Cos(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.cos(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -94,7 +94,7 @@ class Tan(Unary):
 
     T = NUMBER
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         if x.dtype.kind in "iu":  # allowed by the OpDef, but no kernel exists
             raise invalid_argument(
                 "Expected element type in shape to be floating or complex for cosine "
@@ -136,7 +136,7 @@ class Asin(Unary):
 
     T = NUMBER
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arcsin(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -178,7 +178,7 @@ class Acos(Unary):
 
     T = NUMBER
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arccos(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -214,7 +214,7 @@ class Atan(Unary):
 
     T = NUMBER
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arctan(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -251,7 +251,7 @@ class Sinh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.sinh(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -286,7 +286,7 @@ class Cosh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.cosh(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -321,7 +321,7 @@ class Asinh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arcsinh(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -356,7 +356,7 @@ class Acosh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arccosh(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -391,7 +391,7 @@ class Atanh(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arctanh(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -429,7 +429,7 @@ class Atan2(Binary):
     signature = "y: T, x: T -> z: T"
     T = dtypes_of("bfloat16 half float double")
 
-    def compute(self, xp: ArrayModule, y: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Array, x: Array) -> Any:
         return xp.arctan2(y, x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:

@@ -13,7 +13,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros
@@ -70,7 +70,7 @@ class Neg(Unary):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.negative(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -109,7 +109,7 @@ class Abs(Unary):
     T = dtypes_of("bfloat16 half float double int8 int16 int32 int64")
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.abs(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -122,7 +122,7 @@ class Sign(Unary):
     T = NUMBER
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         if x.dtype.kind == "c":
             size = xp.abs(x)
             return xp.where(size == 0, x, x / xp.where(size == 0, 1, size)).astype(
@@ -167,7 +167,7 @@ class Square(Unary):
     T = NUMBER
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.multiply(x, x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -210,7 +210,7 @@ class Sqrt(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.sqrt(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -243,7 +243,7 @@ def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
 class SqrtGrad(Adjoint):
     """dy / 2y.  Source: math_ops.cc, SqrtGrad."""
 
-    def compute(self, xp: ArrayModule, y: Any, dy: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Array, dy: Array) -> Any:
         return number(y, 0.5) * dy / xp.conj(y)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -258,7 +258,7 @@ class Rsqrt(Unary):
 
     T = FIELD
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return number(x, 1) / xp.sqrt(x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -290,7 +290,7 @@ def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
 class RsqrtGrad(Adjoint):
     """-dy * y³ / 2.  Source: math_ops.cc, RsqrtGrad."""
 
-    def compute(self, xp: ArrayModule, y: Any, dy: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Array, dy: Array) -> Any:
         y = xp.conj(y)
         return number(y, -0.5) * dy * y * (y * y)
 
@@ -307,7 +307,7 @@ class Reciprocal(Unary):
 
     T = NUMBER
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.reciprocal(x) if x.dtype.kind in "iu" else number(x, 1) / x
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -343,7 +343,7 @@ class Inv(Reciprocal):
 class ReciprocalGrad(Adjoint):
     """-dy * y².  Source: math_ops.cc, ReciprocalGrad."""
 
-    def compute(self, xp: ArrayModule, y: Any, dy: Any) -> Any:
+    def compute(self, xp: ArrayModule, y: Array, dy: Array) -> Any:
         y = xp.conj(y)
         return -y * dy * y
 

@@ -19,7 +19,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import fill, shape_ops
@@ -68,7 +68,7 @@ class Relu(_Activation):
     signature = "features: T -> activations: T"
     T = (*REALS, *dtypes_of("qint8"))
 
-    def compute(self, xp: ArrayModule, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Array) -> Any:
         return xp.maximum(features, features.dtype.type(0))
 
     def scalar_expression(self, features: str) -> str:
@@ -89,7 +89,7 @@ class ReluGrad(_ActivationGrad):
     T = REALS
     is_mostly_zero: ClassVar[bool] = True
 
-    def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Array, features: Array) -> Any:
         return gradients * (features > 0)
 
     def expression(self, gradients: str, features: str) -> str:
@@ -109,7 +109,7 @@ class Relu6(_Activation):
     signature = "features: T -> activations: T"
     T = REALS
 
-    def compute(self, xp: ArrayModule, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Array) -> Any:
         kind = features.dtype.type
         return xp.minimum(xp.maximum(features, kind(0)), kind(6))
 
@@ -126,7 +126,7 @@ class Relu6Grad(_ActivationGrad):
     signature = "gradients: T, features: T -> backprops: T"
     T = REALS
 
-    def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Array, features: Array) -> Any:
         return gradients * ((features > 0) & (features < 6))
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -140,7 +140,7 @@ class Elu(_Activation):
     signature = "features: T -> activations: T"
     T = FLOATS
 
-    def compute(self, xp: ArrayModule, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Array) -> Any:
         return xp.where(features < 0, xp.expm1(features), features)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -159,7 +159,7 @@ class EluGrad(_ActivationGrad):
     def infer_shape(self, gradients: Shape, outputs: Shape) -> Shape:
         return shapes.merge(gradients, outputs)
 
-    def compute(self, xp: ArrayModule, gradients: Any, outputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Array, outputs: Array) -> Any:
         return xp.where(outputs < 0, (outputs + 1) * gradients, gradients)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -175,7 +175,7 @@ class Selu(_Activation):
     signature = "features: T -> activations: T"
     T = FLOATS
 
-    def compute(self, xp: ArrayModule, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Array) -> Any:
         kind = features.dtype.type
         scale, below = kind(SELU_SCALE), kind(SELU_SCALE_ALPHA)
         return xp.where(features < 0, below * xp.expm1(features), scale * features)
@@ -196,7 +196,7 @@ class SeluGrad(_ActivationGrad):
     def infer_shape(self, gradients: Shape, outputs: Shape) -> Shape:
         return shapes.merge(gradients, outputs)
 
-    def compute(self, xp: ArrayModule, gradients: Any, outputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Array, outputs: Array) -> Any:
         kind = outputs.dtype.type
         slope = xp.where(
             outputs < 0, outputs + kind(SELU_SCALE_ALPHA), kind(SELU_SCALE)
@@ -218,7 +218,7 @@ class LeakyRelu(_Activation):
     T = FLOATS
     T_default = float32
 
-    def compute(self, xp: ArrayModule, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Array) -> Any:
         slope = features.dtype.type(np.float32(self.alpha))  # attributes are float32
         return xp.where(features > 0, features, features * slope)
 
@@ -237,7 +237,7 @@ class LeakyReluGrad(_ActivationGrad):
     T = FLOATS
     T_default = float32
 
-    def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Array, features: Array) -> Any:
         slope = gradients.dtype.type(np.float32(self.alpha))
         return xp.where(features > 0, gradients, gradients * slope)
 
@@ -252,7 +252,7 @@ class Softplus(_Activation):
     signature = "features: T -> activations: T"
     T = FLOATS
 
-    def compute(self, xp: ArrayModule, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Array) -> Any:
         # exp of non-positive numbers only, so that it cannot overflow.
         positive = xp.maximum(features, features.dtype.type(0))
         return positive + xp.log1p(xp.exp(-abs(features)))
@@ -267,7 +267,7 @@ class SoftplusGrad(_ActivationGrad):
     signature = "gradients: T, features: T -> backprops: T"
     T = FLOATS
 
-    def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Array, features: Array) -> Any:
         return gradients / (xp.exp(-features) + 1)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -284,7 +284,7 @@ class Softsign(_Activation):
     signature = "features: T -> activations: T"
     T = FLOATS
 
-    def compute(self, xp: ArrayModule, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, features: Array) -> Any:
         return features / (abs(features) + 1)
 
     def expression(self, features: str) -> str:
@@ -300,7 +300,7 @@ class SoftsignGrad(_ActivationGrad):
     signature = "gradients: T, features: T -> backprops: T"
     T = FLOATS
 
-    def compute(self, xp: ArrayModule, gradients: Any, features: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Array, features: Array) -> Any:
         return gradients / (abs(features) + 1) ** 2
 
 

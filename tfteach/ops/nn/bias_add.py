@@ -18,7 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.core import fill, shape_ops
@@ -57,7 +57,7 @@ class BiasAdd(Op):
         size = shapes.same_size(value[axis], bias[0])
         return (*value[:axis], size, *value[axis + 1 :])
 
-    def compute(self, xp: ArrayModule, value: Any, bias: Any) -> Any:
+    def compute(self, xp: ArrayModule, value: Array, bias: Array) -> Any:
         axis = 1 if self.data_format == "NCHW" else -1
         if value.ndim < 2 or bias.ndim != 1 or value.shape[axis] != bias.shape[0]:
             _refuse_bias(value, bias)
@@ -94,7 +94,7 @@ class BiasAddV1(Op):
     def infer_shape(self, value: Shape, bias: Shape) -> Shape:
         return BiasAdd().infer_shape(value, bias)
 
-    def compute(self, xp: ArrayModule, value: Any, bias: Any) -> Any:
+    def compute(self, xp: ArrayModule, value: Array, bias: Array) -> Any:
         return BiasAdd().compute(xp, value, bias)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -120,7 +120,7 @@ class BiasAddGrad(Op):
         found = shapes.with_rank_at_least(out_backprop, 3 if first else 2)
         return (None,) if found is None else (found[1 if first else -1],)
 
-    def compute(self, xp: ArrayModule, out_backprop: Any) -> Any:
+    def compute(self, xp: ArrayModule, out_backprop: Array) -> Any:
         if out_backprop.ndim < 2:
             raise invalid_argument(
                 f"Input tensor must be at least 2D: {shapes.text(out_backprop.shape)}"

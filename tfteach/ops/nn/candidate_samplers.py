@@ -18,7 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, KernelContext, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, KernelContext, TensorLike
 from tfteach.ops.nn import candidate_sampling as kernels
 from tfteach.ops.random.philox import Stream
 from tfteach.ops.random.random_ops import seeds_of
@@ -43,7 +43,7 @@ class _CandidateSampler(StatefulOp, MultiOutputOp, abstract=True):
         """The op's distribution, created once per session."""
         raise NotImplementedError
 
-    def compute(self: Any, ctx: KernelContext, true_classes: Any) -> Any:
+    def compute(self: Any, ctx: KernelContext, true_classes: Array) -> Any:
         if true_classes.ndim != 2:
             raise invalid_argument("true_classes must be a matrix")
         if true_classes.shape[1] != self.num_true:
@@ -251,7 +251,7 @@ class ComputeAccidentalHits(MultiOutputOp):
         return [(None,), (None,), (None,)]
 
     def compute(
-        self, xp: ArrayModule, true_classes: Any, sampled_candidates: Any
+        self, xp: ArrayModule, true_classes: Array, sampled_candidates: Array
     ) -> Any:
         if true_classes.ndim != 2 or true_classes.shape[1] != self.num_true:
             raise invalid_argument(

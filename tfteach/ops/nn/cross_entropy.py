@@ -20,7 +20,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array import slicing
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
@@ -62,7 +62,9 @@ class SoftmaxCrossEntropyWithLogits(MultiOutputOp):
         found = shapes.with_rank(shapes.broadcast(*wide), 2)
         return [found[:1], found]
 
-    def compute(self, xp: ArrayModule, features: Any, labels: Any) -> tuple[Any, Any]:
+    def compute(
+        self, xp: ArrayModule, features: Array, labels: Array
+    ) -> tuple[Any, Any]:
         if features.shape != labels.shape:
             sizes = (
                 f"logits_size={shapes.text(features.shape)} "
@@ -122,7 +124,9 @@ class SparseSoftmaxCrossEntropyWithLogits(MultiOutputOp):
         )
         return [(rows,), (rows, None if features is None else features[1])]
 
-    def compute(self, xp: ArrayModule, features: Any, labels: Any) -> tuple[Any, Any]:
+    def compute(
+        self, xp: ArrayModule, features: Array, labels: Array
+    ) -> tuple[Any, Any]:
         _check_rows(features, labels)
         if labels.size:
             _check_labels(labels, features.shape[1])

@@ -20,7 +20,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.nn.ctc_loss import FLOATS, check_sequences
 
@@ -63,7 +63,9 @@ class CTCGreedyDecoder(MultiOutputOp):
     def infer_shape(self, inputs: Shape, lengths: Shape) -> list[Shape]:
         return [(None, 2), (None,), (2,), (_sizes(inputs, lengths), 1)]
 
-    def compute(self, xp: ArrayModule, inputs: Any, lengths: Any) -> tuple[Any, ...]:
+    def compute(
+        self, xp: ArrayModule, inputs: Array, lengths: Array
+    ) -> tuple[Any, ...]:
         check_sequences(inputs, lengths, _precondition)
         times, batch, classes = inputs.shape
         best = inputs.argmax(axis=2) if inputs.size else np.zeros((times, batch), int)
@@ -104,7 +106,9 @@ class CTCBeamSearchDecoder(MultiOutputOp):
         found: list[Shape] = [(None, 2)] * paths + [(None,)] * paths + [(2,)] * paths
         return [*found, (_sizes(inputs, lengths), paths)]
 
-    def compute(self, xp: ArrayModule, inputs: Any, lengths: Any) -> tuple[Any, ...]:
+    def compute(
+        self, xp: ArrayModule, inputs: Array, lengths: Array
+    ) -> tuple[Any, ...]:
         check_sequences(inputs, lengths, _precondition)
         if self.top_paths > self.beam_width:
             raise invalid_argument("requested more paths than the beam width.")

@@ -18,7 +18,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_matrix, require_vector
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.identity_reshape import expand_dims, prevent_gradient
 from tfteach.ops.core.sparse_tensor import SparseTensor
@@ -71,7 +71,12 @@ class CTCLoss(MultiOutputOp):
         require(labels_indices[1] == 2, "Order length must be SparseTensor rank.")
 
     def compute(
-        self, xp: ArrayModule, inputs: Any, indices: Any, values: Any, lengths: Any
+        self,
+        xp: ArrayModule,
+        inputs: Array,
+        indices: Array,
+        values: Array,
+        lengths: Array,
     ) -> tuple[Any, Any]:
         check_sequences(inputs, lengths, invalid_argument)
         labels = self._labels(inputs, indices, values, lengths)

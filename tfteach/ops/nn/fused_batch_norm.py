@@ -20,7 +20,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.constant import constant
 from tfteach.ops.windows import conv_geometry as geometry
@@ -76,7 +76,13 @@ class _Forward(_FusedBatchNorm, abstract=True):
         require_vector(variance, "estimated_variance must be 1-dimensional%s")
 
     def compute(
-        self, xp: ArrayModule, x: Any, scale: Any, offset: Any, mean: Any, variance: Any
+        self,
+        xp: ArrayModule,
+        x: Array,
+        scale: Array,
+        offset: Array,
+        mean: Array,
+        variance: Array,
     ) -> tuple[Any, ...]:
         last = geometry.to_last(xp, x, self.data_format)
         rows = last.reshape(-1, last.shape[-1]).astype(scale.dtype, copy=False)
@@ -214,8 +220,8 @@ class Backward(_FusedBatchNorm, abstract=True):
         require(fits, message, scale, mean, variance, x)
 
     def compute(
-        self, xp: ArrayModule, y_backprop: Any, x: Any, scale: Any, mean: Any,
-        variance: Any,
+        self, xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, mean: Array,
+        variance: Array,
         *_: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         last = geometry.to_last(xp, x, self.data_format)

@@ -13,7 +13,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.multiply import multiply
@@ -31,7 +31,7 @@ class L2Loss(Op):
     def infer_shape(self, t: Shape) -> Shape:
         return ()
 
-    def compute(self, xp: ArrayModule, t: Any) -> Any:
+    def compute(self, xp: ArrayModule, t: Array) -> Any:
         flat = t.reshape(-1)
         return t.dtype.type(0.5) * xp.dot(flat, flat)
 

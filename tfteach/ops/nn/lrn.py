@@ -14,7 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 
 SHORT_FLOATS = dtypes_of("half bfloat16 float32")
 
@@ -64,7 +64,7 @@ class LRN(_LRN):
     def infer_shape(self, input: Shape) -> Shape:
         return shapes.with_rank(input, 4)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         wide = _wide(input)
         scale = xp.power(self.norm(xp, wide), wide.dtype.type(-self.beta))
         return (wide * scale).astype(input.dtype, copy=False)
@@ -88,7 +88,11 @@ class LRNGrad(_LRN):
         )
 
     def compute(
-        self, xp: ArrayModule, input_grads: Any, input_image: Any, output_image: Any
+        self,
+        xp: ArrayModule,
+        input_grads: Array,
+        input_image: Array,
+        output_image: Array,
     ) -> Any:
         if not input_grads.shape == input_image.shape == output_image.shape:
             raise invalid_argument(

@@ -15,7 +15,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.linalg.matmul import matmul
@@ -162,9 +162,10 @@ class LSTMBlockCell(_Forward):
         return [(batch, units)] * 7
 
     def compute(
-        self, xp: ArrayModule, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any,
-        wcf: Any,
-        wco: Any, b: Any,
+        self, xp: ArrayModule, x: Array, cs_prev: Array, h_prev: Array, w: Array,
+        wci: Array,
+        wcf: Array,
+        wco: Array, b: Array,
     ) -> tuple[Any, ...]:  # fmt: skip
         gates = xp.concatenate([x, h_prev], axis=1) @ w + b
         return self._step(xp, gates, cs_prev, wci, wcf, wco)
@@ -207,9 +208,10 @@ class LSTMBlockCellGrad(_Backward):
         return [(batch, units), (batch, gates), (units,), (units,), (units,)]
 
     def compute(
-        self, xp: ArrayModule, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any,
-        wcf: Any,
-        wco: Any, b: Any, *states: Any,
+        self, xp: ArrayModule, x: Array, cs_prev: Array, h_prev: Array, w: Array,
+        wci: Array,
+        wcf: Array,
+        wco: Array, b: Array, *states: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         *gates, cs_grad, h_grad = states
         dgates = xp.empty((x.shape[0], w.shape[1]), x.dtype)
@@ -243,9 +245,10 @@ class BlockLSTM(_Forward):
         return [(time, batch, None if gates is None else gates // 4)] * 7
 
     def compute(
-        self, xp: ArrayModule, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any,
-        w: Any,
-        wci: Any, wcf: Any, wco: Any, b: Any,
+        self, xp: ArrayModule, seq_len_max: Array, x: Array, cs_prev: Array,
+        h_prev: Array,
+        w: Array,
+        wci: Array, wcf: Array, wco: Array, b: Array,
     ) -> tuple[Any, ...]:  # fmt: skip
         steps, depth = _steps(seq_len_max, x), x.shape[2]
         shape = (*x.shape[:2], cs_prev.shape[1])
@@ -299,9 +302,10 @@ class BlockLSTMGrad(_Backward):
         ]
 
     def compute(
-        self, xp: ArrayModule, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any,
-        w: Any,
-        wci: Any, wcf: Any, wco: Any, b: Any, *states: Any,
+        self, xp: ArrayModule, seq_len_max: Array, x: Array, cs_prev: Array,
+        h_prev: Array,
+        w: Array,
+        wci: Array, wcf: Array, wco: Array, b: Array, *states: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         steps, (_, batch, depth) = _steps(seq_len_max, x), x.shape
         *gates, h, cs_grad, h_grad = states
@@ -378,12 +382,12 @@ class GRUBlockCell(_Gru):
     def compute(
         self,
         xp: ArrayModule,
-        x: Any,
-        h_prev: Any,
-        w_ru: Any,
-        w_c: Any,
-        b_ru: Any,
-        b_c: Any,
+        x: Array,
+        h_prev: Array,
+        w_ru: Array,
+        w_c: Array,
+        b_ru: Array,
+        b_c: Array,
     ) -> tuple[Any, ...]:
         units = h_prev.shape[1]
         gates = _sigmoid(xp, xp.concatenate([x, h_prev], axis=1) @ w_ru + b_ru)
@@ -420,9 +424,10 @@ class GRUBlockCellGrad(_Gru):
         return [(batch, depth), (batch, units), (batch, units), (batch, gates)]
 
     def compute(
-        self, xp: ArrayModule, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any,
-        b_c: Any,
-        r: Any, u: Any, c: Any, d_h: Any,
+        self, xp: ArrayModule, x: Array, h_prev: Array, w_ru: Array, w_c: Array,
+        b_ru: Array,
+        b_c: Array,
+        r: Array, u: Array, c: Array, d_h: Array,
     ) -> tuple[Any, ...]:  # fmt: skip
         depth = x.shape[1]
         dc = d_h * (1 - u) * (1 - c * c)

@@ -17,7 +17,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import by_rows
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import shape_ops
@@ -79,7 +79,7 @@ class Softmax(_Softmax):
     signature = "logits: T -> softmax: T"
     T = FLOATS
 
-    def compute(self, xp: ArrayModule, logits: Any) -> Any:
+    def compute(self, xp: ArrayModule, logits: Array) -> Any:
         _check_rank(logits)
         return _by_rows(logits, lambda rows: _softmax(xp, rows))
 
@@ -99,7 +99,7 @@ class LogSoftmax(_Softmax):
     signature = "logits: T -> logsoftmax: T"
     T = FLOATS
 
-    def compute(self, xp: ArrayModule, logits: Any) -> Any:
+    def compute(self, xp: ArrayModule, logits: Array) -> Any:
         _check_rank(logits)
         return _by_rows(logits, lambda rows: _log_softmax(xp, rows))
 

@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, T
+from tfteach.framework.type_aliases import Array, ArrayModule, T
 
 
 class _FakeQuant(Op, abstract=True):
@@ -80,7 +80,7 @@ class FakeQuantWithMinMaxArgs(_ByArgs):
     def infer_shape(self, inputs: Shape) -> Shape:
         return inputs
 
-    def compute(self, xp: ArrayModule, inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, inputs: Array) -> Any:
         return self._rounded(inputs, *self._range)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -96,7 +96,7 @@ class FakeQuantWithMinMaxArgsGradient(_ByArgs):
         shapes.merge(gradients, inputs)
         return gradients
 
-    def compute(self, xp: Any, gradients: Any, inputs: Any) -> Any:
+    def compute(self, xp: ArrayModule, gradients: Array, inputs: Array) -> Any:
         if gradients.shape != inputs.shape:
             raise invalid_argument(
                 "Inputs to operation {name} of type FakeQuantWithMinMaxArgsGradient "
@@ -122,7 +122,7 @@ class FakeQuantWithMinMaxVars(_ByVars):
         shapes.with_rank(high, 0)
         return inputs
 
-    def compute(self, xp: ArrayModule, inputs: Any, low: Any, high: Any) -> Any:
+    def compute(self, xp: ArrayModule, inputs: Array, low: Array, high: Array) -> Any:
         return self._rounded(inputs, low, high)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -147,7 +147,7 @@ class FakeQuantWithMinMaxVarsGradient(_ByVars, MultiOutputOp):
         return [shapes.merge(gradients, inputs), (), ()]
 
     def compute(
-        self, xp: ArrayModule, gradients: Any, inputs: Any, low: Any, high: Any
+        self, xp: ArrayModule, gradients: Array, inputs: Array, low: Array, high: Array
     ) -> tuple[Any, ...]:
         _check_same(gradients, inputs)
         inside, below, above = self._slopes(gradients, inputs, low, high)
@@ -162,7 +162,7 @@ class FakeQuantWithMinMaxVarsPerChannel(_ByVars):
     def infer_shape(self, inputs: Shape, low: Shape, high: Shape) -> Shape:
         return _with_channels(inputs, low, high)
 
-    def compute(self, xp: ArrayModule, inputs: Any, low: Any, high: Any) -> Any:
+    def compute(self, xp: ArrayModule, inputs: Array, low: Array, high: Array) -> Any:
         _check_channels(inputs, low, high)
         return self._rounded(inputs, low, high)
 
@@ -185,7 +185,7 @@ class FakeQuantWithMinMaxVarsPerChannelGradient(_ByVars, MultiOutputOp):
         return [whole, channels, channels]
 
     def compute(
-        self, xp: ArrayModule, gradients: Any, inputs: Any, low: Any, high: Any
+        self, xp: ArrayModule, gradients: Array, inputs: Array, low: Array, high: Array
     ) -> tuple[Any, ...]:
         _check_same(gradients, inputs)
         _check_channels(inputs, low, high)

@@ -28,6 +28,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import (
+    Array,
     DTypeLike,
     KernelContext,
     TensorLike,
@@ -80,7 +81,7 @@ class RandomGamma(_PerParameter):
     def infer_shape(self, shape: Shape, alpha: Shape) -> Shape:
         return self._shape(shape, alpha)
 
-    def compute(self, ctx: KernelContext, shape: TensorLike, alpha: Any) -> Any:
+    def compute(self, ctx: KernelContext, shape: Any, alpha: Array) -> Any:
         if bool((np.asarray(alpha) <= 0).any()):
             raise invalid_argument("alpha must be > 0")
         found = self._draw(ctx, gammas, shape, np.asarray(alpha))
@@ -113,7 +114,7 @@ class RandomPoissonV2(_PerParameter):
     def infer_shape(self, shape: Shape, rate: Shape) -> Shape:
         return self._shape(shape, rate)
 
-    def compute(self, ctx: KernelContext, shape: TensorLike, rate: Any) -> Any:
+    def compute(self, ctx: KernelContext, shape: Any, rate: Array) -> Any:
         if bool((np.asarray(rate) < 0).any()):
             raise invalid_argument("rate must be >= 0")
         found = self._draw(ctx, poissons, shape, np.asarray(rate))

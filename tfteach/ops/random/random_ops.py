@@ -24,6 +24,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import (
+    Array,
     DTypeLike,
     KernelContext,
     ShapeLike,
@@ -172,7 +173,9 @@ class RandomUniformInt(StatefulOp):
         shapes.with_rank(maxval, 0)
         return shape
 
-    def compute(self, ctx: KernelContext, shape: Any, minval: Any, maxval: Any) -> Any:
+    def compute(
+        self, ctx: KernelContext, shape: Any, minval: Array, maxval: Array
+    ) -> Any:
         sizes = _sizes(shape)
         count = philox.count_of(sizes)
         dtype = np.asarray(minval).dtype
@@ -199,7 +202,7 @@ class RandomShuffle(StatefulOp):
     def infer_shape(self, value: Shape) -> Shape:
         return value
 
-    def compute(self, ctx: KernelContext, value: Any) -> Any:
+    def compute(self, ctx: KernelContext, value: Array) -> Any:
         size = value.shape[0] if value.ndim else 1
         if value.size <= 1 or size <= 1:
             return ctx.xp.array(value)
@@ -231,7 +234,7 @@ class Multinomial(StatefulOp):
         batch, _ = shapes.with_rank(logits, 2)
         return batch, None if num_samples is None else int(num_samples)
 
-    def compute(self, ctx: KernelContext, logits: Any, num_samples: Any) -> Any:
+    def compute(self, ctx: KernelContext, logits: Array, num_samples: Array) -> Any:
         logits = np.asarray(logits)
         batch, count = len(logits), self.checked_count(logits, num_samples)
         kind = self.output_dtype.numpy_dtype

@@ -27,6 +27,8 @@ from tfteach.framework.shape_checks import (
     require_vector,
 )
 from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
     DTypeLike,
     ShapeLike,
     TensorLike,
@@ -75,7 +77,7 @@ class _Stateless(Op, abstract=True):
         require_vector(shape, "shape must be a vector of {int32,int64}, got shape %s")
         require(seed == (2,), "seed must have shape [2], not %s", seed)
 
-    def compute(self, xp: Any, shape: Any, seed: Any) -> Any:
+    def compute(self, xp: ArrayModule, shape: Any, seed: Any) -> Any:
         sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
         count = philox.count_of(sizes)
         dtype = self.dtype.numpy_dtype
@@ -139,7 +141,9 @@ class StatelessRandomUniformInt(Op):
         require_scalar(minval, "minval must be 0-D, got shape %s")
         require_scalar(maxval, "maxval must be 0-D, got shape %s")
 
-    def compute(self, xp: Any, shape: Any, seed: Any, minval: Any, maxval: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, shape: Any, seed: Any, minval: Array, maxval: Array
+    ) -> Any:
         sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
         count = philox.count_of(sizes)
         dtype, low, high = np.asarray(minval).dtype, int(minval), int(maxval)
@@ -183,7 +187,9 @@ class StatelessMultinomial(Op):
         require_scalar(num_samples, "num_samples should be a scalar, got shape %s")
         require(seed == (2,), "seed must have shape [2], not %s", seed)
 
-    def compute(self, xp: Any, logits: Any, num_samples: Any, seed: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, logits: Any, num_samples: Array, seed: Any
+    ) -> Any:
         count = Multinomial.checked_count(logits, num_samples)
         kind = self.output_dtype.numpy_dtype
         if not len(logits) * count:

@@ -19,7 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.padding import pad
 from tfteach.ops.array.tile_broadcast import tile
@@ -62,7 +62,7 @@ class _Complex(_Transform, abstract=True):
     def infer_shape(self, input: Shape) -> Shape:
         return shapes.with_rank_at_least(input, self.axes)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         self.check_rank(input)
         if not input.size:
             return xp.zeros(input.shape, input.dtype)
@@ -145,7 +145,7 @@ class _Real(_Transform, abstract=True):
             sizes[-1] = sizes[-1] // 2 + 1 if sizes[-1] else 0
         return (*input[: -self.axes], *sizes)
 
-    def compute(self, xp: ArrayModule, input: Any, fft_length: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Any, fft_length: Array) -> Any:
         self.check_rank(input)
         if fft_length.shape != (self.axes,):
             raise invalid_argument(f"fft_length must have shape [{self.axes}]")

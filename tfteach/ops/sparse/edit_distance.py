@@ -15,7 +15,7 @@ from tfteach.framework.shape_checks import (
     require_sparse,
     require_vector,
 )
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
 from tfteach.ops.sparse.sparse_shape import SparseShapeOp
@@ -67,12 +67,12 @@ class EditDistance(SparseShapeOp):
     def compute(
         self,
         xp: ArrayModule,
-        hi: Any,
-        hv: Any,
-        hypothesis: Any,
-        ti: Any,
-        tv: Any,
-        truth: Any,
+        hi: Array,
+        hv: Array,
+        hypothesis: Array,
+        ti: Array,
+        tv: Array,
+        truth: Array,
     ) -> Any:
         sizes = [int(max(p)) for p in zip(hypothesis[:-1], truth[:-1], strict=True)]
         ours, theirs = _sequences(hi, hv), _sequences(ti, tv)

@@ -18,7 +18,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_sparse
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.sparse_tensor import (
     SparseTensor,
     SparseTensorLike,
@@ -187,7 +187,9 @@ class SetSize(Op):
     ) -> None:
         require_sets(set_indices, set_values, set_shape)
 
-    def compute(self, xp: ArrayModule, indices: Any, values: Any, shape: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, indices: Array, values: Array, shape: Any
+    ) -> Any:
         check_indices(self, indices, shape)
         sets, whole = _sets(indices, values, shape)
         sizes = np.zeros(whole[:-1], np.int32)

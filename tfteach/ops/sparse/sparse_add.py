@@ -18,7 +18,7 @@ from tfteach.framework.operation import Operation
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.sparse.coo_arrays import NUMBERS, REALS, flat, summed_by_place, unflat
 from tfteach.ops.sparse.sparse_dense_math import (
@@ -76,13 +76,13 @@ class SparseAdd(MultiOutputOp):
     def compute(
         self,
         xp: ArrayModule,
-        a_indices: Any,
-        a_values: Any,
-        a_shape: Any,
-        b_indices: Any,
-        b_values: Any,
-        b_shape: Any,
-        thresh: Any,
+        a_indices: Array,
+        a_values: Array,
+        a_shape: Array,
+        b_indices: Array,
+        b_values: Array,
+        b_shape: Array,
+        thresh: Array,
     ) -> Any:
         _check_alike(a_shape, b_shape)
         a_places, b_places = flat(a_indices, a_shape), flat(b_indices, b_shape)
@@ -147,10 +147,10 @@ class SparseAddGrad(MultiOutputOp):
     def compute(
         self,
         xp: ArrayModule,
-        backprop_val_grad: Any,
-        a_indices: Any,
-        b_indices: Any,
-        sum_indices: Any,
+        backprop_val_grad: Array,
+        a_indices: Array,
+        b_indices: Array,
+        sum_indices: Array,
     ) -> Any:
         known = {
             tuple(i): g for i, g in zip(sum_indices, backprop_val_grad, strict=True)
@@ -248,12 +248,12 @@ class Pairwise(MultiOutputOp, abstract=True):
     def compute(
         self,
         xp: ArrayModule,
-        a_indices: Any,
-        a_values: Any,
-        a_shape: Any,
-        b_indices: Any,
-        b_values: Any,
-        b_shape: Any,
+        a_indices: Array,
+        a_values: Array,
+        a_shape: Array,
+        b_indices: Array,
+        b_values: Array,
+        b_shape: Array,
     ) -> Any:
         _check_alike(a_shape, b_shape)
         a_places, b_places = flat(a_indices, a_shape), flat(b_indices, b_shape)

@@ -22,7 +22,7 @@ from tfteach.framework.shape_checks import (
     require_sparse,
     require_vector,
 )
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
@@ -64,7 +64,12 @@ class SparseSplit(SparseShapeOp, MultiOutputOp):
         require_sparse(indices, values, shape)
 
     def compute(
-        self, xp: ArrayModule, split_dim: Any, indices: Any, values: Any, shape: Any
+        self,
+        xp: ArrayModule,
+        split_dim: Array,
+        indices: Array,
+        values: Array,
+        shape: Any,
     ) -> Any:
         axis, pieces = int(split_dim), self.num_split
         if not 0 <= axis < len(shape):

@@ -26,7 +26,7 @@ from tfteach.framework.shape_checks import (
     require_stored_entries,
     require_vector,
 )
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.gather_nd import gather_nd
@@ -186,7 +186,12 @@ class SparseTensorDenseMatMul(Op):
         require(a_indices[1] == 2, f"Number of columns {message} a_shape")
 
     def compute(
-        self, xp: ArrayModule, a_indices: Any, a_values: Any, a_shape: Any, b: Any
+        self,
+        xp: ArrayModule,
+        a_indices: Array,
+        a_values: Array,
+        a_shape: Array,
+        b: Array,
     ) -> Any:
         b = b.conj().T if self.adjoint_b else b
         values = a_values.conj() if self.adjoint_a else a_values
@@ -316,7 +321,12 @@ class SparseTensorDenseAdd(Op):
         require_sparse(a_indices, a_values, a_shape)
 
     def compute(
-        self, xp: ArrayModule, a_indices: Any, a_values: Any, a_shape: Any, b: Any
+        self,
+        xp: ArrayModule,
+        a_indices: Array,
+        a_values: Array,
+        a_shape: Array,
+        b: Array,
     ) -> Any:
         sizes = tuple(int(n) for n in a_shape)
         refuse_sizes(sizes, b.shape)
@@ -355,10 +365,10 @@ class CwiseOp(Op, abstract=True):
     def compute(
         self,
         xp: ArrayModule,
-        sp_indices: Any,
-        sp_values: Any,
-        sp_shape: Any,
-        dense: Any,
+        sp_indices: Array,
+        sp_values: Array,
+        sp_shape: Array,
+        dense: Array,
     ) -> Any:
         sizes = tuple(int(n) for n in sp_shape)
         try:

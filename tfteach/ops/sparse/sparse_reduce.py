@@ -23,7 +23,7 @@ from tfteach.framework.shape_checks import (
     require_stored_entries,
     require_vector,
 )
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
@@ -132,10 +132,10 @@ class ToDense(SparseReduction, abstract=True):
     def compute(
         self,
         xp: ArrayModule,
-        input_indices: Any,
-        input_values: Any,
-        input_shape: Any,
-        reduction_axes: Any,
+        input_indices: Array,
+        input_values: Array,
+        input_shape: Array,
+        reduction_axes: Array,
     ) -> Any:
         places, values, shape = self.reduced(
             input_indices, input_values, input_shape, reduction_axes
@@ -161,10 +161,10 @@ class ToSparse(SparseReduction, MultiOutputOp, abstract=True):
     def compute(
         self,
         xp: ArrayModule,
-        input_indices: Any,
-        input_values: Any,
-        input_shape: Any,
-        reduction_axes: Any,
+        input_indices: Array,
+        input_values: Array,
+        input_shape: Array,
+        reduction_axes: Array,
     ) -> Any:
         places, values, shape = self.reduced(
             input_indices, input_values, input_shape, reduction_axes
@@ -341,7 +341,7 @@ class SparseSoftmax(Op):
         require_stored_entries(sp_indices, sp_values, sp_shape)
 
     def compute(
-        self, xp: ArrayModule, sp_indices: Any, sp_values: Any, sp_shape: Any
+        self, xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_shape: Array
     ) -> Any:
         if len(sp_shape) < 2:
             sizes = " ".join(map(str, sp_shape))

@@ -15,7 +15,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.segment_kernels import segment_sum
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
@@ -48,7 +48,7 @@ class _Sparse(Op, abstract=True):
         _check_ranks(data, indices, segment_ids)
 
     def compute(
-        self, xp: ArrayModule, data: Any, indices: Any, segment_ids: Any
+        self, xp: ArrayModule, data: Array, indices: Array, segment_ids: Array
     ) -> Any:
         count = int(segment_ids[-1]) + 1 if segment_ids.size else 0
         return self.reduce(xp, data, indices, segment_ids, count)
@@ -72,7 +72,7 @@ def _rows_shape(data: Shape, indices: Shape, ids: Shape, count: Any) -> Shape:
     return None if data is None else (rows, *data[1:])
 
 
-def _check(xp: Any, data: Any, indices: Any, ids: Any, count: int) -> None:
+def _check(xp: ArrayModule, data: Any, indices: Any, ids: Any, count: int) -> None:
     if not ids.size:
         return
     if int(ids[0]) < 0:
@@ -198,10 +198,10 @@ class _SparseGrad(Op, abstract=True):
     def compute(
         self,
         xp: ArrayModule,
-        grad: Any,
-        indices: Any,
-        segment_ids: Any,
-        output_dim0: Any,
+        grad: Array,
+        indices: Array,
+        segment_ids: Array,
+        output_dim0: Array,
     ) -> Any:
         count = int(output_dim0)
         if not segment_ids.size:

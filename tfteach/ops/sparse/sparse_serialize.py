@@ -22,7 +22,7 @@ from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.protos.wire_format import chunk, read_varint, varint
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.sparse.coo_arrays import check_ordered
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
@@ -104,7 +104,7 @@ class SerializeSparse(_SerializeOp):
         shapes.with_rank(size, 1)
         return (3,)
 
-    def compute(self, xp: ArrayModule, indices: Any, values: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, indices: Array, values: Array, size: Any) -> Any:
         return _as_strings([_entry(indices, values, size)])[0]
 
 
@@ -120,7 +120,7 @@ class SerializeManySparse(_SerializeOp):
         shapes.with_rank(size, 1)
         return (None, 3)
 
-    def compute(self, xp: ArrayModule, indices: Any, values: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, indices: Array, values: Array, size: Any) -> Any:
         if len(size) <= 1:
             raise invalid_argument(
                 f"Rank of input SparseTensor should be > 1, but saw rank: {len(size)}"
@@ -165,7 +165,7 @@ class DeserializeSparse(SparseShapeOp, MultiOutputOp):
         _check_width(serialized)
         return [(None, None), (None,), (None,)]
 
-    def compute(self, xp: ArrayModule, serialized: Any) -> Any:
+    def compute(self, xp: ArrayModule, serialized: Array) -> Any:
         shown = shapes.text(serialized.shape)
         if not serialized.ndim:
             raise invalid_argument(
@@ -190,7 +190,7 @@ class DeserializeManySparse(SparseShapeOp, MultiOutputOp):
         _check_width(shapes.with_rank(serialized, 2))
         return [(None, None), (None,), (None,)]
 
-    def compute(self, xp: ArrayModule, serialized: Any) -> Any:
+    def compute(self, xp: ArrayModule, serialized: Array) -> Any:
         if serialized.ndim == 1:  # TensorFlow treats it as one row
             serialized = serialized[None]
         return _joined(serialized, self.dtype, True)

@@ -26,7 +26,7 @@ from tfteach.framework.shape_checks import (
     require_sparse,
     require_vector,
 )
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import Concat, ConcatOffset, ConcatV2
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.transpose_reverse import invert_permutation
@@ -73,7 +73,7 @@ class SparseReorder(SparseShapeOp, MultiOutputOp):
         require_vector(input_shape, message.format("shape", "vector"))
         require_sparse(input_indices, input_values, input_shape)
 
-    def compute(self, xp: ArrayModule, indices: Any, values: Any, size: Any) -> Any:
+    def compute(self, xp: ArrayModule, indices: Array, values: Array, size: Any) -> Any:
         order = np.lexsort(indices.T[::-1]) if indices.shape[1] else slice(None)
         return indices[order], values[order]
 
@@ -129,7 +129,9 @@ class SparseReshape(SparseShapeOp, MultiOutputOp):
         message = "Order length must be SparseTensor rank."
         require(input_indices[1:] == input_shape, message)
 
-    def compute(self, xp: ArrayModule, indices: Any, size: Any, new_shape: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, indices: Array, size: Any, new_shape: Array
+    ) -> Any:
         new = [int(n) for n in new_shape]
         total = int(np.prod(size))
         if new.count(-1) > 1:
@@ -258,10 +260,10 @@ class SparseSlice(SparseShapeOp, MultiOutputOp):
     def compute(
         self,
         xp: ArrayModule,
-        indices: Any,
-        values: Any,
+        indices: Array,
+        values: Array,
         shape: Any,
-        start: Any,
+        start: Array,
         size: Any,
     ) -> Any:
         inside = ((indices >= start) & (indices < start + size)).all(axis=1)
@@ -310,7 +312,7 @@ class SparseSliceGrad(SparseShapeOp):
         require(backprop_val_grad == (taken,), message, backprop_val_grad[0], taken)
 
     def compute(
-        self, xp: ArrayModule, grad: Any, indices: Any, start: Any, taken: Any
+        self, xp: ArrayModule, grad: Array, indices: Array, start: Array, taken: Array
     ) -> Any:
         whole = {tuple(index): i for i, index in enumerate(indices - start)}
         found = np.zeros(len(indices), grad.dtype)
@@ -394,10 +396,10 @@ class SparseFillEmptyRows(SparseShapeOp, MultiOutputOp):
     def compute(
         self,
         xp: ArrayModule,
-        indices: Any,
-        values: Any,
-        dense_shape: Any,
-        default_value: Any,
+        indices: Array,
+        values: Array,
+        dense_shape: Array,
+        default_value: Array,
     ) -> Any:
         rows = int(dense_shape[0])
         for i, row in enumerate(indices[:, 0]):
@@ -437,7 +439,9 @@ class SparseFillEmptyRowsGrad(SparseShapeOp, MultiOutputOp):
         require_vector(reverse_index_map, "reverse_index_map must be a vector, saw: %s")
         require_vector(grad_values, "grad_values must be a vector, saw: %s")
 
-    def compute(self, xp: ArrayModule, reverse_index_map: Any, grad_values: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, reverse_index_map: Array, grad_values: Array
+    ) -> Any:
         size = len(grad_values)
         outside = (reverse_index_map < 0) | (reverse_index_map >= size)
         if outside.any():

@@ -14,7 +14,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar, require_vector
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.gather import GatherNd
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import INDICES
@@ -55,10 +55,10 @@ class SparseToDense(Op):
     def compute(
         self,
         xp: ArrayModule,
-        indices: Any,
-        output_shape: Any,
-        values: Any,
-        default: Any,
+        indices: Array,
+        output_shape: Array,
+        values: Array,
+        default: Array,
     ) -> Any:
         if indices.ndim > 2:
             raise invalid_argument(

@@ -13,7 +13,7 @@ import numpy as np
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import ArrayModule, T, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, T, TensorLike
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.fill import zeros_like
@@ -29,7 +29,7 @@ class BesselI0e(Unary):
 
     T = REAL
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return special(xp, "i0e", x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -43,7 +43,7 @@ class BesselI1e(Unary):
 
     T = REAL
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return special(xp, "i1e", x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:

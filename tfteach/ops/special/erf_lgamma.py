@@ -13,7 +13,7 @@ from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.sparse_tensor import also_sparse
@@ -51,7 +51,7 @@ class Erf(Unary):
 
     T = REAL
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return special(xp, "erf", x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -89,7 +89,7 @@ class Erfc(Unary):
 
     T = REAL
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return special(xp, "erfc", x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -129,7 +129,7 @@ class Lgamma(Unary):
 
     T = REAL
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         # At -inf SciPy returns -inf, TensorFlow inf, as for all large negative numbers.
         return special(xp, "gammaln", xp.maximum(x, _LOWEST[x.dtype]))
 
@@ -171,7 +171,7 @@ class Digamma(Unary):
 
     T = REAL
 
-    def compute(self, xp: ArrayModule, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
         return psi(xp, x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -217,7 +217,7 @@ class Zeta(Binary):
     signature = "x: T, q: T -> z: T"
     T = dtypes_of("float double")
 
-    def compute(self, xp: ArrayModule, x: Any, q: Any) -> Any:
+    def compute(self, xp: ArrayModule, x: Array, q: Array) -> Any:
         return hurwitz(xp, x, q)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -258,7 +258,7 @@ class Polygamma(Binary):
     signature = "a: T, x: T -> z: T"
     T = dtypes_of("float double")
 
-    def compute(self, xp: ArrayModule, a: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Array, x: Array) -> Any:
         sign = xp.where(a % 2 == 1, a.dtype.type(1), a.dtype.type(-1))
         higher = sign * special(xp, "gamma", a + 1) * hurwitz(xp, a + 1, x)
         found = xp.where(a == 0, psi(xp, x), higher)

@@ -23,7 +23,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.broadcast_gradients import (
     BroadcastGradientArgs,
@@ -158,7 +158,7 @@ class Igamma(Binary):
     signature = "a: T, x: T -> z: T"
     T = _FLOATS
 
-    def compute(self, xp: ArrayModule, a: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Array, x: Array) -> Any:
         found = _inside(xp, special(xp, "gammainc", a, x), a, x)
         return xp.where(x == 0, a.dtype.type(0), found)
 
@@ -172,7 +172,7 @@ class Igammac(Binary):
     signature = "a: T, x: T -> z: T"
     T = _FLOATS
 
-    def compute(self, xp: ArrayModule, a: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Array, x: Array) -> Any:
         return _inside(xp, special(xp, "gammaincc", a, x), a, x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -187,7 +187,7 @@ class IgammaGradA(Binary):
     T = _FLOATS
     on_gpu: ClassVar[bool] = False
 
-    def compute(self, xp: ArrayModule, a: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Array, x: Array) -> Any:
         return _by_parameter(a, x)[0].astype(a.dtype)
 
 
@@ -213,7 +213,7 @@ class RandomGammaGrad(Binary):
     T = _FLOATS
     on_gpu: ClassVar[bool] = False
 
-    def compute(self, xp: ArrayModule, alpha: Any, sample: Any) -> Any:
+    def compute(self, xp: ArrayModule, alpha: Array, sample: Array) -> Any:
         return _by_parameter(alpha, sample)[1].astype(alpha.dtype)
 
 
@@ -265,7 +265,7 @@ class Betainc(Op):
             whole = shapes.merge(whole, own)
         return whole
 
-    def compute(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
+    def compute(self, xp: ArrayModule, a: Any, b: Any, x: Any) -> Any:
         named = ("a", a), ("b", b), ("x", x)
         for (name, first), (other, second) in combinations(named, 2):
             if first.ndim and second.ndim and first.shape != second.shape:

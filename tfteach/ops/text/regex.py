@@ -15,7 +15,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape, with_rank
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.text.byte_strings import each, each_as
 from tfteach.ops.text.string_ops import TextOp
 
@@ -62,7 +62,7 @@ class StaticRegexReplace(TextOp):
     rewrite: str
     replace_global: bool = True
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         pattern, rewrite = self.pattern.encode(), self.rewrite.encode()
         return replaced(input, pattern, rewrite, self.replace_global)
 
@@ -82,7 +82,9 @@ class RegexReplace(TextOp):
         with_rank(rewrite, 0)
         return input
 
-    def compute(self, xp: Any, input: Any, pattern: Any, rewrite: Any) -> Any:
+    def compute(
+        self, xp: ArrayModule, input: Array, pattern: Array, rewrite: Array
+    ) -> Any:
         for name, value in (("Pattern", pattern), ("Rewrite", rewrite)):
             if np.ndim(value):
                 raise invalid_argument(
@@ -97,7 +99,7 @@ class StaticRegexFullMatch(TextOp):
     signature = "input: string -> output: bool"
     pattern: str
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return matches(input, self.pattern.encode())
 
 
@@ -113,7 +115,7 @@ class RegexFullMatch(TextOp):
         with_rank(pattern, 0)
         return input
 
-    def compute(self, xp: ArrayModule, input: Any, pattern: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, pattern: Array) -> Any:
         if np.ndim(pattern):
             raise invalid_argument(
                 f"Pattern must be scalar, but received {list(np.shape(pattern))}"

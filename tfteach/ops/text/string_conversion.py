@@ -15,7 +15,7 @@ from tfteach.framework.dtypes import DType, dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.text.byte_strings import each, each_as
 from tfteach.ops.text.hash_functions import fingerprint64, murmur64, siphash
 from tfteach.ops.text.string_ops import TextOp
@@ -32,7 +32,7 @@ class AsString(TextOp):
     width: int = -1
     fill: str = ""
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return each(self._writer(np.asarray(input).dtype), input)
 
     def _writer(self, dtype: np.dtype[Any]) -> Callable[[Any], bytes]:
@@ -115,7 +115,7 @@ class StringToNumber(TextOp):
     out_type_allowed = dtypes_of("float32 float64 int32 int64")
     out_type: DType = float32
 
-    def compute(self, xp: ArrayModule, string_tensor: Any) -> Any:
+    def compute(self, xp: ArrayModule, string_tensor: Array) -> Any:
         dtype = self.out_type.as_numpy_dtype
         read = self._float if self.out_type.is_floating else self._integer
         return each_as(dtype, read, string_tensor)
@@ -196,7 +196,7 @@ class StringToHashBucket(BucketOp):
 
     signature = "string_tensor: string -> output: int64"
 
-    def compute(self, xp: ArrayModule, string_tensor: Any) -> Any:
+    def compute(self, xp: ArrayModule, string_tensor: Array) -> Any:
         return each_as(
             np.int64, lambda s: murmur64(s) % self.num_buckets, string_tensor
         )
@@ -210,7 +210,7 @@ class StringToHashBucketFast(BucketOp):
 
     signature = "input: string -> output: int64"
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return each_as(np.int64, lambda s: fingerprint64(s) % self.num_buckets, input)
 
 
@@ -220,7 +220,7 @@ class StringToHashBucketStrong(BucketOp):
     signature = "input: string -> output: int64"
     key: tuple[int, ...]
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         if len(self.key) != 2:
             raise invalid_argument("Key must have 2 elements")
         return each_as(

@@ -21,7 +21,7 @@ from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.text.byte_strings import each, each_as
 
 
@@ -60,7 +60,7 @@ class StringLower(CaseOp):
 
     signature = "input: string -> output: string"
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return self.change(xp, input, bytes.lower, str.lower)
 
 
@@ -69,7 +69,7 @@ class StringUpper(CaseOp):
 
     signature = "input: string -> output: string"
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return self.change(xp, input, bytes.upper, str.upper)
 
 
@@ -106,7 +106,7 @@ class StringStrip(TextOp):
 
     signature = "input: string -> output: string"
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return each(lambda s: s.strip(string.whitespace.encode()), input)
 
 
@@ -137,7 +137,7 @@ class StringLength(TextOp):
     def validate(self) -> None:
         check_choice(self.op_type, "unit", self.unit, UNITS)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return each_as(np.int32, len if self.unit == "BYTE" else _characters, input)
 
 
@@ -184,7 +184,7 @@ class Substr(TextOp):
         shapes.merge(pos, len)
         return shapes.broadcast(input, pos)
 
-    def compute(self, xp: ArrayModule, input: Any, pos: Any, len: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, pos: Array, len: Array) -> Any:
         if np.shape(pos) != np.shape(len):
             raise invalid_argument("pos and len should have the same shape")
         where = np.arange(np.size(input)).reshape(np.shape(input))
@@ -295,7 +295,7 @@ class EncodeBase64(TextOp):
     signature = "input: string -> output: string"
     pad: bool = False
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         def encode(value: bytes) -> bytes:
             text = base64.urlsafe_b64encode(value)
             return text if self.pad else text.rstrip(b"=")
@@ -308,7 +308,7 @@ class DecodeBase64(TextOp):
 
     signature = "input: string -> output: string"
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return each(_decode, input)
 
 

@@ -21,7 +21,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import either
@@ -72,7 +72,7 @@ class StringSplit(SplitOp):
         require_vector(input, "input must be a vector, got shape: %s")
         require_scalar(delimiter, "delimiter must be a scalar, got shape: %s")
 
-    def compute(self, xp: ArrayModule, input: Any, delimiter: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, delimiter: Array) -> Any:
         characters = self.scalar("delimiter", delimiter)
         return sparse_rows([self._parts(value, characters) for value in input])
 
@@ -98,7 +98,7 @@ class StringSplitV2(SplitOp):
         require_vector(input, "input must be a vector, got shape: %s")
         require_scalar(sep, "sep must be a scalar, got shape: %s")
 
-    def compute(self, xp: ArrayModule, input: Any, sep: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, sep: Array) -> Any:
         separator = self.scalar("sep", sep)
         return sparse_rows([self._parts(value, separator) for value in input])
 
@@ -233,7 +233,7 @@ class ReduceJoin(TextOp):
             return tuple(1 if i in axes else n for i, n in enumerate(inputs))
         return tuple(n for i, n in enumerate(inputs) if i not in axes)
 
-    def compute(self, xp: ArrayModule, inputs: Any, reduction_indices: Any) -> Any:
+    def compute(self, xp: ArrayModule, inputs: Array, reduction_indices: Array) -> Any:
         inputs = np.asarray(inputs, object)
         listed = np.ravel(reduction_indices).tolist()
         for i, axis in enumerate(listed):
@@ -353,7 +353,7 @@ class UnsortedSegmentJoin(TextOp):
             require(own == wanted, message + f"rank {i}")
 
     def compute(
-        self, xp: ArrayModule, inputs: Any, segment_ids: Any, num_segments: Any
+        self, xp: ArrayModule, inputs: Array, segment_ids: Array, num_segments: Array
     ) -> Any:
         inputs, ids = np.asarray(inputs, object), np.asarray(segment_ids)
         rest = inputs.shape[ids.ndim :]

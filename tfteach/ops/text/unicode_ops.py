@@ -20,7 +20,7 @@ from tfteach.framework.dtypes import DType, dtypes_of, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import MultiOutputOp
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.text.byte_strings import each, strings
 from tfteach.ops.text.string_ops import TextOp
 
@@ -133,7 +133,7 @@ class UnicodeTranscode(_Reader):
     replacement_char: int = REPLACEMENT
     replace_control_characters: bool = False
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         self.check_replacement()
         _codec(self.input_encoding)
         return each(
@@ -154,7 +154,7 @@ class _Decode(_Reader, MultiOutputOp, abstract=True):
         count = shapes.size_of(inputs[0])
         return [(None if count is None else count + 1,), (None,), (None,)]
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         self.check_replacement()
         _codec(self.input_encoding)
         rows = [list(self.read(s)) for s in np.asarray(input, object).ravel()]
@@ -175,7 +175,7 @@ class UnicodeDecode(_Decode):
     def infer_shape(self, *inputs: Any, **_: Any) -> Any:
         return super().infer_shape(*inputs)[:2]
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return super().compute(xp, input)[:2]
 
 
@@ -207,7 +207,7 @@ class UnicodeEncode(_Lenient):
         (ends,) = shapes.with_rank(inputs[1], 1)
         return (None if ends is None else ends - 1,)
 
-    def compute(self, xp: ArrayModule, input_values: Any, input_splits: Any) -> Any:
+    def compute(self, xp: ArrayModule, input_values: Array, input_splits: Array) -> Any:
         self.check_replacement()
         input_values, ends = input_values.reshape(-1), input_splits.reshape(-1).tolist()
         if not ends or ends[0] != 0 or ends[-1] != len(input_values):
@@ -249,7 +249,7 @@ class UnicodeScript(TextOp):
 
     signature = "input: int32 -> output: int32"
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         starts, numbers = _scripts()
         points = np.asarray(input)
         found = numbers[np.searchsorted(starts, points, "right") - 1]

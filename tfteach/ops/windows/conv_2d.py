@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
@@ -51,7 +51,7 @@ class Conv2D(_Conv2D):  # type: ignore[misc]
         self.check_groups(self.depth(input), filter)
         return tuple(geometry.around(input[0], out, filter[3], self.data_format))
 
-    def compute(self, xp: ArrayModule, input: Any, filter: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, filter: Array) -> Any:
         self.check_ranks(input=input.shape, filter=filter.shape)
         channels = self.depth(input.shape)
         if channels != filter.shape[2]:

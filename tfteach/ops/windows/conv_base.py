@@ -14,7 +14,7 @@ from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows import conv_kernels as kernels
 
@@ -211,7 +211,7 @@ class InputGradient(Convolution, abstract=True):
         require_vector(input_sizes, f"{message} {len(input_sizes)}")
 
     def compute(
-        self, xp: ArrayModule, input_sizes: Any, filter: Any, out_backprop: Any
+        self, xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array
     ) -> Any:
         sizes = tuple(map(int, input_sizes))
         for size in sizes:
@@ -245,7 +245,7 @@ class FilterGradient(Convolution, abstract=True):
         require_vector(filter_sizes, f"{message} {len(filter_sizes)}")
 
     def compute(
-        self, xp: ArrayModule, input: Any, filter_sizes: Any, out_backprop: Any
+        self, xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array
     ) -> Any:
         sizes = tuple(map(int, filter_sizes))
         windows = self.lay_back(input.shape, sizes, out_backprop.shape)

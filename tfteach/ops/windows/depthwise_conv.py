@@ -19,7 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
@@ -69,7 +69,7 @@ class DepthwiseConv2dNative(_Depthwise):
         outputs = None if depth is None or times is None else depth * times
         return tuple(geometry.around(input[0], out, outputs, self.data_format))
 
-    def compute(self, xp: ArrayModule, input: Any, filter: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, filter: Array) -> Any:
         self.check_ranks(input=input.shape, filter=filter.shape)
         channels, (depth, times) = self.depth(input.shape), filter.shape[2:]
         if channels != depth:
@@ -117,7 +117,7 @@ class DepthwiseConv2dNativeBackpropInput(InputGradient, _Depthwise):
     checked_as: ClassVar[str] = "Conv2DBackpropInput"
 
     def compute(
-        self, xp: ArrayModule, input_sizes: Any, filter: Any, out_backprop: Any
+        self, xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array
     ) -> Any:
         shape = tuple(map(int, input_sizes))
         windows = self.lay_back(shape, filter.shape, out_backprop.shape)
@@ -154,7 +154,7 @@ class DepthwiseConv2dNativeBackpropFilter(FilterGradient, _Depthwise):
     checked_as: ClassVar[str] = "Conv2DBackpropFilter"
 
     def compute(
-        self, xp: ArrayModule, input: Any, filter_sizes: Any, out_backprop: Any
+        self, xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array
     ) -> Any:
         shape = tuple(map(int, filter_sizes))
         windows = self.lay_back(input.shape, shape, out_backprop.shape)

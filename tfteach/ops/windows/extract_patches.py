@@ -20,7 +20,7 @@ from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import fill, shape_ops
@@ -151,7 +151,7 @@ class ExtractImagePatches(_Patches):
     def infer_shape(self, images: Shape) -> Shape:
         return self.windows_of(images)
 
-    def compute(self, xp: ArrayModule, images: Any) -> Any:
+    def compute(self, xp: ArrayModule, images: Array) -> Any:
         return self.extract(xp, images)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -181,7 +181,7 @@ class ExtractVolumePatches(_Patches):
     def infer_shape(self, input: Shape) -> Shape:
         return self.windows_of(input)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         return self.extract(xp, input)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:

@@ -21,7 +21,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.random import philox
 
 _NUMBERS = dtypes_of("float32 float64 int32 int64")
@@ -105,7 +105,7 @@ class _Fractional(MultiOutputOp, abstract=True):
         ends = [None if size is None else size + 1 for size in out[1:3]]
         return [tuple(out), (ends[0],), (ends[1],)]
 
-    def compute(self, xp: ArrayModule, value: Any) -> Any:
+    def compute(self, xp: ArrayModule, value: Array) -> Any:
         out = self._sizes(value)
         stream = philox.Stream(self.seed, self.seed2)
         rows = boundaries(value.shape[1], out[1], stream, self.pseudo_random)
@@ -197,8 +197,9 @@ class FractionalMaxPoolGrad(Op):
         require(fits, message + " %s and %s", rows, columns)
 
     def compute(
-        self, xp: ArrayModule, orig_input: Any, orig_output: Any, out_backprop: Any,
-        row_pooling_sequence: Any, col_pooling_sequence: Any,
+        self, xp: ArrayModule, orig_input: Array, orig_output: Array,
+        out_backprop: Array,
+        row_pooling_sequence: Array, col_pooling_sequence: Array,
     ) -> Any:  # fmt: skip
         found = np.zeros_like(orig_input)
         ends = row_pooling_sequence, col_pooling_sequence
@@ -245,8 +246,8 @@ class FractionalAvgPoolGrad(Op):
         require(fits, message + " %s and %s", rows, columns)
 
     def compute(
-        self, xp: ArrayModule, orig_input_tensor_shape: Any, out_backprop: Any,
-        row_pooling_sequence: Any, col_pooling_sequence: Any,
+        self, xp: ArrayModule, orig_input_tensor_shape: Array, out_backprop: Array,
+        row_pooling_sequence: Array, col_pooling_sequence: Array,
     ) -> Any:  # fmt: skip
         sizes = tuple(int(n) for n in orig_input_tensor_shape.reshape(-1))
         ends = row_pooling_sequence, col_pooling_sequence

@@ -16,7 +16,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.array.transpose_reverse import reverse
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.unary import negative
@@ -127,7 +127,7 @@ class Dilation2D(_Dilation):
         )  # fmt: skip
         return (input[0], *out, filter[2])
 
-    def compute(self, xp: ArrayModule, input: Any, filter: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, filter: Array) -> Any:
         windows = self.lay(input.shape, filter.shape)
         return self.winners(xp, input, filter, windows)[0]
 
@@ -148,7 +148,7 @@ class Dilation2DBackpropInput(_Dilation):
         return input
 
     def compute(
-        self, xp: ArrayModule, input: Any, filter: Any, out_backprop: Any
+        self, xp: ArrayModule, input: Array, filter: Array, out_backprop: Array
     ) -> Any:
         result = xp.zeros(input.shape, input.dtype)
         for _, inputs, part in self.hits(xp, input, filter, out_backprop):
@@ -165,7 +165,7 @@ class Dilation2DBackpropFilter(_Dilation):
         return filter
 
     def compute(
-        self, xp: ArrayModule, input: Any, filter: Any, out_backprop: Any
+        self, xp: ArrayModule, input: Array, filter: Array, out_backprop: Array
     ) -> Any:
         result = xp.zeros(filter.shape, filter.dtype)
         for tap, _, part in self.hits(xp, input, filter, out_backprop):

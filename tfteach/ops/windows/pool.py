@@ -22,7 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core import identity_reshape as array
 from tfteach.ops.windows import conv_geometry as geometry
@@ -195,7 +195,7 @@ class MaxPool(Pool):
     def infer_shape(self, input: Shape) -> Shape:
         return self.pooled(input)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         windows = self.lay(input.shape)
         (x,) = self.last(xp, input)
         if self.depth > 1:
@@ -223,7 +223,7 @@ class MaxPoolGrad(Pool):
         return shapes.with_rank(orig_input, self.rank)
 
     def compute(
-        self, xp: ArrayModule, orig_input: Any, orig_output: Any, grad: Any
+        self, xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array
     ) -> Any:
         windows = self.lay(orig_input.shape)
         self.refuse_depth("MaxPoolingGrad is not yet supported on the depth dimension.")
@@ -257,7 +257,7 @@ class MaxPoolGradGrad(Pool):
         return pooled
 
     def compute(
-        self, xp: ArrayModule, orig_input: Any, orig_output: Any, grad: Any
+        self, xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array
     ) -> Any:
         windows = self.lay(orig_input.shape)
         self.refuse_depth(
@@ -289,7 +289,7 @@ class AvgPool(Pool):
     def infer_shape(self, value: Shape) -> Shape:
         return self.pooled(value)
 
-    def compute(self, xp: ArrayModule, value: Any) -> Any:
+    def compute(self, xp: ArrayModule, value: Array) -> Any:
         windows = self.lay(value.shape)
         self.refuse_depth("Non-spatial pooling is not yet supported.")
         (x,) = self.last(xp, value)
@@ -335,7 +335,7 @@ class AvgPoolGrad(Pool):
         message = "out_backprop must be 1-dimensional and 4 elements"
         require(orig_input_shape == (4,), message)
 
-    def compute(self, xp: ArrayModule, orig_input_shape: Any, grad: Any) -> Any:
+    def compute(self, xp: ArrayModule, orig_input_shape: Array, grad: Array) -> Any:
         shape = tuple(map(int, orig_input_shape))
         windows = self.lay(shape)
         self.refuse_depth("Non-spatial pooling is not yet supported.")

@@ -12,7 +12,7 @@ from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.identity_reshape import stop_gradient
 from tfteach.ops.windows import conv_geometry as geometry
@@ -50,7 +50,7 @@ class MaxPool3D(_Pool3D):
     def infer_shape(self, input: Shape) -> Shape:
         return self.pooled(input)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         windows = self.lay(input.shape)
         self.refuse_depth(REFUSED)
         (x,) = self.last(xp, input)
@@ -80,7 +80,7 @@ class MaxPool3DGrad(_Pool3D):
         return shapes.with_rank(orig_input, 5)
 
     def compute(
-        self, xp: ArrayModule, orig_input: Any, orig_output: Any, grad: Any
+        self, xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array
     ) -> Any:
         windows = self.lay(orig_input.shape)
         self.refuse_depth(REFUSED)
@@ -112,7 +112,7 @@ class MaxPool3DGradGrad(_Pool3D):
         return pooled
 
     def compute(
-        self, xp: ArrayModule, orig_input: Any, orig_output: Any, grad: Any
+        self, xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array
     ) -> Any:
         windows = self.lay(orig_input.shape)
         self.refuse_depth(REFUSED)
@@ -138,7 +138,7 @@ class AvgPool3D(_Pool3D):
     def infer_shape(self, input: Shape) -> Shape:
         return self.pooled(input)
 
-    def compute(self, xp: ArrayModule, input: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array) -> Any:
         windows = self.lay(input.shape)
         self.refuse_depth(REFUSED)
         (x,) = self.last(xp, input)
@@ -166,7 +166,7 @@ class AvgPool3DGrad(_Pool3D):
         message = "tensor_in must be 1-dimensional and 5 elements"
         require(orig_input_shape == (5,), message)
 
-    def compute(self, xp: ArrayModule, orig_input_shape: Any, grad: Any) -> Any:
+    def compute(self, xp: ArrayModule, orig_input_shape: Array, grad: Array) -> Any:
         shape = tuple(map(int, orig_input_shape))
         windows = self.lay(shape)
         self.refuse_depth(REFUSED)

@@ -18,7 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows import pool_kernels as kernels
@@ -63,7 +63,7 @@ class MaxPoolWithArgmax(_Argmax, MultiOutputOp):
     def infer_shape(self, input: Shape) -> list[Shape]:
         return [self.pooled(input)] * 2
 
-    def compute(self, xp: ArrayModule, input: Any) -> tuple[Any, Any]:
+    def compute(self, xp: ArrayModule, input: Array) -> tuple[Any, Any]:
         windows = self.lay(input.shape)
         self.refuse_depth("Pooling is not yet supported on the depth dimension.")
         best, where = kernels.max_and_where(xp, input, windows)
@@ -108,7 +108,7 @@ class MaxPoolGradWithArgmax(_ArgmaxGrad):
     def infer_shape(self, input: Shape, grad: Shape, argmax: Shape) -> Shape:
         return shapes.with_rank(input, 4)
 
-    def compute(self, xp: ArrayModule, input: Any, grad: Any, argmax: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, grad: Array, argmax: Array) -> Any:
         windows = self.lay(input.shape)
         right = (input.shape[0], *windows.out, input.shape[-1])
         check_alike("grad", grad.shape, right)
@@ -132,7 +132,7 @@ class MaxPoolGradGradWithArgmax(_ArgmaxGrad):
         shapes.merge(pooled, argmax)
         return pooled
 
-    def compute(self, xp: ArrayModule, input: Any, grad: Any, argmax: Any) -> Any:
+    def compute(self, xp: ArrayModule, input: Array, grad: Array, argmax: Array) -> Any:
         windows = self.lay(input.shape)
         check_alike("grad", grad.shape, input.shape)
         right = (input.shape[0], *windows.out, input.shape[-1])
