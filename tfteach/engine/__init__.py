@@ -1,4 +1,4 @@
-"""From fetches and feeds to numbers.  Knows `Op` and arrays, no operation by name.
+"""Executes steps: from fetches and feeds to numbers, with no special-cased operation.
 
 Read the packages in the order in which a `session.run` passes through them: session/
 (fetches, feeds, cached programs), plan/ (prune, place, partition), optimize/,

@@ -10,7 +10,7 @@ from tfteach.framework.type_aliases import ArrayModule
 
 
 def to_host(value: Any) -> Any:
-    """A NumPy array or scalar from any array."""
+    """Convert any array to a NumPy array or scalar."""
     if isinstance(value, np.ndarray | np.generic):
         return value
     get = getattr(value, "get", None)  # cupy.ndarray

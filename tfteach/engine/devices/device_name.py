@@ -53,7 +53,7 @@ class DeviceName(NamedTuple):
         return text
 
     def admits(self, full: DeviceName) -> bool:
-        """Whether the full name `full` fits every part that is set here."""
+        """Whether the full name `full` matches every part that is set here."""
         return all(
             mine is None or mine == theirs
             for mine, theirs in zip(self, full, strict=True)

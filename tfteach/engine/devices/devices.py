@@ -2,7 +2,7 @@
 
 CuPy is imported only when a session is made on a machine that has it.  A simulated GPU
 computes with NumPy; it exists only if requested by `simulate_gpus`, and
-then replaces the real cards.
+then replaces the real GPUs.
 Source: core/common_runtime/gpu/gpu_device.cc (what the options mean).
 """
 
@@ -24,7 +24,7 @@ from tfteach.framework.type_aliases import ArrayModule
 from tfteach.framework.variable_cell import Cell
 
 LOCAL = "/job:localhost/replica:0/task:0"
-CPU_LIMIT_BYTES = 268435456  # what TF says of any CPU
+CPU_LIMIT_BYTES = 268435456  # what TF reports for any CPU
 _incarnations: dict[str, int] = {}
 
 
@@ -35,7 +35,7 @@ class Device:
       name: TF's full name, such as /job:localhost/replica:0/task:0/device:CPU:0.
       device_type: "CPU" or "GPU".
       index: its number among the session's devices of that type.
-      xp: the array module that computes there.
+      xp: the array module (NumPy or CuPy) of its kernels.
       ledger: accounts for its memory, or None if it is not limited.
       is_simulated: whether a GPU is simulated.
       memory_limit_bytes: the memory that TF would report.
@@ -59,13 +59,13 @@ class Device:
         )
 
     def put(self, value: Any, source: Device | None = None) -> Any:
-        """The value in this device's memory; `source` is where it is (None: host)."""
+        """The value in this device's memory; `source` is its device (None: host)."""
         if source is not None and source.is_simulated and isinstance(value, np.ndarray):
             return value.copy()  # a separate array, not one in the GPU's ledger
         return to_host(value)
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The kernel, made to run on this device."""
+        """The kernel, bound to this device."""
         return function
 
     def __repr__(self) -> str:
@@ -123,7 +123,7 @@ class CudaGPU(Device):
     """A GPU, through CuPy.
 
     CuPy allocates memory on demand, whether `allow_growth` is set or not; the fraction
-    that `per_process_gpu_memory_fraction` names limits CuPy's pool on that card.
+    that `per_process_gpu_memory_fraction` names limits CuPy's pool on that GPU.
     """
 
     def __init__(self, index: int, physical: int, options: Any = None) -> None:
@@ -157,14 +157,14 @@ class CudaGPU(Device):
             with card:
                 return function(*inputs)
 
-        return on_card if card.id else function  # card 0 is CuPy's own choice
+        return on_card if card.id else function  # GPU 0 is CuPy's default
 
 
 # ---- memory of a GPU for a session
 
 
 def _fraction(options: Any) -> float:
-    """The share of the card that GPUOptions names; 0 if none."""
+    """The fraction of the GPU's memory that GPUOptions names; 0 if none."""
     fraction = options.per_process_gpu_memory_fraction if options is not None else 0.0
     if fraction > 1 or fraction < 0:
         raise NotImplementedError(
@@ -175,10 +175,10 @@ def _fraction(options: Any) -> float:
 
 
 def _share_of(total_bytes: int, options: Any) -> int:
-    """The memory limit of a card, by TF's rules.
+    """The memory limit of a GPU, by TF's rules.
 
-    Without a fraction, 5% (at least 300 MiB; of small cards 225 MiB) are left to the
-    system.
+    Without a fraction, 5% (at least 300 MiB; on small GPUs 225 MiB) are reserved for
+    the system.
     """
     fraction = _fraction(options)
     if fraction:
@@ -196,18 +196,18 @@ _simulated: list[int] | None = None  # bytes of each; None: TFTEACH_SIMULATED_GP
 
 
 def simulate_gpus(count: int, memory: int | str = "8GiB") -> None:
-    """Give the sessions made from now on simulated GPUs in place of real ones.
+    """Give the sessions created from now on simulated GPUs in place of real ones.
 
-    They compute with NumPy on the CPU, but are placed on, run out of memory and get
-    their inputs copied as GPUs are; lists and logs call them simulated.  The variable
+    They compute with NumPy on the CPU, but placement, memory limits and input copies
+    are those of GPUs; lists and logs call them simulated.  The environment variable
     TFTEACH_SIMULATED_GPUS ("4" or "4:8GiB") does the same for a whole process.
 
     Args:
       count: the number of them; 0 for none (real ones are visible again).
-      memory: the memory of each: bytes, or a text such as "8GiB".
+      memory: the memory of each, in bytes or as text such as "8GiB".
 
     Raises:
-      ValueError: `count` is negative, or `memory` is no size.
+      ValueError: `count` is negative, or `memory` cannot be parsed as a size.
 
     Example:
       >>> tfteach.simulate_gpus(2, memory="1GiB")
@@ -222,7 +222,7 @@ def simulate_gpus(count: int, memory: int | str = "8GiB") -> None:
 
 
 def simulated_memory() -> list[int]:
-    """The bytes of each simulated card."""
+    """The memory of each simulated GPU, in bytes."""
     if _simulated is not None:
         return _simulated
     text = os.environ.get("TFTEACH_SIMULATED_GPUS", "").strip()
@@ -237,7 +237,7 @@ def simulated_memory() -> list[int]:
 
 
 def _visible(count: int) -> list[int]:
-    """The simulated cards that CUDA_VISIBLE_DEVICES shows: up to the first bad one."""
+    """The simulated GPUs in CUDA_VISIBLE_DEVICES, up to the first invalid one."""
     text = os.environ.get("CUDA_VISIBLE_DEVICES")
     if text is None:
         return list(range(count))
@@ -259,12 +259,12 @@ def cuda_cards() -> int:
         import cupy
 
         return int(cupy.cuda.runtime.getDeviceCount())
-    except Exception:  # no driver, no card, or an incompatible CuPy
+    except Exception:  # no driver, no GPU, or an incompatible CuPy
         return 0
 
 
 def _chosen(visible: list[int], wanted: str) -> list[int]:
-    """The cards that GPUOptions.visible_device_list picks among the visible ones."""
+    """The GPUs that GPUOptions.visible_device_list selects among the visible ones."""
     if not wanted.strip():
         return visible
     found: list[int] = []
@@ -290,18 +290,18 @@ def _chosen(visible: list[int], wanted: str) -> list[int]:
 
 
 class Cards(NamedTuple):
-    """The cards that this process sees: the memory of simulated ones, or None."""
+    """The GPUs that this process sees: the memory of simulated ones, or None."""
 
     visible: list[int]  # physical numbers
     memory: list[int] | None
 
 
 def cards() -> Cards:
-    """The cards that this process sees; simulated ones hide the real ones."""
+    """The GPUs that this process sees; simulated ones hide the real ones."""
     memory = simulated_memory()
     if memory:
         return Cards(_visible(len(memory)), memory)
-    # For real cards, CUDA itself obeys CUDA_VISIBLE_DEVICES.
+    # For real GPUs, CUDA itself obeys CUDA_VISIBLE_DEVICES.
     return Cards(list(range(cuda_cards())), None)
 
 
@@ -309,9 +309,9 @@ def local_devices(config: Any = None) -> list[Device]:
     """The devices that a session with this ConfigProto sees; CPU:0 is the first.
 
     Raises:
-      NotFoundError: the config leaves no CPU.
-      InvalidArgumentError: `gpu_options.visible_device_list` names a card wrongly, or
-        `virtual_devices` ask for more than there is.
+      NotFoundError: the config excludes every CPU.
+      InvalidArgumentError: `gpu_options.visible_device_list` is invalid, or
+        `virtual_devices` request more than is available.
     """
     counts = {} if config is None else dict(config.device_count)
     cpus = counts.get("CPU", 1)
@@ -343,7 +343,7 @@ def local_devices(config: Any = None) -> list[Device]:
 def _virtual_gpus(
     chosen: list[int], memory: list[int] | None, options: Any
 ) -> list[Device]:
-    """The devices that `GPUOptions.experimental.virtual_devices` divides cards into."""
+    """The devices that `GPUOptions.experimental.virtual_devices` divides GPUs into."""
     parts = [list(v.memory_limit_mb) for v in options.experimental.virtual_devices]
     if len(parts) > len(chosen):
         raise invalid_argument(

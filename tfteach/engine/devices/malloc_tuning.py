@@ -27,8 +27,8 @@ def keep_freed_memory() -> bool:
     """Make glibc keep up to 256 MB of freed memory; once in a process.
 
     Returns:
-      Whether it was asked: not on other systems, and not where the environment says
-      what to keep (`MALLOC_TRIM_THRESHOLD_` and its kin).
+      Whether it was requested: not on other systems, and not where the environment sets
+      the amount (`MALLOC_TRIM_THRESHOLD_` and similar variables).
     """
     if not sys.platform.startswith("linux") or any(n in os.environ for n in _CHOSEN):
         return False

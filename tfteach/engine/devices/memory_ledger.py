@@ -82,10 +82,10 @@ class MemoryLedger:
         return self.limit_bytes - self.current_bytes
 
     def track(self, value: Any) -> None:
-        """Count an array (or a variable's) for as long as it lives.
+        """Count an array (or a variable's) until it is freed.
 
         Raises:
-          ResourceExhaustedError: there is no room for it.
+          ResourceExhaustedError: it does not fit.
         """
         if isinstance(value, Cell):
             value = value.value if value.is_initialized else None
@@ -170,10 +170,10 @@ _UNITS = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def parse_bytes(size: int | str) -> int:
-    """Bytes from a number or a text such as "8GiB", "512 MB" (1024-based) or "4096".
+    """Parse a number or text such as "8GiB", "512 MB" (1024-based) or "4096" as bytes.
 
     Raises:
-      ValueError: it is no positive size.
+      ValueError: it is not a positive size.
     """
     found = -1.0
     if isinstance(size, str):

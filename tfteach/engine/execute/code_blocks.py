@@ -1,4 +1,4 @@
-"""Blocks of instructions: what steps with branches and loops are compiled to."""
+"""Blocks of instructions: the compiled form of steps with branches and loops."""
 
 from __future__ import annotations
 

@@ -68,10 +68,10 @@ class Compiled(NamedTuple):
     """A step compiled to instructions.
 
     Attributes:
-      step: what was compiled.
+      step: the step.
       registers: the initial registers; those of constants and handles are set.
       feeds: the registers of the fed values, in the order of the feeds.
-      kept_feeds: which of the feeds may outlive the run, so that they must be copied.
+      kept_feeds: the feeds that may outlive the run, so that they must be copied.
       instructions: in execution order.
       fused: the same, with each chain of element-wise ones as one instruction.
       is_heavy: whether all cores should work on one kernel at a time.
@@ -382,7 +382,7 @@ def _copied(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def fetch_cell(cell: Any, name: str = "") -> Any:
-    """The caller's own copy of a variable; `name` is what TF calls the fetch."""
+    """A copy of a variable for the caller; `name` is TF's name of the fetch."""
     try:
         return own_copy(cell.value)
     except FailedPreconditionError as error:

@@ -17,7 +17,7 @@ StepFunction = GeneratedFunction[Instruction]
 
 
 def generate(compiled: Compiled) -> StepFunction:
-    """A function from the fed values to the list of fetched ones.
+    """Compile a function from the fed values to the list of fetched ones.
 
     A local variable is reused for the next result after the last use of its value,
     so that memory is freed as early as in the loop over instructions.
@@ -59,7 +59,7 @@ def generate(compiled: Compiled) -> StepFunction:
 
 
 def _last_uses(compiled: Compiled) -> dict[int, int]:
-    """For each register that is read: the number of the last instruction to do so."""
+    """The number of the last instruction that reads each register."""
     last: dict[int, int] = {}
     for number, instruction in enumerate(compiled.fused):
         last.update(dict.fromkeys(instruction.inputs, number))
@@ -76,11 +76,11 @@ def assignment(
     """The assignment statement of an instruction.
 
     Args:
-      instruction: which one.
+      instruction: the instruction.
       inputs: the names of its inputs.
-      name_of: the name of a register.
+      name_of: maps a register to its name.
       writer: its namespace receives the kernel, if the instruction calls it.
-      kernel: the kernel's name there.
+      kernel: the kernel's name in that namespace.
     """
     if instruction.is_read:
         value = f"{inputs[0]}.value"

@@ -13,7 +13,7 @@ read_cell = operator.attrgetter("value")
 
 
 class Instruction(NamedTuple):
-    """`registers[outputs] = function(*registers[inputs])`, then forget `frees`."""
+    """`registers[outputs] = function(*registers[inputs])`, then frees `frees`."""
 
     function: Callable[..., Any]
     inputs: tuple[int, ...]

@@ -54,7 +54,7 @@ class Context:
     Attributes:
       xp: numpy or cupy.
       op: the operation that runs.
-      device: where it runs.
+      device: the device it runs on.
       session: the session it runs in.
       may_defer: no later op of the step observes the variables it updates.
     """

@@ -86,7 +86,7 @@ class ValueObserver(FlowObserver):
 
 
 class Program:
-    """A runnable step.  Reentrant: each run has registers of its own.
+    """A runnable step.  Reentrant: each run has separate registers.
 
     Args:
       compiled: the step.

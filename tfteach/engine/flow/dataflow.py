@@ -71,8 +71,8 @@ class Frame:
     """One run of a loop; the outermost frame is the step itself.
 
     Attributes:
-      parent, parent_iteration: where the loop was entered.
-      name: of the loop.
+      parent, parent_iteration: the frame and iteration that entered the loop.
+      name: the loop's name.
       waiting: iteration -> node -> the inputs that have arrived.
       invariants: the loop invariants, which arrive in every iteration.
       is_dead: whether the loop is in a branch that was not taken.
@@ -103,7 +103,7 @@ class Frame:
 
 
 class _Arrived:
-    """The inputs of one execution of a node, as they come in."""
+    """The inputs of one execution of a node, as they arrive."""
 
     __slots__ = ("coming", "has_fired", "is_dead", "is_live", "missing", "values")
 
@@ -145,7 +145,7 @@ class _Cell:
 
 
 def _is_loop_head(node: Node) -> bool:
-    """Whether a Merge is a loop's: from Enter first, then from NextIteration."""
+    """Whether a Merge begins a loop, merging an Enter and a NextIteration."""
     if len(node.inputs) != 2:
         return False
     sources = {source.op.spec.flow: source for source, _ in node.inputs}
@@ -227,7 +227,7 @@ class _InTurns:
     """The ready nodes, for an observer: loops iteration by iteration.
 
     Nodes that a loop may depend on precede it; an iteration, inner loops included,
-    the next one.  Has the methods of the queue that is used otherwise.
+    precedes the next one.  Has the methods of the queue that is used otherwise.
     """
 
     def __init__(self) -> None:
@@ -492,7 +492,7 @@ class _Run:
         arrived.values[position] = value
         if user.flow is MERGE:
             # The first live input fires it; dead ones only when all are dead.  A loop
-            # that begins dead has no other turn.
+            # that is entered dead never iterates.
             if (
                 value is DEAD
                 and source.flow is not ENTER

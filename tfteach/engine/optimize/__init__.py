@@ -1,7 +1,7 @@
 """Passes that make a step smaller; each is `step -> None` and logs what it changed.
 
-`optimize(step)` runs them in order.  They keep what can be observed: fetched values,
-effects and errors of stateful ops, and the order of reads and writes.
+`optimize(step)` runs them in order.  They preserve observable behaviour: fetched
+values, effects and errors of stateful ops, and the order of reads and writes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from tfteach.engine.plan.step import Step
 def optimize(
     step: Step, fold: bool = True, merge: bool = True, calls_python: bool = True
 ) -> None:
-    """Fold constants, merge duplicates, and drop what is then not needed.
+    """Fold constants, merge duplicates, and drop nodes that are no longer needed.
 
     Args:
       step: placed.
       fold, merge: which passes to run.
       calls_python: whether folding may call the program's own stateless functions.
     """
-    # With branches, an Identity says in which one its users run, whoever needs it not.
+    # With branches, an Identity determines in which one its users run.
     is_plain = not step.has_control_flow
     step.is_optimized = True
     if is_plain:

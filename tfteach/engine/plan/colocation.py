@@ -1,9 +1,9 @@
-"""Groups of operations that must share a device, with what each group asks for.
+"""Groups of operations that must share a device, with each group's device request.
 
-Two things bind: an input that takes a variable's reference or handle, and the attribute
-`_class` (`tf.colocate_with`).  What a group's members ask for is merged, in TF's order:
-first along references and handles, where the variable has the last word, then by
-`_class`, where a contradiction is an error.
+Two things bind: an input that receives a variable's reference or handle, and the
+attribute `_class` (`tf.colocate_with`).  The requests of a group's members are merged,
+in TF's order: first along references and handles, where the variable's request
+overrides others, then by `_class`, where a contradiction is an error.
 Source: core/common_runtime/colocation_graph.cc.
 """
 
@@ -33,14 +33,14 @@ class Group:
     """Operations that share a device.
 
     Attributes:
-      members: in the order of the graph.
+      members: in graph order.
       anchor: the member that the others are bound to.
-      request: what they ask for together.
-      resource_request: what the ops that make a variable ask for; soft placement moves
-        these only if nothing else is possible.
-      missing_kernel: why no GPU can run them all, or "".
-      device: where the group is, once one of its members has been placed, or None.
-      is_kept: whether it is there since the graph was placed before.
+      request: the members' merged device request.
+      resource_request: the request of the ops that create a variable; soft placement
+        moves these only if nothing else is possible.
+      missing_kernel: the reason why no GPU can run them all, or "".
+      device: the group's device once one of its members has been placed, or None.
+      is_kept: whether its device was chosen when the graph was last placed.
     """
 
     __slots__ = (
@@ -66,7 +66,7 @@ class Group:
         self.is_placed = False
 
     def keep(self, device: Device) -> None:
-        """Say that the only member has been placed before."""
+        """Record that the only member has been placed before."""
         self.device, self.is_placed = device, True
         self.request = DeviceName.parse(device.name) or DeviceName()
         self.resource_request = self.request
@@ -94,7 +94,7 @@ class Group:
 
 
 def makes_resource(op: Operation) -> bool:
-    """Whether the op makes a variable, a table or the like: a reference or a handle."""
+    """Whether the op creates a reference or a handle, as of a variable or table."""
     if op.inputs or len(op.outputs) != 1:
         return False
     dtype = op.outputs[0].dtype
@@ -107,12 +107,12 @@ def colocate(
     """The group of each operation.
 
     Args:
-      operations: all of them, in the order in which TF looks at them.
-      soft: whether contradicting types and indices are left open instead of refused.
-      kept: where some of them are already.
+      operations: all of them, in the order in which TF visits them.
+      soft: whether contradicting types and indices are dropped instead of refused.
+      kept: the devices of operations that were placed earlier.
 
     Raises:
-      InvalidArgumentError: a request is malformed, or some contradict each other.
+      InvalidArgumentError: a request is malformed, or requests contradict each other.
     """
     operations = list(operations)
     groups = {op: Group(op, _request_of(op, i)) for i, op in enumerate(operations)}
@@ -136,7 +136,7 @@ def colocate(
                 continue
             over = groups[source].request
             if over.conflict(groups[op].request):
-                groups[op].request = over  # the op goes where the variable is
+                groups[op].request = over  # the op is placed with its variable
             bound.add(op)
             join(op, source)
     _join_classes(operations, groups, soft, join)
@@ -198,7 +198,7 @@ def _complete(
 
 
 def _merged(one: DeviceName, other: DeviceName, soft: bool) -> DeviceName:
-    """Two requests as one; a soft contradiction leaves the part open."""
+    """Merge two requests; a soft contradiction leaves that part unset."""
     part = one.conflict(other)
     both = one.over(other)
     if soft and part in ("device_type", "device_index"):
@@ -216,14 +216,14 @@ def _request_of(op: Operation, position: int) -> DeviceName:
 
 
 def _group_names(op: Operation) -> list[str]:
-    """The colocation groups of an op: those that it names, and that of its own name."""
+    """An op's colocation groups: those that it names, and the one named after it."""
     if not op.extra_attrs or "_class" not in op.extra_attrs:
         return [op.name]
     return [g[len(b"loc:@") :].decode() for g in op.colocation_groups()] + [op.name]
 
 
 def _handles_taken(op: Operation) -> list[int]:
-    """The inputs where the op takes a reference or a handle."""
+    """The inputs at which the op receives a reference or a handle."""
     found = []
     has_refs = any(t.dtype.is_ref or t.dtype.name == "resource" for t in op.inputs)
     if has_refs:
@@ -240,7 +240,7 @@ def _handles_taken(op: Operation) -> list[int]:
 
 
 def malformed(op: Operation, node_id: int) -> InvalidArgumentError:
-    """TF's error for a request that is no device name."""
+    """TF's error for a request that is not a valid device name."""
     error = InvalidArgumentError(
         None,
         None,
@@ -274,7 +274,7 @@ def _contradiction(
 
 
 def defined(op: Operation) -> str:
-    """The op with the user's line that made it, as TF writes it in messages."""
+    """The op with the user's line that created it, as in TF's messages."""
     source = op.source
     where = f" (defined at {source.file}:{source.line}) " if source is not None else ""
     return f"node {op.name}{where}"

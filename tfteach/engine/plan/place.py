@@ -1,13 +1,13 @@
 """Placement: the device of each operation in a graph, with reasons.
 
-What is asked for (`tf.device`) comes first, then the device of those that an op is
-colocated with (`_class`, references and handles of variables), then the first GPU if
-it has a kernel.  With one device, requests are only checked.
+The requested device (`tf.device`) takes precedence, then the device of the ops that an
+op is colocated with (`_class`, references and handles of variables), then the first GPU
+if the op has a GPU kernel.  With one device, requests are only checked.
 
-As in TF the whole graph is placed before a session's first run, and again when it has
-grown: first the ops with inputs and those placed before, then the ops that only produce
-values, which go where their consumers are.  A log, and an error, follow that order.
-With `place_pruned_graph` only the ops that a run needs are placed.
+As in TF, the whole graph is placed before a session's first run, and again when it has
+grown: first the ops with inputs and those placed before, then source ops, which are
+placed with their consumers.  Logs and errors follow that order.  With
+`place_pruned_graph` only the ops that a run needs are placed.
 Source: core/common_runtime/placer.cc, colocation_graph.cc, graph_execution_state.cc.
 """
 
@@ -32,7 +32,7 @@ KEPT = "kept: its variable lives there since an earlier run"
 
 
 class Placement(NamedTuple):
-    """One op's device: what was asked for, what it got, and the reason."""
+    """One op's device: the requested one, the chosen one, and the reason."""
 
     name: str
     op_type: str
@@ -48,7 +48,7 @@ class PlacementLog(Protocol):
         """Ops that have been placed: (name, type, device), in TF's order."""
 
     def moved(self, group: Group, candidates: Sequence[Device]) -> None:
-        """Soft placement leads a variable to a device that it did not ask for."""
+        """Soft placement moves a variable to a device that it did not request."""
 
 
 class NoLog:
@@ -65,15 +65,15 @@ def place(step: Step, devices: list[Device], allow_soft: bool) -> list[Placement
     """Give every node of `step` a device.
 
     Args:
-      step: its nodes get their `device`.
-      devices: what there is; the first is CPU:0.
-      allow_soft: whether an op may run elsewhere than it asks.
+      step: the step, whose nodes' `device` is set.
+      devices: the available devices; the first is CPU:0.
+      allow_soft: whether an op may run on another device than it requests.
 
     Returns:
       A `Placement` per node, in the order of the nodes.
 
     Raises:
-      InvalidArgumentError: an op asks for a device that is not there, that has no
+      InvalidArgumentError: an op requests a device that does not exist, that has no
         kernel for it, or that contradicts those it is colocated with.
     """
     return Placer(devices, allow_soft).place(step)
@@ -83,11 +83,11 @@ class Placer:
     """Places the graph of one session, so that a variable never moves.
 
     Args:
-      devices: what there is; the first is CPU:0.
-      allow_soft: whether an op may run elsewhere than it asks.
-      only_pruned: whether each step is placed by itself (`place_pruned_graph`).
+      devices: the available devices; the first is CPU:0.
+      allow_soft: whether an op may run on another device than it requests.
+      only_pruned: whether each step is placed separately (`place_pruned_graph`).
       log: receives the reports, or None.
-      logs_all: whether `log` wants every op, in TF's order.
+      logs_all: whether `log` receives every op, in TF's order.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Placer:
         self._chosen: dict[Operation, tuple[Device, str]] = {}
         self._kept: dict[Operation, Device] = {}  # devices of stateful ops
         self._reasons: dict[str, str] = {}  # with one device: request -> reason
-        self._logged: set[Any] = set()  # the steps that have been, with `only_pruned`
+        self._logged: set[Any] = set()  # steps logged before, with `only_pruned`
 
     def twin(self) -> Placer:
         """A copy of the placer, for planning a run without running it."""
@@ -168,7 +168,7 @@ class Placer:
         return self._chosen[op] if reason is None else (self.devices[0], reason)
 
     def _place_step(self, step: Step) -> None:
-        """Place the ops of one step only, as `place_pruned_graph` asks."""
+        """Place the ops of one step only, as `place_pruned_graph` requires."""
         operations = sorted((node.op for node in step.nodes), key=lambda o: o.node_id)
         host = self.devices[0].name
         fetched = [
@@ -204,7 +204,7 @@ class Placer:
         new: Iterable[Operation],
         ends: _Ends | None = None,
     ) -> None:
-        """Place all, of which some are new; `ends` are those of a step."""
+        """Place all operations, of which some are new; `ends` belong to a step."""
         is_simple = len(self.devices) == 1 and self._check_only(new)
         if not is_simple or self._logs_all:
             self._place_all(operations, ends)
@@ -212,7 +212,7 @@ class Placer:
     # ---- one device
 
     def _check_only(self, new: Iterable[Operation]) -> bool:
-        """Give each request of the new ones its reason; False if that is not enough."""
+        """Record a reason for each new request; False if full placement is needed."""
         host, reasons = self.devices[0], self._reasons
         is_simple = True
         for op in new:
@@ -249,7 +249,7 @@ class Placer:
     def _place_all(
         self, operations: Iterable[Operation], ends: _Ends | None = None
     ) -> None:
-        """Choose a device for each of the operations; `ends` are those of a step."""
+        """Choose a device for each of the operations; `ends` belong to a step."""
         ordered = placing_order(operations)
         groups = colocate(ordered, self.allow_soft, self._kept)
         chosen: dict[Operation, tuple[Device, str]] = {}
@@ -282,11 +282,11 @@ class Placer:
         chosen: dict[Operation, tuple[Device, str]],
         consumers: Sequence[Operation | None] = (),
     ) -> tuple[Device, str]:
-        """The device of one op; the first member of a group decides for all.
+        """Choose the device of one op; a group's first member decides for all.
 
         Args:
           chosen: the devices of the ops that were placed before.
-          consumers: of an op without inputs, the ops that use it; None for a fetch.
+          consumers: for an op without inputs, the ops that use it; None for a fetch.
         """
         if group.device is not None:
             if op in self._kept:
@@ -378,7 +378,7 @@ class Placer:
         return InvalidArgumentError(None, None, message).at(op)
 
     def _incompatible(self, group: Group, op: Operation) -> OpError:
-        """TF's error for an op whose group asks for a device that it cannot have."""
+        """TF's error for an op whose group requests a device that it cannot have."""
         members = "".join(
             f"\n  {m.name} ({m.type}) {m.device}".rstrip() for m in group.members[:20]
         )
@@ -422,7 +422,7 @@ class Placer:
 
 
 class _Ends(NamedTuple):
-    """Stand-ins for the fetches and feeds of a step that is placed by itself."""
+    """Stand-ins for the fetches and feeds of a step that is placed separately."""
 
     fetches: list[tuple[str, str, str]]
     feeds: list[tuple[str, str, str]]

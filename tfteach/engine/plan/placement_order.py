@@ -13,10 +13,10 @@ from tfteach.framework.topological_order import CycleError, topological_order
 
 
 def placing_order(operations: Iterable[Operation]) -> list[Operation]:
-    """The order of the nodes in TF's own graph: each op after what it needs.
+    """The order of the nodes in TF's own graph: each op after its inputs.
 
-    That is the order of building, but for edges that were added later and graphs that
-    were imported in another order.
+    That is creation order, except for edges that were added later and graphs that were
+    imported in another order.
     """
     ordered = list(operations)
     if all(source.node_id < op.node_id for op in ordered for source in _sources_of(op)):

@@ -12,8 +12,8 @@ class Pruned(NamedTuple):
     """The part of a graph that a run needs.
 
     Attributes:
-      needed: the operations to run (a dict for its order: as they were reached).
-      cut: the fed tensors that some needed operation, or a fetch, takes.
+      needed: the operations to run (a dict, in the order in which they were reached).
+      cut: the fed tensors that a needed operation or a fetch uses.
     """
 
     needed: dict[Operation, None]

@@ -2,13 +2,13 @@
 
 TensorFlow's read of a reference variable returns the variable's own buffer, so an op
 that a control dependency orders after an assignment sees the assigned value, although
-the read it takes the value from (`v/read`) may have run before:
+the read that produced its input (`v/read`) may have run before:
 
     with tf.control_dependencies([v.assign(5)]):
         now = tf.identity(v)        # 5
 
-Arrays here stay as they were read; such an op gets a separate read at its place in the
-order.
+Arrays here do not change once read; such an op gets a separate read at its position in
+the order.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _redirect(
     twins: dict[tuple[Node, frozenset[Node]], Node],
     nodes: list[Node],
 ) -> None:
-    """Make `node` read the variables when it runs."""
+    """Make `node` read the variables at the moment it runs."""
     for i, (source, index) in enumerate(node.inputs):
         variable = _reads(source)
         if variable not in seen or variable in behind.get(source, ()):

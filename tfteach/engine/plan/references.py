@@ -12,7 +12,7 @@ def carries_reference(edge: Edge) -> bool:
 
 
 def read_reference(edge: Edge) -> Edge:
-    """For the read of a variable the reference; else the edge itself.
+    """The reference behind the read of a variable; any other edge unchanged.
 
     A fetched read has the variable's value at the end of the run: TensorFlow returns
     the variable's own buffer, and updates write into it.
@@ -29,7 +29,7 @@ def read_reference(edge: Edge) -> Edge:
 
 
 def accepts_reference(node: Node, index: int) -> bool:
-    """Whether the node takes the reference itself as this input."""
+    """Whether the node accepts the reference itself as this input."""
     args = type(node.spec).inputs
     if index < len(args) and not any(arg.is_sequence for arg in args):
         return args[index].is_ref

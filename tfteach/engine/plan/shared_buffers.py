@@ -32,17 +32,17 @@ _CROSSING = (Flow.ENTER, Flow.EXIT, Flow.NEXT_ITERATION)
 
 
 def buffer_of(step: Step, node: Node, handle: Any) -> Any:
-    """The node that stands for a variable's cell in the step."""
+    """The node that represents a variable's cell in the step."""
     return SharedBuffer(handle) if node.op in step.shared else handle
 
 
 def sharing_buffers(
     step: Step, node: Node, kernel: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The kernel for a step with shared buffers; elsewhere `kernel` itself.
+    """The kernel for a step with shared buffers; `kernel` itself if there are none.
 
-    What it returns shares memory with what it takes only where TensorFlow's does: an
-    array with the same elements in the same order, under another shape or name.
+    Its result shares memory with its input only where TensorFlow's does: an array with
+    the same elements in the same order, under another shape or name.
     """
     if node.op in step.shared:
         return lambda *_: SharedBuffer(kernel())
@@ -108,7 +108,7 @@ class _Analysis:
         self.variables: dict[Node, frozenset[Node]] = {}  # reached through a reference
         self.writes: dict[Node, int] = {}  # variable -> its writes
         self.bits: dict[Node, int] = {}  # write -> its bit
-        self.before: dict[Node, int] = {}  # node -> the writes it is behind
+        self.before: dict[Node, int] = {}  # node -> the writes that precede it
         self.ever: dict[Node, int] = {}  # the same, in any earlier iteration
         self.views: dict[Node, _Views] = {}
         self.stored: _Views = {}  # in stacks and TensorArrays
@@ -161,7 +161,7 @@ class _Analysis:
                     self.writes[variable] = self.writes.get(variable, 0) | bit
 
     def referred(self, edges: Iterable[Edge]) -> set[Node]:
-        """The variables that some references lead to."""
+        """The variables that some references refer to."""
         found: set[Node] = set()
         for edge in edges:
             if carries_reference(edge):
@@ -189,7 +189,7 @@ class _Analysis:
         return found
 
     def views_of(self, node: Node) -> _Views:
-        """The buffers that what the node returns may share."""
+        """The variables' buffers that the node's result may share."""
         is_flow = node.routes_values
         if node.op.outputs and node.op.outputs[0].dtype.is_ref:
             return {}

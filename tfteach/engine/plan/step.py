@@ -1,4 +1,4 @@
-"""The graph of one step, on which the passes between pruning and compiling work.
+"""The graph of one step: the data structure of the passes from pruning to compiling.
 
 A `Step` belongs to one combination of fetches and feeds.  Its nodes refer to the user's
 operations but can be folded, merged, moved and copied without changing them.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:
-    """The kernel with its context or array module; a single output comes bare."""
+    """The kernel bound to its context or array module; single outputs are bare."""
     xp = first.xp if spec.is_stateful else first
     compute = spec.compute if is_on_host(xp) else spec.compute_on_card
     function = functools.partial(compute, first)
@@ -42,7 +42,7 @@ def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:
 def checking_shapes(
     spec: Op, function: Callable[..., Any], known: Iterable[Shape]
 ) -> Callable[..., Any]:
-    """The kernel, behind `Op.check_shapes` unless the shapes are known to pass it.
+    """The kernel, preceded by `Op.check_shapes` unless the shapes are known to pass it.
 
     Args:
       spec: the op.
@@ -82,9 +82,9 @@ def checking_shapes(
 def keeping_strings(
     function: Callable[..., Any], outputs: Iterable[Tensor]
 ) -> Callable[..., Any]:
-    """The kernel, with arrays for single strings too.
+    """The kernel, returning arrays for single strings too.
 
-    NumPy gives bare objects for the elements of arrays of objects.
+    NumPy returns bare objects for the elements of object arrays.
     """
     if not any(tensor.dtype.numpy_dtype.hasobject for tensor in outputs):
         return function
@@ -106,13 +106,13 @@ class Node:
     """One operation of a step.
 
     Attributes:
-      op: the user's operation it stands for (of a copy: the one copied from).
-      spec: what to compute; a pass may change it.
-      inputs: the edges it takes, `Edge(node, index)`.
+      op: the user's operation it represents (for a copy, the original's).
+      spec: the operation to compute; a pass may change it.
+      inputs: its input edges, `Edge(node, index)`.
       control: nodes that must run before it.
-      device: where it runs, once placed.
+      device: its device, once placed.
       values: the outputs of a node that is the same in every run, else None.  In a step
-        with control flow it may keep its inputs, which say in which branch it is.
+        with control flow it may keep its inputs, which determine its branch.
     """
 
     __slots__ = ("control", "device", "inputs", "name", "op", "spec", "values")
@@ -134,7 +134,7 @@ class Node:
 
     @property
     def flow(self) -> Flow | None:
-        """The node's part in branches and loops; None for feeds, too."""
+        """The node's role in branches and loops; None for feeds, too."""
         return None if self.spec is None else self.op.spec.flow
 
     @property
@@ -144,7 +144,7 @@ class Node:
 
     @property
     def forwards_input(self) -> bool:
-        """Whether the one output is the input, unchanged, as of an Identity."""
+        """Whether its single output is its unchanged input, as for an Identity."""
         return self.op.spec.forwards_input
 
     def __repr__(self) -> str:
@@ -159,7 +159,7 @@ class Edge(NamedTuple):
 
     @property
     def constant(self) -> Any:
-        """The value that flows here in every run, or None if runs decide."""
+        """The value of this edge in every run, or None if it differs between runs."""
         values = self.node.values
         return None if values is None else values[self.index]
 
@@ -179,19 +179,19 @@ class Step:
       nodes: in topological order (for loops: apart from the back edges).
       feeds: fed tensor -> its node.
       fetched: the tensors whose values are returned.
-      fetches: the edges at which these are found.
+      fetches: the edges that carry these values.
       targets: nodes that are run for their effect.
       is_optimized: whether passes were run.
-      log: what they changed.
-      shapes: what is known of the shapes beyond the static ones.
+      log: the changes made by the passes.
+      shapes: shapes known beyond the static ones.
       forwards: nodes of a step with control flow that do nothing -> the number of the
         input that is also their output.
-      histories: stateful nodes that matter only to those who want their values -> what
-        has to run for these besides their inputs.
-      shared: variables whose writes show in what was read
+      histories: stateful nodes needed only by ops that use their values -> the nodes
+        that have to run for these besides their inputs.
+      shared: variables whose later writes are visible in values read before
       (engine/plan/shared_buffers.py).
-      placements: where each op went and why (engine/plan/place.py).
-      executed: its nodes as TF names them, once a traced run has asked for them
+      placements: the device of each op and the reason (engine/plan/place.py).
+      executed: its nodes as TF names them, once a traced run has requested them
         (engine/session/partition_graphs.py).
     """
 
@@ -212,7 +212,7 @@ class Step:
         self.shared: set[Operation] = set()
 
     def copy(self) -> Step:
-        """A step of the same nodes, which passes can change without touching this."""
+        """A step of the same nodes, which passes can change without affecting this."""
         other = Step()
         twins: dict[Node, Node] = {}
         for node in (*self.feeds.values(), *self.nodes):
@@ -231,7 +231,7 @@ class Step:
         return other
 
     def replace_edges(self, changed: dict[Edge, Edge]) -> None:
-        """Redirect every use of the edges that are keys, and who waits for them."""
+        """Redirect every use of the keys, control dependencies included."""
         if not changed:
             return
         instead = {old.node: new.node for old, new in changed.items()}

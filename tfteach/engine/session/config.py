@@ -1,8 +1,8 @@
 """`tf.config`: the configuration of sessions created without a ConfigProto.
 
-`tf.config` provides the ConfigProto of such sessions; those with a ConfigProto of
-their own ignore it.  Settings apply to the process, and to sessions created
-afterwards.  Settings of eager execution and clusters raise NotImplementedError.
+`tf.config` provides the ConfigProto of such sessions; those with a separate ConfigProto
+ignore it.  Settings apply to the process, and to sessions created afterwards.  Settings
+of eager execution and clusters raise NotImplementedError.
 Source: python/framework/config.py, python/eager/context.py (API and messages).
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tfteach.engine.devices.devices import cards, local_devices
 from tfteach.framework.export import export
 
-# RewriterConfig's passes, flags and numbers that `tf.config.optimizer` knows.
+# The passes, flags and numbers of RewriterConfig that `tf.config.optimizer` accepts.
 TOGGLES = (
     "layout_optimizer constant_folding shape_optimization remapping "
     "arithmetic_optimization dependency_optimization loop_optimization "
@@ -26,7 +26,7 @@ NUMBERS = ("min_graph_nodes",)
 
 
 class PhysicalDevice(NamedTuple):
-    """A CPU or a card of this machine, as TF numbers it before any session."""
+    """A CPU or GPU of this machine, as TF numbers it before any session."""
 
     name: str
     device_type: str
@@ -58,7 +58,7 @@ class VirtualDeviceConfiguration(NamedTuple):
 
 
 class Settings:
-    """Settings of this process; unset ones are TF's defaults."""
+    """Settings of this process; unset ones have TF's defaults."""
 
     def __init__(self) -> None:
         self.is_soft = False
@@ -81,10 +81,10 @@ settings = Settings()
 
 
 def default_config() -> Any:
-    """The ConfigProto of a session that is made without one; None if nothing is set.
+    """The ConfigProto of a session created without one; None if nothing is set.
 
     Raises:
-      ValueError: memory growth differs between the cards.
+      ValueError: memory growth differs between the GPUs.
     """
     now = settings
     if now.is_default:
@@ -140,10 +140,10 @@ def _set_devices(config: Any, now: Settings) -> None:
 
 @export("config.experimental.list_physical_devices")
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The CPU and the cards of this machine; simulated cards say so when printed.
+    """The CPU and the GPUs of this machine; simulated GPUs say so when printed.
 
     Args:
-      device_type: "CPU" or "GPU" for those only.
+      device_type: "CPU" or "GPU" to list only those.
 
     Example:
       >>> tf.config.experimental.list_physical_devices("CPU")
@@ -161,12 +161,12 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 @export("config.experimental.list_logical_devices")
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The devices of a session that is made without a ConfigProto.
+    """The devices of a session that is created without a ConfigProto.
 
-    Visible and virtual devices and the threads cannot be set any more afterwards.
+    After this call, visible and virtual devices and thread counts can no longer be set.
 
     Args:
-      device_type: "CPU" or "GPU" for those only.
+      device_type: "CPU" or "GPU" to list only those.
 
     Raises:
       NotFoundError: no CPU is visible.
@@ -184,7 +184,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 
 @export("config.experimental_list_devices")
 def experimental_list_devices() -> list[str]:
-    """The names of the devices of a session that is made without a ConfigProto."""
+    """The names of the devices of a session that is created without a ConfigProto."""
     return [device.name for device in list_logical_devices()]
 
 
@@ -193,7 +193,7 @@ def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """The physical devices that sessions see.
 
     Args:
-      device_type: "CPU" or "GPU" for those only.
+      device_type: "CPU" or "GPU" to list only those.
 
     Source: python/framework/config.py.
     """
@@ -237,11 +237,11 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
 @export("config.experimental.get_memory_growth")
 def get_memory_growth(device: PhysicalDevice) -> bool | None:
-    """Whether a card's memory is taken as it is needed; None if unset.
+    """Whether sessions allocate a GPU's memory on demand; None if unset.
 
     Raises:
-      ValueError: there is no such device.
-      KeyError: it is no GPU.
+      ValueError: the device does not exist.
+      KeyError: the device is not a GPU.
 
     Source: python/framework/config.py.
     """
@@ -253,14 +253,14 @@ def get_memory_growth(device: PhysicalDevice) -> bool | None:
 
 @export("config.experimental.set_memory_growth")
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
-    """Let sessions take a card's memory as they need it, instead of all at once.
+    """Make sessions allocate a GPU's memory on demand, instead of all at once.
 
     Args:
       device: a GPU, from `list_physical_devices`.
-      enable: whether to.
+      enable: whether memory is allocated on demand.
 
     Raises:
-      ValueError: there is no such device, it is no GPU, or it is divided.
+      ValueError: the device does not exist, is not a GPU, or is divided.
       RuntimeError: the logical devices have been listed.
 
     Source: python/framework/config.py.
@@ -285,7 +285,7 @@ def get_virtual_device_configuration(
     """The parts that a physical device is divided into, or None.
 
     Raises:
-      ValueError: there is no such device.
+      ValueError: the device does not exist.
 
     Source: python/framework/config.py.
     """
@@ -305,7 +305,7 @@ def set_virtual_device_configuration(
         have a memory limit, those of a CPU have none.
 
     Raises:
-      ValueError: there is no such device, or a part's limit does not fit its type.
+      ValueError: the device does not exist, or a part's limit does not fit its type.
       RuntimeError: the logical devices have been listed.
 
     Example:

@@ -22,16 +22,16 @@ from tfteach.framework.logger import get_logger
 
 @export("config.get_soft_device_placement")
 def get_soft_device_placement() -> bool:
-    """Whether ops may run on another device than they ask for."""
+    """Whether ops may run on another device than they request."""
     return settings.is_soft
 
 
 @export("config.set_soft_device_placement")
 def set_soft_device_placement(enabled: bool) -> None:
-    """Let ops run on another device than they ask for, in sessions without a config.
+    """Let ops run on another device than they request, in sessions without a config.
 
     Args:
-      enabled: whether to.
+      enabled: whether soft placement is on.
 
     Source: python/framework/config.py.
     """
@@ -46,7 +46,7 @@ def get_inter_op_parallelism_threads() -> int:
 
 @export("config.threading.set_inter_op_parallelism_threads")
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """Ask for a number of threads that run ops: a hint, with no effect here.
+    """Request a number of threads that run ops: a hint, with no effect here.
 
     Args:
       num_threads: 0 leaves it to the system.
@@ -70,9 +70,9 @@ def get_intra_op_parallelism_threads() -> int:
 
 @export("config.threading.set_intra_op_parallelism_threads")
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Ask for a number of threads inside an op: a hint, with no effect here.
+    """Request a number of threads inside an op: a hint, with no effect here.
 
-    NumPy's BLAS uses as many as OMP_NUM_THREADS says when it is loaded.
+    NumPy's BLAS reads its number of threads from OMP_NUM_THREADS when it is loaded.
 
     Args:
       num_threads: 0 leaves it to the system.
@@ -90,16 +90,16 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
 
 @export("config.optimizer.get_jit")
 def get_jit() -> bool:
-    """Whether XLA was asked for."""
+    """Whether XLA was requested."""
     return settings.jit
 
 
 @export("config.optimizer.set_jit")
 def set_jit(enabled: bool) -> None:
-    """Ask for XLA: as on TF's CPUs, a hint without effect.
+    """Request XLA: as on TF's CPUs, a hint without effect.
 
     Args:
-      enabled: whether to.
+      enabled: whether XLA is requested.
 
     Source: python/framework/config.py.
     """
@@ -124,14 +124,14 @@ def get_experimental_options() -> dict[str, Any]:
 
 @export("config.optimizer.set_experimental_options")
 def set_experimental_options(options: dict[str, Any]) -> None:
-    """Switch passes of the graph optimizer, in sessions without a config.
+    """Switch passes of the graph optimizer on or off, in sessions without a config.
 
     `constant_folding`, `arithmetic_optimization` (merging of equal ops) and
-    `disable_meta_optimizer` have an effect; the other passes of TF are not here, and
+    `disable_meta_optimizer` have an effect; TF's other passes do not exist here, and
     results do not depend on them.
 
     Args:
-      options: name -> whether; None leaves an option to TF again.
+      options: name -> whether the pass is on; None restores TF's default.
 
     Raises:
       NotImplementedError: `debug_stripper` is on.
@@ -170,23 +170,23 @@ def _refuse(name: str, what: str) -> NoReturn:
 
 @export("config.experimental_run_functions_eagerly")
 def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
-    """Raises NotImplementedError, but for False, which is how things are."""
+    """Raises NotImplementedError, except for False, the default."""
     if run_eagerly:
         _refuse("experimental_run_functions_eagerly", "eager execution")
 
 
 @export("config.experimental.get_device_policy")
 def get_device_policy() -> str:
-    """ "silent": what eager execution would do with tensors on another device."""
+    """ "silent": how eager execution would treat tensors on another device."""
     return "silent"
 
 
 @export("config.experimental.set_device_policy")
 def set_device_policy(device_policy: str | None) -> None:
-    """Raises NotImplementedError, but for "silent" (or None), the default.
+    """Raises NotImplementedError, except for "silent" (or None), the default.
 
     Raises:
-      ValueError: there is no such policy.
+      ValueError: the policy does not exist.
     """
     known = ("silent", "silent_for_int32", "warn", "explicit")
     if device_policy is not None and device_policy not in known:
@@ -203,7 +203,7 @@ def get_synchronous_execution() -> bool:
 
 @export("config.experimental.set_synchronous_execution")
 def set_synchronous_execution(enable: bool | None) -> None:
-    """Raises NotImplementedError, but for True (or None), the default."""
+    """Raises NotImplementedError, except for True (or None), the default."""
     if enable is not None and not enable:
         _refuse("experimental.set_synchronous_execution", "eager execution")
 

@@ -1,7 +1,7 @@
 """A session's options, read from a ConfigProto.
 
-TREATMENT says of every field of TensorFlow 1.15's proto what becomes of it; a test
-compares it with the proto.
+TREATMENT says how each field of TensorFlow 1.15's proto is treated; a test compares it
+with the proto.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Options(NamedTuple):
             raise NotImplementedError(
                 "RewriterConfig.debug_stripper: runs without tf.Assert and tf.Print"
             )
-        # L0 (-1) switches optimization off, except for what the flags ask for.
+        # L0 (-1) switches optimization off, except for passes that the flags request.
         is_on = optimizer.opt_level >= 0 and not rewriter.disable_meta_optimizer
         folds = is_on and rewriter.constant_folding != TOGGLE_OFF
         merges = is_on and rewriter.arithmetic_optimization != TOGGLE_OFF
@@ -167,10 +167,10 @@ class Options(NamedTuple):
         return self.is_on or self.fold_constants or self.merge_duplicates
 
     def check_executor(self) -> None:
-        """Refuse an executor that does not exist, with TF's message.
+        """Reject an executor that does not exist, with TF's message.
 
         Raises:
-          NotFoundError: there is no such executor.
+          NotFoundError: the executor does not exist.
         """
         if self.executor_type not in EXECUTORS:
             raise errors.NotFoundError(
@@ -185,7 +185,7 @@ class Options(NamedTuple):
         """Raise for a graph that has grown, if the session requires a static one.
 
         Raises:
-          FailedPreconditionError: it was.
+          FailedPreconditionError: the graph has grown.
         """
         if self.is_static:
             raise errors.FailedPreconditionError(
@@ -196,7 +196,7 @@ class Options(NamedTuple):
             )
 
     def check_alone(self, others: Iterable[Options]) -> None:
-        """Raise for a name and version that another open session has.
+        """Reject a name and version that another open session has.
 
         Raises:
           InvalidArgumentError: one of `others` has it.

@@ -86,11 +86,11 @@ def _cards() -> list[Device]:
 def is_gpu_available(
     cuda_only: bool = False, min_cuda_compute_capability: Any = None
 ) -> bool:
-    """Whether there is a GPU.  Simulated ones do not count: they are none.
+    """Whether there is a GPU; simulated ones do not count.
 
     Args:
-      cuda_only: no difference here: every GPU is a CUDA one.
-      min_cuda_compute_capability: (major, minor) that the GPU must have at least.
+      cuda_only: ignored, since every GPU here is a CUDA one.
+      min_cuda_compute_capability: the lowest (major, minor) that the GPU may have.
 
     Source: python/framework/test_util.py.
     """
@@ -104,7 +104,7 @@ def is_gpu_available(
 
 @export("test.is_built_with_cuda")
 def is_built_with_cuda() -> bool:
-    """Whether CuPy is installed, so that a card could be used."""
+    """Whether CuPy is installed, so that a GPU could be used."""
     return importlib.util.find_spec("cupy") is not None
 
 
@@ -125,8 +125,8 @@ class DeviceLog:
     """Logs devices and placements as TF does.
 
     TF prints every line on stdout, and on stderr once more with time and place.  Here
-    the second copy is left out where a reader would see both: in a notebook, at a
-    terminal, in a file that takes both streams.
+    the second copy is omitted where a reader would see both: in a notebook, at a
+    terminal, or in a file that receives both streams.
     """
 
     def __init__(self, is_on: bool) -> None:
@@ -179,7 +179,7 @@ def _print(text: str) -> None:
 
 
 def _stderr_is_apart() -> bool:
-    """Whether stderr and stdout differ, and neither was replaced."""
+    """Whether stderr and stdout lead to different places, and neither was replaced."""
     out, err = sys.stdout, sys.stderr
     if out is not sys.__stdout__ or err is not sys.__stderr__:
         return False
@@ -193,7 +193,7 @@ def _stderr_is_apart() -> bool:
 
 
 def native_log(level: str, text: str) -> None:
-    """Write a line on stderr as TF's C++ code does, if TF_CPP_MIN_LOG_LEVEL lets it.
+    """Write a line on stderr as TF's C++ code does, if TF_CPP_MIN_LOG_LEVEL allows it.
 
     Args:
       level: "I" or "W".

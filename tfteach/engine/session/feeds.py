@@ -27,7 +27,7 @@ def flatten_feeds(graph: Graph, feed_dict: Mapping[Any, Any]) -> dict[Tensor, An
     """The fed tensors with their values, composite keys expanded.
 
     Raises:
-      TypeError: a key stands for no tensor of the graph.
+      TypeError: a key does not denote a tensor of the graph.
       ValueError: a tensor may not be fed.
     """
     if not isinstance(feed_dict, Mapping):
@@ -62,7 +62,7 @@ def _zip_flat(key: Any, value: Any) -> list[tuple[Any, Any]]:
 
 
 def parts(key: Any) -> list[Any]:
-    """The tensors that a key of a feed stands for."""
+    """The tensors that a key of a feed denotes."""
     expansion = expansion_of(key)
     if expansion is None or expansion.feed_keys is None:
         return flatten(key) if isinstance(key, tuple) else [key]
@@ -70,7 +70,7 @@ def parts(key: Any) -> list[Any]:
 
 
 def resolve_feed(graph: Graph, key: Any) -> Tensor:
-    """The tensor that a key of a feed dict stands for."""
+    """The tensor that a key of a feed dict denotes."""
     try:
         tensor = graph.as_graph_element(key, allow_operation=False)
     except (TypeError, ValueError, KeyError) as error:
@@ -156,13 +156,13 @@ def _of_handle(handle: TensorHandle, dtype: DType) -> Any:
 
 
 def _check_fits(value: int, dtype: DType) -> None:
-    """Raise for an int that the type cannot hold; TF checks no other values."""
+    """Raise for an int that the type cannot represent; TF checks no other values."""
     if not (-(2**63) <= value < 2**64 or dtype is string or dtype.is_floating):
         raise OverflowError(
             f"Python int too large to convert to C long: {value} for {dtype.name}"
         )
     try:
-        # As Python numbers: NumPy would round `value` before it compares.
+        # Compare as Python numbers: NumPy would round `value` before comparing.
         if dtype is string or dtype.numpy_dtype.type(value).item() == value:
             return
     except OverflowError:

@@ -15,7 +15,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 
 Element = Operation | Tensor
-# From the iterator over flat results to the value of one part of the structure.
+# Maps the values of all elements to the value of one part of the structure.
 Rebuild = Callable[[dict[Element, Any]], Any]
 
 
@@ -68,7 +68,7 @@ def expansion_of(value: Any) -> Expansion | None:
 
 
 def _converts(tensor: Tensor) -> bool:
-    """Whether a session does not return the tensor's plain value."""
+    """Whether a session returns something else than the tensor's plain value."""
     return type(tensor.op.spec).fetched is not Op.fetched
 
 
@@ -109,7 +109,7 @@ class Fetches:
         self.result = self._result(structure)
 
     def _result(self, structure: Any) -> Callable[[Sequence[Any]], Any]:
-        """From the values of `tensors` to the structure; fast if it is flat."""
+        """Maps the values of `tensors` to the structure; fast if it is flat."""
         tensors, rebuild = self.tensors, self.rebuild
         if any(_converts(tensor) for tensor in tensors):
             return lambda values: rebuild(dict(zip(tensors, values, strict=True)))

@@ -16,7 +16,7 @@ _V = TypeVar("_V")
 class Recent(dict[_K, _V]):
     """A dict of at most `limit` items, which evicts the least recently set one.
 
-    Reading costs what it costs in a dict, and does not count as a use.
+    Reading costs as much as in a dict, and does not count as a use.
     """
 
     def __init__(self, limit: int) -> None:

@@ -15,7 +15,7 @@ SHARE_LISTED = 0.99  # of the bytes; the remainder is one line
 
 
 def add_report(error: ResourceExhaustedError, tracer: Tracer) -> None:
-    """Replace the hint at the report by the list of live allocations."""
+    """Replace the hint about the report by the list of live allocations."""
     failed = tracer.failed
     if "OOM" not in error.message or failed is None:
         return

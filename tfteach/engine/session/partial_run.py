@@ -1,4 +1,4 @@
-"""Partial runs: one step whose feeds and fetches come in several calls.
+"""Partial runs: one step whose feeds and fetches arrive in several calls.
 
 Source: python/client/session.py, Session.partial_run.
 """
@@ -29,7 +29,7 @@ SET_UP_FIRST = "Must run 'setup' before performing partial runs!"
 
 
 class Host(Protocol):
-    """What a partial run needs of its session."""
+    """The part of a session's interface that a partial run uses."""
 
     resources: Resources
     planner: StepPlanner
@@ -61,7 +61,7 @@ class PartialRun:
             )
 
     def run(self, fetches: Any, feed_dict: FeedDict | None) -> Any:
-        """Accept further feeds, return further fetches."""
+        """Accept further feeds, and return further fetches."""
         session = self._session
         resolved = Fetches(session.graph, fetches)
         if len(resolved.tensors) < len(resolved.elements):
@@ -138,7 +138,7 @@ class PartialRun:
 def _closed(
     needed: dict[Operation, None], done: set[Operation]
 ) -> dict[Operation, None]:
-    """`needed` with the done operations that it waits for, so that edges resolve."""
+    """`needed` and the finished operations it waits for, so that edges resolve."""
     whole = dict(needed)
     for op in needed:
         whole.update((c, None) for c in op.control_inputs if c in done)

@@ -81,8 +81,8 @@ class InteractiveSession(BaseSession):
     """A session that makes itself the default, for notebooks and shells.
 
     It places only the ops that a run needs (`place_pruned_graph`, which it sets in the
-    `config` that it is given, as TF's does): a device that another op asks for in vain
-    does no harm.  Without a `config` it takes a card's memory as it needs it.
+    given `config`, as TF's does): a device that an unused op requests need not exist.
+    Without a `config` it allocates GPU memory on demand.
 
     Args: as for `Session`.
 

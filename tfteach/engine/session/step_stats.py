@@ -1,7 +1,7 @@
 """A traced run as a StepStats proto: a row for each op that ran, device by device.
 
 TensorFlow runs a kernel for every node, also for constants, feeds and fetches.  Here
-these are there without one: their rows last no time, at the end of what they take.
+these have none: their rows have no duration, and are placed when their inputs end.
 Source: core/framework/step_stats.proto, core/common_runtime/step_stats_collector.cc.
 """
 
@@ -23,7 +23,7 @@ from tfteach.framework.op_traits import Role
 
 HARDWARE_TRACE = 2  # RunOptions.TraceLevel: from here on with kernels on `/host:CPU`
 HANDLE_BYTES = 64  # of a ResourceHandle
-LABELLED_BYTES = 0.1 * (1 << 20)  # ops that take as much say so in their label
+LABELLED_BYTES = 0.1 * (1 << 20)  # ops that allocate as much say so in their label
 _step_numbers = itertools.count(1)
 
 
@@ -38,7 +38,7 @@ def write_step_stats(
     Args:
       step_stats: an empty StepStats.
       graph: what the run executed.
-      tracer: that followed the run.
+      tracer: the tracer that followed the run.
       level: RunOptions.trace_level.
     """
     rows = _Rows(graph, tracer)
@@ -62,7 +62,7 @@ def held_at_start(
     Args:
       graph: what the run executes.
       fed: the values of the feeds, in the order of the step's feeds.
-      session: whose run it is.
+      session: the session of the run.
     """
     names, feeds = argument_names(graph.step), graph.step.feeds.values()
     found = {
@@ -84,7 +84,7 @@ def held_at_start(
 
 
 class _Rows:
-    """The executed nodes with their rows, in the order of time."""
+    """The executed nodes with their rows, in chronological order."""
 
     def __init__(self, graph: ExecutedGraph, tracer: Tracer) -> None:
         self.graph = graph
@@ -109,7 +109,7 @@ class _Rows:
         return node.node is None or not self.graph.step.has_control_flow
 
     def made_up(self, node: ExecutedNode) -> Row:
-        """The row of a node that has no kernel here."""
+        """A synthetic row for a node that has no kernel here."""
         names = [name.lstrip("^").partition(":")[0] for name in node.inputs]
         at_ns = max((self.ends.get(name, 0) for name in names), default=0)
         held = self.at_start.get(node.name)
@@ -228,7 +228,7 @@ def _write_memory(memory: Any, row: Row) -> None:
 def _write_host(
     step_stats: Any, rows: list[tuple[ExecutedNode, Row]], tracer: Tracer
 ) -> None:
-    """The kernels as the thread saw them, without those that TF takes for cheap."""
+    """The kernels as the host thread saw them, without those that TF deems cheap."""
     number = next(_step_numbers)
     kernels = [(node, row) for node, row in rows if _is_kernel(node)]
     if not kernels:
@@ -247,7 +247,7 @@ def _write_host(
             timeline_label=f"id={number},device={node.device.name},async={is_async}",
             thread_id=tracer.thread_id,
         )
-        if node.is_transfer and row.records:  # TF records this nowhere
+        if node.is_transfer and row.records:  # TF does not record this
             memory = written.memory.add(allocator_name=node.device.allocator)
             _write_memory(memory, row)
 

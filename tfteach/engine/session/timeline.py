@@ -20,12 +20,12 @@ Event = dict[str, Any]
 
 @export("client.timeline.AllocationMaximum")
 class AllocationMaximum(NamedTuple):
-    """The moment at which the Tensors of an allocator took most.
+    """The moment at which an allocator's Tensors used most memory.
 
     Attributes:
       timestamp: in microseconds.
-      num_bytes: how much they took.
-      tensors: the names of those that lived.
+      num_bytes: the memory in use.
+      tensors: the names of the live Tensors.
     """
 
     timestamp: int
@@ -35,10 +35,10 @@ class AllocationMaximum(NamedTuple):
 
 @export("client.timeline.StepStatsAnalysis")
 class StepStatsAnalysis(NamedTuple):
-    """The events of a trace, and what each allocator held at most.
+    """The events of a trace, and each allocator's peak memory use.
 
     Attributes:
-      chrome_trace: the events; `format_to_string()` makes JSON of them.
+      chrome_trace: the events; `format_to_string()` converts them to JSON.
       allocator_maximums: allocator -> `AllocationMaximum`; empty without memory.
     """
 
@@ -106,12 +106,12 @@ class Timeline:
     def analyze_step_stats(
         self, show_dataflow: bool = True, show_memory: bool = True
     ) -> StepStatsAnalysis:
-        """The events of the trace, and the most that each allocator held.
+        """The events of the trace, and the peak memory use of each allocator.
 
         Args:
-          show_dataflow: with an arrow for each Tensor that goes from row to row.
-          show_memory: with each Tensor from the op that makes it to the last that
-            takes it, and a counter of their bytes for each allocator.
+          show_dataflow: with an arrow for each Tensor passed from row to row.
+          show_memory: with each Tensor from the op that creates it to its last user,
+            and a counter of their bytes for each allocator.
         """
         return _Analysis(self._step_stats).run(show_dataflow, show_memory)
 
@@ -132,7 +132,7 @@ class _Row(NamedTuple):
     stats: Any
     pid: int
     lane: int
-    is_device_trace: bool  # of a card's own tracer, whose rows have no labels
+    is_device_trace: bool  # from a GPU's tracer, whose rows have no labels
 
     @property
     def start(self) -> int:
@@ -144,7 +144,7 @@ class _Row(NamedTuple):
 
 
 class _Life:
-    """A Tensor: who made it, and until when it was used."""
+    """A Tensor: its producer, and the time of its last use."""
 
     def __init__(self, row: _Row, number: int, description: Any) -> None:
         self.row = row
@@ -257,7 +257,7 @@ class _Analysis:
 
 
 def _parsed(label: str) -> tuple[str, list[str]]:
-    """The op's type and inputs, of "name = Type(input, input)"."""
+    """The op's type and inputs, from "name = Type(input, input)"."""
     match = _LABEL.match(label)
     if match is None:
         return "unknown", []

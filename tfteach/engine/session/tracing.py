@@ -1,4 +1,4 @@
-"""What follows a run instruction by instruction: when ops run, what they allocate."""
+"""Follows a run instruction by instruction: when ops run, what they allocate."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Output(NamedTuple):
     Attributes:
       slot: its number.
       shape, size_bytes: of the array.
-      buffer: the memory that it lies in, if an op of this run allocated it.
+      buffer: the memory that holds it, if an op of this run allocated it.
       is_new: whether this op allocated it.
-      address: where it is; 0 if unknown.
+      address: its address in memory; 0 if unknown.
     """
 
     slot: int
@@ -39,7 +39,7 @@ class Buffer(NamedTuple):
     """Memory that an op allocated.
 
     Attributes:
-      size_bytes: of the whole.
+      size_bytes: the size of the whole buffer.
       number: among the op's allocations, from 1.
     """
 
@@ -48,7 +48,7 @@ class Buffer(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The outputs of a node that needs no kernel, and when they were looked up."""
+    """The outputs of a node that needs no kernel, and the time of their look-up."""
 
     at_ns: int
     outputs: list[Output]
@@ -58,10 +58,10 @@ class Row:
     """One execution of an op.
 
     Attributes:
-      start_ns, op_start_ns, op_end_ns, end_ns: when it was begun, when its kernel ran,
-        and when its outputs had been recorded.
+      start_ns, op_start_ns, op_end_ns, end_ns: when the op was started, when its kernel
+        began and ended, and when its outputs had been recorded.
       outputs: those that are not dead.
-      records: when, and bytes taken or (negative) freed.
+      records: the times, and the bytes allocated or (negative) freed.
     """
 
     def __init__(self, node: Node, start_ns: int) -> None:
@@ -72,13 +72,13 @@ class Row:
 
 
 class Tracer(FlowObserver):
-    """Records when each op ran, and the life of each array that it made.
+    """Records when each op ran, and the lifetime of each array that it created.
 
     Args:
       fed: the fed arrays, which no op made.
 
     Attributes:
-      at_start: outputs of nodes that need no kernel, as before the run, by name.
+      at_start: outputs, before the run, of nodes that need no kernel, by name.
     """
 
     def __init__(self, fed: Sequence[Any] = ()) -> None:
@@ -87,10 +87,10 @@ class Tracer(FlowObserver):
         self.thread_id = threading.get_ident() & 0x7FFFFFFF
         self.start_ns = self._last_ns = time.time_ns()
         self._fed = {id(_owner(value)) for value in fed}
-        # The op that runs, and after an error the one that failed.
+        # The op that is running; after an error, the one that failed.
         self.failed: Row | None = None
-        # The arrays of this run that live, by identity; weak references must be kept,
-        # or their finalizers would not run.
+        # The live arrays of this run, by identity; weak references must be kept, or
+        # their finalizers would not run.
         self._live: dict[int, tuple[weakref.ref[Any], Buffer]] = {}
 
     def before(self, instruction: Instruction) -> None:
@@ -122,7 +122,7 @@ class Tracer(FlowObserver):
         return None
 
     def close(self) -> None:
-        """End of the run: what lives now outlives it."""
+        """End the run: arrays that are still alive outlive it."""
         self._live.clear()
 
     def _add(self, row: Row) -> None:
@@ -141,7 +141,7 @@ class Tracer(FlowObserver):
     def _follow(
         self, row: Row, value: Any, is_read: bool
     ) -> tuple[Buffer | None, bool]:
-        """The array's memory if an op of this run made it, and whether it is new."""
+        """The array's memory if an op of this run created it, and whether it is new."""
         owner = _owner(value)
         key = id(owner)
         found = self._live.get(key)
@@ -157,7 +157,7 @@ class Tracer(FlowObserver):
 
         try:
             held = weakref.ref(owner, ended)
-        except TypeError:  # a NumPy scalar: nobody counts it
+        except TypeError:  # a NumPy scalar: not counted
             return None, False
         buffer = Buffer(size_bytes, len(row.records) + 1)
         self._live[key] = held, buffer
@@ -176,7 +176,7 @@ def output_of(slot: int, value: Any) -> Output:
 
 
 def _owner(value: Any) -> Any:
-    """The array whose memory it is."""
+    """The array that owns the memory."""
     while isinstance(getattr(value, "base", None), type(value)):
         value = value.base
     return value
