@@ -61,9 +61,11 @@ class SelfAdjointEigV2(MultiOutputOp):
         dtype, size = input.dtype, input.shape[-1]
         lower = xp.tril(widened(input))
         is_finite = xp.isfinite(lower).all(axis=(-2, -1))
-        if size > 1 and xp.isnan(lower).any():
+        is_bad = xp.isnan(lower) if size == 2 else ~is_finite
+        if size > 1 and is_bad.any():
             raise invalid_argument(message)
-        # Eigen returns NaN for infinite matrices, and a single element as it is.
+        # Of infinity Eigen makes NaN where it does not iterate, for two rows; a single
+        # element it returns as it is.
         rest = lower[..., 0].real if size == 1 else lower.real.dtype.type(np.nan)
         lower = xp.where(is_finite[..., None, None], lower, lower.dtype.type(0))
         if self.compute_v:
