@@ -34,6 +34,7 @@ CASES = [
         (*WHOLE, *OTHER, np.float32(4)),  # the sum itself
         sparse(dense(*WHOLE) + dense(*OTHER)),
         "at the threshold",
+        gradient=False,  # a step of the difference drops the sum
         exact_shape=False,
     ),
     Case(
