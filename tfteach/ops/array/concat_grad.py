@@ -13,6 +13,7 @@ from tfteach.framework.constant_values import constant_value
 from tfteach.framework.control_flow_context import output_context
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import Gradient
 from tfteach.ops.array.where_select import Where
 from tfteach.ops.core.constant import Const, constant
 from tfteach.ops.core.fill import Fill
@@ -27,7 +28,9 @@ from tfteach.ops.math.compare import LogicalAnd
 _MOST_SLICES = 16
 
 
-def concat_gradient(inputs: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
+def concat_gradient(
+    inputs: Sequence[Tensor], axis: Tensor, grad: Any
+) -> list[Gradient]:
     """The gradient of each of the concatenated inputs."""
     from tfteach.ops.array.concat_split import ConcatOffset, SplitV
     from tfteach.ops.array.slicing import Slice
@@ -48,7 +51,7 @@ def concat_gradient(inputs: Sequence[Tensor], axis: Tensor, grad: Any) -> list[A
     table = Pack(axis=1)(sizes, name="stack")
     row = Slice()(table, [at, 0], [1, -1])
     lengths = Squeeze()(row)
-    return SplitV(num_split=len(sizes))(grad, lengths, at, name="split")
+    return [*SplitV(num_split=len(sizes))(grad, lengths, at, name="split")]
 
 
 def _sizes(inputs: Sequence[Tensor]) -> list[Tensor]:

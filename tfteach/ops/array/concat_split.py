@@ -22,7 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_grad import concat_gradient
 from tfteach.ops.core.identity_reshape import INDICES, identity
 from tfteach.ops.core.stack_unstack import brackets
@@ -137,7 +137,7 @@ class ConcatV2(Op):
     def compute(self, xp: ArrayModule, *arrays: Any) -> Any:
         return _concatenate(xp, arrays[:-1], arrays[-1])
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         if len(op.inputs) == 2:
             return [grad, None]
         return [*concat_gradient(op.inputs[:-1], op.inputs[-1], grad), None]
@@ -164,7 +164,7 @@ class Concat(Op):
     def compute(self, xp: ArrayModule, concat_dim: Array, *values: Any) -> Any:
         return _concatenate(xp, values, concat_dim)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         if len(op.inputs) == 2:
             return [None, grad]
         return [None, *concat_gradient(op.inputs[1:], op.inputs[0], grad)]
@@ -210,7 +210,7 @@ class ConcatOffset(MultiOutputOp):
             offsets.append(offset)
         return tuple(offsets)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 
@@ -260,7 +260,7 @@ class Split(MultiOutputOp):
             )
         return _parts(xp, value, axis % value.ndim, self.num_split)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None, concat(list(grads), op.inputs[0])]
 
 
@@ -362,7 +362,7 @@ class SplitV(MultiOutputOp):
         lengths = [whole - known if n == -1 else n for n in lengths]
         return tuple(xp.split(value, np.cumsum(lengths[:-1]).tolist(), axis))
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [concat(list(grads), op.inputs[2]), None, None]
 
 

@@ -18,7 +18,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.gather import gather, position
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
 from tfteach.ops.core.identity_reshape import reshape
@@ -59,7 +59,7 @@ class DynamicPartition(MultiOutputOp):
         parts = partitions.reshape(-1)
         return tuple(rows[parts == i] for i in range(self.num_partitions))
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         data, parts = op.inputs
         prefix = shape(parts)
         count = Prod()(prefix, all_axes(prefix))
@@ -119,12 +119,12 @@ class DynamicStitch(Op):
             merged[where] = part
         return merged
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         count = len(op.inputs) // 2
         if isinstance(grad, IndexedSlices):
             rows = shape(op.outputs[0])[0]
             grad = UnsortedSegmentSum()(grad.values, grad.indices, rows)
-        return [None] * count + [gather(grad, op.inputs[i]) for i in range(count)]
+        return [*[None] * count, *(gather(grad, op.inputs[i]) for i in range(count))]
 
 
 @export("dynamic_partition")

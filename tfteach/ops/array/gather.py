@@ -23,7 +23,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
@@ -107,7 +107,7 @@ class Gather(Op):
     def compute(self, xp: ArrayModule, params: Array, indices: Array) -> Any:
         return _take(xp, params, indices, 0)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         params, indices = op.inputs
         params_shape = _params_shape(params)
         return [_row_gradient(grad, indices, params_shape), None]
@@ -200,7 +200,7 @@ class GatherV2(Op):
         target = range(at, at + inner)
         return xp.moveaxis(found, tuple(source), tuple(target))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         params, indices, axis = op.inputs
         params_shape = _params_shape(params)
         if python_constant_value(axis) == 0:
@@ -357,7 +357,7 @@ class GatherNd(Op):
         check_points(xp, indices, params.shape, "param shape")
         return params[tuple(indices[..., i] for i in range(depth))]
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.array.scatter_nd import ScatterNd
 
         params, indices = op.inputs

@@ -18,7 +18,7 @@ from tfteach.framework.shape_checks import (
     require_scalar,
     require_vector,
 )
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 
 
 class InTopKV2(Op):
@@ -51,7 +51,7 @@ class InTopKV2(Op):
     ) -> Any:
         return in_top(xp, predictions, targets, int(k))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None]
 
 
@@ -80,7 +80,7 @@ class InTopK(Op):
     def compute(self, xp: ArrayModule, predictions: Array, targets: Array) -> Any:
         return in_top(xp, predictions, targets, self.k)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 

@@ -13,7 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
@@ -67,7 +67,7 @@ class NthElement(Op):
         at = width - 1 - at if self.reverse else at
         return xp.partition(input, at, axis=-1)[..., at]
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         is_chosen = equal(expand_dims(op.outputs[0], -1), op.inputs[0])
         chosen = cast(is_chosen, grad.dtype)
         grad = expand_dims(grad, -1)

@@ -19,7 +19,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.slicing import Slice
 from tfteach.ops.core.identity_reshape import INDICES, reshape
 from tfteach.ops.core.shape_ops import rank, shape
@@ -69,7 +69,7 @@ class _Padding(Op, abstract=True):
                 )
         return pairs
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         whole, paddings = op.inputs[:2]
         column = Slice()(paddings, [0, 0], stack([rank(whole), 1]))
         begin = reshape(column, [-1])
@@ -200,7 +200,7 @@ class MirrorPad(_Mirror):
                 input = xp.take(input, positions, axis)
         return input if paddings.any() else input.copy()
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [MirrorPadGrad(self.mode)(grad, op.inputs[1]), None]
 
 
@@ -233,7 +233,7 @@ class MirrorPadGrad(_Mirror):
             input = xp.moveaxis(folded, 0, axis)
         return input
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [MirrorPad(self.mode)(grad, op.inputs[1]), None]
 
 

@@ -15,7 +15,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.gather import GatherNd, check_points
 from tfteach.ops.array.segment_kernels import segment_sum as sum_rows
 from tfteach.ops.array.where_select import merge_by_size
@@ -122,7 +122,7 @@ class ScatterNd(Op):
             total[total == 0] = b""
         return total
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, GatherNd()(grad, op.inputs[0]), None]
 
 
@@ -159,7 +159,7 @@ class TensorScatterUpdate(_TensorScatter):
         result.reshape((count, rows.shape[1]))[numbers] = rows
         return result
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         _, indices, updates = op.inputs
         updates_grad = GatherNd()(grad, indices)
         same = identity(grad)
@@ -179,7 +179,7 @@ class TensorScatterAdd(_TensorScatter):
         numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
         return tensor + sum_rows(xp, rows, numbers, count).reshape(tensor.shape)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         updates_grad = GatherNd()(grad, op.inputs[1])
         return [identity(grad), None, updates_grad]
 
@@ -195,7 +195,7 @@ class TensorScatterSub(_TensorScatter):
         numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
         return tensor - sum_rows(xp, rows, numbers, count).reshape(tensor.shape)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         updates_grad = GatherNd()(grad, op.inputs[1])
         kept = identity(grad)
         return [kept, None, -updates_grad]

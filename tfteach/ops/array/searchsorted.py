@@ -12,7 +12,13 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    Gradient,
+    TensorLike,
+)
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
 
@@ -42,7 +48,7 @@ class _Bound(Op, abstract=True):
             return xp.zeros(values.shape, dtype)
         return xp.stack(rows).astype(dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 

@@ -20,7 +20,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.type_aliases import Array, ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather, position
 from tfteach.ops.array.segment_kernels import reduce_rows
@@ -87,7 +87,7 @@ class SegmentSum(_Segment):
     def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         return sum_rows(xp, data, ids, count)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [gather(grad, op.inputs[1]), None]
 
 
@@ -106,7 +106,7 @@ class SegmentMean(_Segment):
             return (xp.sign(total) * whole).astype(data.dtype)
         return (total / sizes).astype(data.dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         data, ids = op.inputs
         axes = rank(data)
         outer = shape(ids)
@@ -116,7 +116,7 @@ class SegmentMean(_Segment):
         return [gather(scaled, ids), None]
 
 
-def _extreme_gradient(op: Operation, grad: Tensor) -> list[Any]:
+def _extreme_gradient(op: Operation, grad: Tensor) -> list[Gradient]:
     """The gradient, shared equally by the elements equal to the extreme."""
     data, ids = op.inputs
     nothing = zeros_like(data, dtype=data.dtype)
@@ -162,7 +162,7 @@ class _SegmentExtreme(_Segment, abstract=True):
     def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         return _segment_extreme(xp, self.ufunc, data, ids, count)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _extreme_gradient(op, grad)
 
 
@@ -300,7 +300,7 @@ class UnsortedSegmentSum(_Unsorted):
     def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         return sum_rows(xp, data, ids, count)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [_gather_known(grad, op.inputs[1])[0], None, None]
 
 
@@ -328,7 +328,7 @@ class _UnsortedExtreme(_Unsorted, abstract=True):
         start = limit(data.dtype, largest=self.ufunc == "minimum")
         return _unsorted_extreme(xp, self.ufunc, data, ids, count, start)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         data, ids, count = op.inputs
         extremes, clipped, is_known = _gather_known(op.outputs[0], ids)
         is_extreme = Equal()(data, extremes)
@@ -371,7 +371,7 @@ class UnsortedSegmentProd(_Unsorted):
     def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         return reduce_rows(xp, "multiply", data, ids, count, 1)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         data, ids, count = op.inputs
         is_zero = Equal()(data, 0)
         zero_count = UnsortedSegmentSum()(cast(is_zero, int32), ids, count)

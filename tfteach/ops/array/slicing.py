@@ -25,7 +25,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import boolean_mask
 from tfteach.ops.core.constant import constant
@@ -125,7 +125,7 @@ class Slice(Op):
             index.append(builtins.slice(start, start + length))
         return tuple(index)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.array.padding import Pad
 
         whole, begin = op.inputs[0], op.inputs[1]
@@ -343,7 +343,7 @@ class StridedSlice(_Strided):
     def prepared(self, xp: ArrayModule, values: list[Any]) -> Any:
         return _indexed(self.index, values[1:])
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         _, begin, end, strides = op.inputs
         whole = shape(op.inputs[0], out_type=begin.dtype.base_dtype)
         spread = StridedSliceGrad(**self.masks)
@@ -402,7 +402,7 @@ class StridedSliceGrad(_Strided):
         whole[index] = dy
         return whole
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         _, begin, end, strides, _ = op.inputs
         part = StridedSlice(**self.masks)(grad, begin, end, strides)
         return [None, None, None, None, part]

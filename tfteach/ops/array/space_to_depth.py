@@ -22,7 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import INDICES, either
 from tfteach.ops.core.stack_unstack import stack
@@ -98,7 +98,7 @@ class SpaceToDepth(_DepthOp):
 
     aliases: ClassVar[bool] = True
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [DepthToSpace(self.block_size, self.data_format)(grad)]
 
 
@@ -139,7 +139,7 @@ class DepthToSpace(_DepthOp):
         result = blocks.reshape(n, h * size, w * size, depth)
         return result if self.is_channels_last else result.transpose(0, 3, 1, 2)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [SpaceToDepth(self.block_size, self.data_format)(grad)]
 
 
@@ -260,7 +260,7 @@ class SpaceToBatchND(Op):
         batch = padded.shape[0] * int(np.prod(sizes, dtype=int))
         return blocks.reshape(batch, *(split[i] for i in outer), *rest)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [BatchToSpaceND()(grad, op.inputs[1], op.inputs[2]), None, None]
 
 
@@ -332,7 +332,7 @@ class BatchToSpaceND(Op):
             cut.append(slice(before, n - after))
         return pixels[tuple(cut)]
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [SpaceToBatchND()(grad, op.inputs[1], op.inputs[2]), None, None]
 
 

@@ -26,6 +26,7 @@ from tfteach.framework.type_aliases import (
     Array,
     ArrayModule,
     DTypeLike,
+    Gradient,
     ShapeLike,
     TensorLike,
 )
@@ -88,7 +89,7 @@ class Tile(Op):
         # tile(x, ()) would return an array that shares x's memory
         return xp.tile(input, times) if times else input.copy()
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         input, multiples = op.inputs
         input_shape = shape(input, out_type=multiples.dtype.base_dtype)
         pairs = transpose(stack([multiples, input_shape]))
@@ -152,7 +153,7 @@ class BroadcastTo(Op):
             f"Incompatible shapes: {brackets(input)} vs. {shapes.text(wanted)}"
         )
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         input, wanted = op.inputs
         input_shape = shape(input)
         _, axes = BroadcastGradientArgs()(wanted, input_shape)
@@ -186,7 +187,7 @@ class BroadcastArgs(Op):
             raise invalid_argument(f"Incompatible shapes: [{a}] vs. [{b}]") from None
         return np.array(both, s0.dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 
@@ -256,7 +257,7 @@ class OneHot(Op):
             return result
         return xp.ascontiguousarray(xp.moveaxis(result, -1, at))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None, None]
 
 

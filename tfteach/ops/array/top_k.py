@@ -16,7 +16,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.scatter_nd import scatter_nd
 from tfteach.ops.array.top_k_heap import top_of_row
@@ -141,7 +141,7 @@ class TopKV2(MultiOutputOp):
             found[row] = top_of_row(rows[row], count, self.sorted)
         return found.reshape(indices.shape)
 
-    def gradient(self, op: Operation, grad: Tensor, _: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, _: Any) -> list[Gradient]:
         sizes, found = shape(op.inputs[0]), shape(op.outputs[1])
         found_width = gather(cast(found, int64), size(found) - 1)
         rows = reshape(op.outputs[1], stack([-1, found_width]))

@@ -20,7 +20,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import INDICES, either
 from tfteach.ops.core.shape_ops import Rank, rank
@@ -54,7 +54,7 @@ class InvertPermutation(Op):
             inverse[position] = i
         return inverse
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -109,7 +109,7 @@ class Transpose(Op):
             f"{missing} is missing from {{{','.join(map(str, order))}}}."
         )
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [transpose(grad, invert_permutation(op.inputs[1])), None]
 
 
@@ -121,7 +121,7 @@ class ConjugateTranspose(Transpose):
     def compute(self, xp: ArrayModule, x: Array, perm: Array) -> Any:
         return xp.conj(super().compute(xp, x, perm))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         inverse = invert_permutation(op.inputs[1])
         return [transpose(grad, inverse, conjugate=True), None]
 
@@ -253,7 +253,7 @@ class ReverseV2(Op):
             raise invalid_argument(str(error)) from None
         return xp.flip(tensor, axes) if axes else tensor
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [reverse(grad, op.inputs[1]), None]
 
 
@@ -333,7 +333,7 @@ class ReverseSequence(Op):
         found = rows[xp.arange(batch)[:, None], source]
         return xp.moveaxis(found, (0, 1), (self.batch_dim, self.seq_dim))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [self(grad, op.inputs[1]), None]
 
 
@@ -376,7 +376,7 @@ class Roll(Op):
                 raise invalid_argument(f"axis {value} is out of range")
         return xp.roll(input, tuple(shift.reshape(-1).tolist()), tuple(axes))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         _, shift, axis = op.inputs
         return [Roll()(grad, -shift, axis), None, None]
 

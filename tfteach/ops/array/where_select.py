@@ -20,7 +20,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.fill import zeros, zeros_like
 from tfteach.ops.core.identity_reshape import reshape
@@ -68,7 +68,7 @@ class Where(Op):
             raise invalid_argument("WhereOp : Unhandled input dimensions: 0")
         return xp.argwhere(input).astype(np.int64, copy=False)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -121,7 +121,7 @@ class Select(Op):
     def scalar_expression(self, condition: str, t: str, e: str) -> str:
         return f"({t} if {condition} else {e})"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         condition, t, _ = op.inputs
         nothing = zeros_like(t)
         return [None, where(condition, grad, nothing), where(condition, nothing, grad)]
@@ -145,7 +145,7 @@ class SelectV2(Op):
                 f"{brackets(e)} must be broadcastable"
             ) from None
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         condition, t, e = op.inputs
         nothing = zeros([], dtype=grad.dtype.base_dtype)
         t_grad = where_v2(condition, grad, nothing)

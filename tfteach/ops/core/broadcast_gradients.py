@@ -21,7 +21,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 
 
 def after(grad: Any) -> Any:
@@ -91,7 +91,7 @@ class BroadcastGradientArgs(MultiOutputOp):
         first, second = _axes_to_sum(tuple(s0.tolist()), tuple(s1.tolist()))
         return np.array(first, s0.dtype), np.array(second, s0.dtype)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None, None]
 
 

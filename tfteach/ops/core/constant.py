@@ -26,6 +26,7 @@ from tfteach.framework.type_aliases import (
     Array,
     ArrayModule,
     DTypeLike,
+    Gradient,
     ShapeLike,
     TensorLike,
 )
@@ -97,7 +98,7 @@ class Const(Op, role=Role.CONSTANT):
     def compute_on_card(self, xp: ArrayModule) -> Any:
         return xp.asarray(self.value)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return []
 
 
@@ -125,7 +126,7 @@ class Placeholder(Op):
             f"{_proto_name(self.dtype)}{shape}"
         )
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return []
 
 
@@ -148,7 +149,7 @@ class PlaceholderWithDefault(Op):
     def compute(self, xp: ArrayModule, input: Array) -> Any:
         return input
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad]
 
 

@@ -25,7 +25,7 @@ from tfteach.framework.op_traits import Flow, Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.identity_reshape import Identity
 
 
@@ -199,7 +199,7 @@ class NextIteration(_Forward):
     strings_on_gpu: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad]
 
 
@@ -222,7 +222,7 @@ class RefIdentity(_Forward):
     def compute(self, xp: ArrayModule, input: Any) -> Any:
         return input
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad]
 
 
@@ -240,7 +240,7 @@ class LoopCond(_Forward):
     def compute(self, xp: ArrayModule, input: Any) -> Any:
         return input
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 

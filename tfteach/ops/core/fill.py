@@ -23,7 +23,13 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_checks import require_scalar, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    Gradient,
+    TensorLike,
+)
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import INDICES, reshape
 from tfteach.ops.core.shape_ops import shape_internal
@@ -60,7 +66,7 @@ class Fill(Op):
                 raise invalid_argument(f"Dimension {n} must be >= 0")
         return xp.full(wanted, value, dtype=value.dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.math.reduce_functions import reduce_sum
 
         return [None, reduce_sum(grad)]
@@ -81,7 +87,7 @@ class ZerosLike(Op):
             return np.full(x.shape, b"", object)
         return xp.zeros(x.shape, x.dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -102,7 +108,7 @@ class OnesLike(Op):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.ones(x.shape, x.dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 

@@ -21,7 +21,13 @@ from tfteach.framework.op_traits import Folding, Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, KernelContext, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    Gradient,
+    KernelContext,
+    TensorLike,
+)
 from tfteach.ops.core.shape_ops import shape
 
 INDICES = dtypes_of("int32 int64")
@@ -56,7 +62,7 @@ class Identity(_Same, role=Role.IDENTITY):
     def shape_sources(self, op: Operation) -> Sequence[Tensor]:
         return op.inputs[:1]
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad]
 
     def expression(self, input: str) -> str:
@@ -71,7 +77,7 @@ class StopGradient(_Same):
     strings_on_gpu: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -82,7 +88,7 @@ class PreventGradient(_Same):
     message: str = ""
     forwards_input: ClassVar[bool] = True
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         reason = self.message.encode()  # string attributes are bytes
         raise LookupError(f"Gradient explicitly disabled. Reason: {reason!r}")
 
@@ -117,7 +123,7 @@ class IdentityN(MultiOutputOp):
     def compute(self, xp: ArrayModule, *input: Any) -> Any:
         return input
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return list(grads)
 
 
@@ -196,7 +202,7 @@ class Reshape(Op):
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return 0 if shapes.is_full(output) and inputs[0] == output else None
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [reshape_to_input(op, grad), None]
 
 
@@ -274,7 +280,7 @@ class ExpandDims(Op):
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return 0 if shapes.is_full(output) and inputs[0] == output else None
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [reshape_to_input(op, grad), None]
 
 
@@ -323,7 +329,7 @@ class Squeeze(Op):
                 )
         return xp.squeeze(input, tuple({a % input.ndim for a in self.squeeze_dims}))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [reshape_to_input(op, grad)]
 
 

@@ -15,7 +15,7 @@ from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.op_traits import Collection, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import KernelContext
+from tfteach.framework.type_aliases import Gradient, KernelContext
 
 _numbers = itertools.count()
 
@@ -85,7 +85,7 @@ class StackV2(StatefulOp):
             )
         return Stack(self.stack_name or ctx.op.name, int(max_size))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -107,7 +107,7 @@ class StackPushV2(StatefulOp):
         handle.push(elem)
         return elem
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 
@@ -127,7 +127,7 @@ class StackPopV2(StatefulOp):
     def compute(self, ctx: KernelContext, handle: Stack) -> Any:
         return handle.pop()
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 

@@ -25,6 +25,7 @@ from tfteach.framework.type_aliases import (
     Array,
     ArrayModule,
     DTypeLike,
+    Gradient,
     ShapeLike,
     TensorLike,
 )
@@ -56,7 +57,7 @@ class Shape_(Op):  # `Shape` is the type of static shapes
     def compute(self, xp: ArrayModule, input: Array) -> Any:
         return np.array(input.shape, self.out_type.numpy_dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -81,7 +82,7 @@ class ShapeN(MultiOutputOp):
     def compute(self, xp: ArrayModule, *input: Any) -> Any:
         return tuple(np.array(x.shape, self.out_type.numpy_dtype) for x in input)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 
@@ -107,7 +108,7 @@ class Size(Op):
     def compute(self, xp: ArrayModule, input: Array) -> Any:
         return np.array(input.size, self.out_type.numpy_dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -131,7 +132,7 @@ class Rank(Op):
     def compute(self, xp: ArrayModule, input: Array) -> Any:
         return np.array(input.ndim, np.int32)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -156,7 +157,7 @@ class EnsureShape(Op):
             )
         return input
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad]
 
 

@@ -21,7 +21,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.math.cast import Cast
@@ -106,8 +106,8 @@ class Pack(Op):
         if self.axis and not -rank <= self.axis < rank:
             raise invalid_argument(f"axis = {self.axis} not in [{-rank}, {rank})")
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
-        return unstack(grad, len(op.inputs), self.axis)
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
+        return [*unstack(grad, len(op.inputs), self.axis)]
 
 
 class Unpack(MultiOutputOp):
@@ -144,7 +144,7 @@ class Unpack(MultiOutputOp):
             )
         return tuple(xp.moveaxis(value, self.axis, 0))
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [stack(list(grads), axis=self.axis)]
 
 

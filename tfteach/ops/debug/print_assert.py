@@ -27,7 +27,12 @@ from tfteach.framework.op import NoOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, KernelContext, TensorLike
+from tfteach.framework.type_aliases import (
+    ArrayModule,
+    Gradient,
+    KernelContext,
+    TensorLike,
+)
 from tfteach.ops.core.control_flow_ops import is_tensor, with_dependencies
 
 # ---- formatting of values
@@ -146,7 +151,7 @@ class Assert(StatefulOp, NoOutputOp):
             raise invalid_argument(f"assertion failed: {shown}")
         return ()
 
-    def gradient(self, op: Operation) -> list[Any]:
+    def gradient(self, op: Operation) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 
@@ -171,7 +176,7 @@ class Print(StatefulOp):
             print(self.message + shown, file=sys.stderr, flush=True)
         return input
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad] + [None] * (len(op.inputs) - 1)
 
 
@@ -262,7 +267,7 @@ class CheckNumerics(StatefulOp):
             )
         return tensor
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         message = (
             "Not a number (NaN) or infinity (Inf) values detected in gradient. "
             f"{op.get_attr('message')}"

@@ -22,7 +22,12 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import MultiOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.transaction import outside_transactions
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, KernelContext
+from tfteach.framework.type_aliases import (
+    ArrayModule,
+    DTypeLike,
+    Gradient,
+    KernelContext,
+)
 
 
 class Registered:
@@ -145,7 +150,7 @@ class PyFunc(StatefulOp, MultiOutputOp):
     def compute(self, ctx: KernelContext, *inputs: Any) -> tuple[Any, ...]:
         return call_function(self.token, self.Tout, inputs)
 
-    def gradient(self, op: Any, *grads: Any) -> list[Any]:
+    def gradient(self, op: Any, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 
@@ -164,7 +169,7 @@ class PyFuncStateless(MultiOutputOp):
     def compute(self, xp: ArrayModule, *inputs: Any) -> tuple[Any, ...]:
         return call_function(self.token, self.Tout, inputs)
 
-    def gradient(self, op: Any, *grads: Any) -> list[Any]:
+    def gradient(self, op: Any, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 

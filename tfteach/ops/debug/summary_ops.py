@@ -16,7 +16,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.tensor_proto import make_tensor_proto
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.type_aliases import ArrayModule
+from tfteach.framework.type_aliases import ArrayModule, Gradient
 from tfteach.ops.debug.summary_formats import fill_histogram, pixels_of, png, wav
 
 REALS = dtypes_of(
@@ -49,7 +49,7 @@ class _SummaryOp(Op, abstract=True):
     def infer_shape(self, *inputs: Any) -> Shape:
         return ()
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 

@@ -23,7 +23,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.image.color_grad import rgb_to_hsv_gradient
 
 _BLOCK = 1 << 13  # pixels; about ten planes of float32 fit in the cache
@@ -160,7 +160,7 @@ class RGBToHSV(_Conversion):
 
     rule: ClassVar[Rule] = staticmethod(_to_hsv)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [rgb_to_hsv_gradient(op, grad)]
 
 

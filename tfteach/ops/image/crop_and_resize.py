@@ -20,7 +20,7 @@ from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.segment_kernels import segment_sum
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
@@ -220,7 +220,7 @@ class CropAndResize(_Crop):
         inside = over_rows(rows.inside) & over_columns(columns.inside)
         return xp.where(inside, top, F32(self.extrapolation_value))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         image, boxes, box_ind, _ = op.inputs
         shape: Any = image._shape
         if not shapes.is_full(shape):

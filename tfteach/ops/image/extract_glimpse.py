@@ -15,7 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.image.resize import check_length, sized
 
 F32 = np.float32
@@ -100,7 +100,7 @@ class ExtractGlimpse(Op):
         starts: list[list[int]] = np.trunc(places).astype(int).tolist()
         return starts
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None]
 
 

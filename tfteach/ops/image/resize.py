@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.image.resize_weights import (
     F32,
@@ -185,7 +185,7 @@ class ResizeBilinear(_Resize):
     T = WITH_BFLOAT
     table = staticmethod(bilinear)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [ResizeBilinearGrad(*self.attributes)(grad, op.inputs[0]), None]
 
 
@@ -211,7 +211,7 @@ class ResizeBicubic(_Resize):
     table = staticmethod(bicubic)
     on_gpu: ClassVar[bool] = False
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         images = op.inputs[0]
         if images.dtype.base_dtype not in ResizeBicubicGrad.T:
             return [None, None]
@@ -243,7 +243,7 @@ class ResizeNearestNeighbor(_Resize):
     def computed_in(self, images: Any) -> Any:
         return images.dtype
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         images = op.inputs[0]
         shape = images._shape
         if shape is not None and None not in shape[1:3]:

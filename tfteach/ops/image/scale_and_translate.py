@@ -19,7 +19,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 from tfteach.ops.image.resize import (
     WITH_BFLOAT,
     check_images,
@@ -163,7 +163,7 @@ class ScaleAndTranslate(_Scale):
             scaled(images.shape[2], width, *columns), F32,
         )  # fmt: skip
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         images, _, scale, translation = op.inputs
         back = ScaleAndTranslateGrad(*self.attributes)
         return [back(grad, images, scale, translation), None, None, None]

@@ -17,7 +17,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.linalg.adjoint import adjoint
 from tfteach.ops.linalg.matmul import matmul
@@ -64,7 +64,7 @@ class Cholesky(Op):
             ) from None
         return found.astype(input.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         factor = op.outputs[0]
         size = shape(factor)[-1]
         batch = shape(factor)[:-2]

@@ -11,7 +11,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.math.compare import REAL_NUMBERS
 
 
@@ -43,7 +43,7 @@ class Cross(Op):
         turn, back = [1, 2, 0], [2, 0, 1]
         return a[..., turn] * b[..., back] - a[..., back] * b[..., turn]
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         u, v = op.inputs
         return [cross(v, grad), cross(grad, u)]
 

@@ -22,7 +22,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_matrix
 from tfteach.framework.threads import cores, share
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.identity_reshape import expand_dims, reshape, squeeze
 from tfteach.ops.core.shape_ops import shape
@@ -125,7 +125,7 @@ class MatMul(Op):
     def without_transpose(self) -> MatMul | None:
         return MatMul(self.transpose_a) if self.transpose_b else None
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         a, b = conj(op.inputs[0]), conj(op.inputs[1])
         if self.transpose_a:
             first = MatMul(False, True) if not self.transpose_b else MatMul(True, True)
@@ -192,7 +192,7 @@ class BatchMatMulV2(Op):
                 f"{int(self.adj_y)}"
             ) from None
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y = op.inputs
         grad_x, grad_y = _batch_gradient(op, grad)
         if shapes.is_full(x._shape) and x._shape == y._shape:
@@ -203,7 +203,7 @@ class BatchMatMulV2(Op):
         return [grad_x, reshape(reduce_sum(grad_y, ry), sy)]
 
 
-def _batch_gradient(op: Operation, grad: Tensor) -> list[Any]:
+def _batch_gradient(op: Operation, grad: Tensor) -> list[Tensor]:
     x, y = op.inputs
     adj_x, adj_y = op.get_attr("adj_x"), op.get_attr("adj_y")
     if adj_x:
@@ -231,8 +231,8 @@ class BatchMatMul(BatchMatMulV2):
             message = f"In[0].dim({i}) and In[1].dim({i}) must be the same: %s vs %s"
             require(m == n, message, x, y)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
-        return _batch_gradient(op, grad)
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
+        return [*_batch_gradient(op, grad)]
 
 
 def _check_flags(which: str, transpose: bool, adjoint: bool) -> None:

@@ -22,7 +22,13 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    Gradient,
+    TensorLike,
+)
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.core.constant import constant
@@ -64,7 +70,7 @@ class MatrixDiag(Op):
         result[..., xp.arange(n), xp.arange(n)] = diagonal
         return result
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [matrix_diag_part(grad)]
 
 
@@ -86,7 +92,7 @@ class MatrixDiagPart(Op):
             )
         return xp.diagonal(input, axis1=-2, axis2=-1).copy()
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         known = op.inputs[0].static_shape
         matrix = None if known is None else known[-2:]
         if matrix is not None and None not in matrix and matrix[0] == matrix[1]:
@@ -127,7 +133,7 @@ class MatrixSetDiag(Op):
         result[..., xp.arange(n), xp.arange(n)] = diagonal
         return result
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         known = shapes.merge(op.inputs[0].static_shape, grad.static_shape)
         wanted: Any = None
         if known is not None:
@@ -190,7 +196,7 @@ class MatrixBandPart(Op):
         )
         return xp.where(inside, input, input.dtype.type(0))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         _, lower, upper = op.inputs
         return [MatrixBandPart()(grad, lower, upper), None, None]
 
@@ -211,7 +217,7 @@ class Diag(Op):
             raise invalid_argument("Input must be at least rank 1, got 0")
         return xp.diag(diagonal.reshape(-1)).reshape(diagonal.shape + diagonal.shape)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [DiagPart()(grad)]
 
 
@@ -249,7 +255,7 @@ class DiagPart(Op):
         size = int(np.prod(shape))
         return xp.diagonal(input.reshape((size, size))).reshape(shape).copy()
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [Diag()(grad)]
 
 

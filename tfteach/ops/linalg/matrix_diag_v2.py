@@ -18,7 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 from tfteach.ops.core.fill import zeros_like
 
 
@@ -153,7 +153,7 @@ class MatrixDiagV2(Op):
             result[..., at_rows, at_columns] = band[..., i, : steps.size]
         return result
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.linalg.matrix_diag import matrix_diag_part
 
         part = matrix_diag_part(grad, k=op.inputs[1])
@@ -208,7 +208,7 @@ class MatrixDiagPartV2(Op):
             result[..., i, : steps.size] = input[..., at_rows, at_columns]
         return result[..., 0, :] if low == high else result
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.linalg.matrix_diag import matrix_diag, matrix_set_diag
 
         input, k, _ = op.inputs

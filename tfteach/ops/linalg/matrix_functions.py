@@ -19,7 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.array.tile_broadcast import tile
@@ -118,7 +118,7 @@ class MatrixSquareRoot(Op):
     def compute(self, xp: ArrayModule, input: Array) -> Any:
         return _each(square_root, input)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         """The Sylvester equation R dR + dR R = dA, solved as a linear system."""
         root = op.outputs[0]
         sizes = shape(root)

@@ -12,7 +12,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.linalg.adjoint import adjoint
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.linalg.matrix_diag import matrix_band_part
@@ -51,7 +51,7 @@ class Qr(MultiOutputOp):
         q, r = xp.linalg.qr(wide, mode=mode)
         return q.astype(input.dtype, copy=False), r.astype(input.dtype, copy=False)
 
-    def gradient(self, op: Operation, dq: Any, dr: Any) -> list[Any]:
+    def gradient(self, op: Operation, dq: Any, dr: Any) -> list[Gradient]:
         q, r = op.outputs
         if q.dtype.is_complex:
             raise NotImplementedError(f"QrGrad not implemented for dtype: {q.dtype}")

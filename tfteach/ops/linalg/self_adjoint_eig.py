@@ -18,7 +18,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.linalg.adjoint import adjoint
@@ -78,7 +78,7 @@ class SelfAdjointEigV2(MultiOutputOp):
             vectors = xp.empty((0,), dtype)
         return xp.where(is_finite[..., None], values, rest).astype(dtype), vectors
 
-    def gradient(self, op: Operation, grad_e: Tensor, grad_v: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad_e: Tensor, grad_v: Tensor) -> list[Gradient]:
         e = op.outputs[0]
         with control_dependencies([grad_e, grad_v]):
             if self.compute_v:

@@ -19,7 +19,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
@@ -92,7 +92,7 @@ class MatrixInverse(Op):
         result = adjoint_view(xp, inverse) if self.adjoint else inverse
         return result.astype(input.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         inverse = op.outputs[0]
         inner = matmul(grad, inverse, adjoint_b=True)
         return [-matmul(inverse, inner, adjoint_a=True)]
@@ -139,7 +139,7 @@ class MatrixDeterminant(Op):
         check_square(input)
         return xp.asarray(xp.linalg.det(widened(input))).astype(input.dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         a, c = op.inputs[0], op.outputs[0]
         inverse = matrix_inverse(a, adjoint=True)
         factors = reshape(grad * c, concat([shape(c), [1, 1]], 0))
@@ -182,7 +182,7 @@ class LogMatrixDeterminant(MultiOutputOp):
         dtype = input.dtype
         return xp.asarray(sign).astype(dtype), xp.asarray(logarithm).astype(dtype)
 
-    def gradient(self, op: Operation, _: Any, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, _: Any, grad: Tensor) -> list[Gradient]:
         a, c = op.inputs[0], op.outputs[1]
         inverse = matrix_inverse(a, adjoint=True)
         factors = reshape(grad, concat([shape(c), [1, 1]], 0))
@@ -264,7 +264,7 @@ class MatrixSolve(Op):
         )
         return found.astype(matrix.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         grad_b = matrix_solve(op.inputs[0], grad, adjoint=not self.adjoint)
         return [-_outer(self.adjoint, grad_b, op.outputs[0]), grad_b]
 
@@ -334,7 +334,7 @@ class MatrixTriangularSolve(Op):
         found = attempt(_SINGULAR, lambda own: xp.linalg.solve(own, right), left)
         return found.astype(matrix.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         grad_b = matrix_triangular_solve(
             op.inputs[0], grad, lower=self.lower, adjoint=not self.adjoint
         )

@@ -15,7 +15,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_matrix
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.shape_ops import cast
 from tfteach.ops.linalg.matmul import MatMul, matmul
@@ -50,7 +50,7 @@ class SparseMatMul(Op):
         plain = MatMul(self.transpose_a, self.transpose_b)
         return plain.compute(xp, a.astype(np.float32), b.astype(np.float32))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         a, b = op.inputs
         hints = {a: self.a_is_sparse, b: self.b_is_sparse}
         hints[grad] = grad.op.spec.is_mostly_zero

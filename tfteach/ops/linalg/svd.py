@@ -19,7 +19,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.transpose_reverse import matrix_transpose
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
@@ -72,7 +72,7 @@ class Svd(MultiOutputOp):
         # For matrices of zeros these are identity matrices, which TF returns for nan.
         return values, u.astype(dtype), adjoint_view(xp, vh).astype(dtype)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [svd_gradient(op, *grads)]
 
 

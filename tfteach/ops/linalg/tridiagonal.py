@@ -18,7 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.array.padding import pad
@@ -124,7 +124,7 @@ class TridiagonalSolve(Op):
             "partial_pivoting = True."
         )
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         transposed = _transposed(op.inputs[0])
         grad_rhs = TridiagonalSolve(self.partial_pivoting)(transposed, grad)
         return [-_three_diagonals(grad_rhs, op.outputs[0]), grad_rhs]
@@ -216,7 +216,7 @@ class TridiagonalMatMul(Op):
         found[..., 1:, :] += below[..., 1:, :] * rhs[..., :-1, :]
         return found
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         above, main, below = (
             matrix_transpose(own, conjugate=True) for own in op.inputs[:3]
         )

@@ -18,7 +18,13 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, as_shape
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, ShapeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    ArrayModule,
+    DTypeLike,
+    Gradient,
+    ShapeLike,
+    TensorLike,
+)
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.stack_unstack import brackets
 from tfteach.ops.math.compare import NUMBER_TYPES
@@ -51,7 +57,7 @@ class AddN(Op):
             total = xp.add(total, array)
         return total
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad] * len(op.inputs)
 
     def scalar_expression(self, *inputs: Any) -> str | None:
@@ -125,7 +131,7 @@ class AccumulateNV2(Op):
     def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         return AddN().compute(xp, *inputs)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad] * len(op.inputs)
 
 

@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import fill
 from tfteach.ops.core.broadcast_gradients import (
     BroadcastGradientArgs,
@@ -90,7 +90,7 @@ class Add(Binary):
     ) -> int | None:
         return beside(0, inputs, output, values)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _add_gradient(op, grad)
 
     def expression(self, x: str, y: str) -> str:
@@ -115,14 +115,14 @@ class AddV2(Binary):
     ) -> int | None:
         return beside(0, inputs, output, values)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _add_gradient(op, grad)
 
     def expression(self, x: str, y: str) -> str:
         return f"{x} + {y}"
 
 
-def _add_gradient(op: Operation, grad: Tensor) -> list[Any]:
+def _add_gradient(op: Operation, grad: Tensor) -> list[Gradient]:
     x, y = op.inputs
     if all_shapes_known_and_equal(x, y, grad):
         return [grad, grad]
@@ -169,7 +169,7 @@ class Sub(Binary):
     ) -> int | None:
         return beside(0, inputs, output, values, either=False)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y = op.inputs
         if all_shapes_known_and_equal(x, y, grad):
             return [grad, -grad]
@@ -234,7 +234,7 @@ class Pow(Binary):
         is_one = exponent is not None and inputs[0] == output and np.all(exponent == 1)
         return 0 if is_one else None
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.array.where_select import Select
         from tfteach.ops.math.compare import not_equal
         from tfteach.ops.math.complex import conj
@@ -300,7 +300,7 @@ class Maximum(Binary):
     def scalar_expression(self, x: str, y: str) -> str:
         return f"({y} if {x} < {y} else {x})"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.math.compare import greater_equal
 
         return _selected_gradient(op, grad, greater_equal)
@@ -347,7 +347,7 @@ class Minimum(Binary):
     def scalar_expression(self, x: str, y: str) -> str:
         return f"({y} if {x} > {y} else {x})"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.math.compare import less_equal
 
         return _selected_gradient(op, grad, less_equal)
@@ -376,7 +376,7 @@ def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return Minimum()(x, y, name=name)
 
 
-def _selected_gradient(op: Operation, grad: Tensor, selects_x: Any) -> list[Any]:
+def _selected_gradient(op: Operation, grad: Tensor, selects_x: Any) -> list[Gradient]:
     from tfteach.ops.array.where_select import Select
     from tfteach.ops.math.reduce_ops import Sum
 
@@ -403,7 +403,7 @@ class SquaredDifference(Binary):
         d = xp.subtract(x, y)
         return d * xp.conj(d) if d.dtype.kind == "c" else d * d
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.math.multiply import scalar_mul
 
         x, y = op.inputs

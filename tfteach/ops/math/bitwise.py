@@ -12,7 +12,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.math.binary import Binary
 from tfteach.ops.math.unary import Unary
 
@@ -28,7 +28,7 @@ class _Bits(Binary, abstract=True):
     def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return getattr(xp, self.ufunc)(x, y)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 
@@ -81,7 +81,7 @@ class Invert(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.invert(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -102,7 +102,7 @@ class PopulationCount(Op):
             count += (rest >> rest.dtype.type(bit) & rest.dtype.type(1)).astype("u1")
         return count
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 

@@ -20,7 +20,13 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    Gradient,
+    TensorLike,
+)
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.binary import Maximum, Minimum
 
@@ -61,7 +67,7 @@ class Cast(Op):
             x = x.real  # the imaginary part is discarded, as in TF
         return x.astype(target)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         source = op.inputs[0].dtype.base_dtype
         if source in _DIFFERENTIABLE and grad.dtype.base_dtype in _DIFFERENTIABLE:
             return [cast(grad, source)]

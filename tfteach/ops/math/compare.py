@@ -15,7 +15,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.math.binary import Binary
 
 REAL_NUMBERS = dtypes_of(
@@ -35,7 +35,7 @@ class _Compare(Binary, abstract=True):
     signature = "x: T, y: T -> z: bool"
     T = REAL_NUMBERS
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 
@@ -295,7 +295,7 @@ class ApproximateEqual(_Compare):
 
 
 class _Logical(Op, abstract=True):
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 

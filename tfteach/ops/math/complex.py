@@ -22,7 +22,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros_like
@@ -52,7 +52,7 @@ class Real(_Part):
     def compute(self, xp: ArrayModule, input: Array) -> Any:
         return input.real.copy()
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         zero = constant(0, dtype=grad.dtype)
         return [complex(grad, zero)]
 
@@ -94,7 +94,7 @@ class Imag(_Part):
     def compute(self, xp: ArrayModule, input: Array) -> Any:
         return input.imag.copy()
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         zero = constant(0, dtype=grad.dtype)
         return [complex(zero, grad)]
 
@@ -127,7 +127,7 @@ class Angle(_Part):
     def compute(self, xp: ArrayModule, input: Array) -> Any:
         return xp.angle(input)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x = op.inputs[0]
         with after(grad):
             re, im = real(x), imag(x)
@@ -174,7 +174,7 @@ class ComplexAbs(Op):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.abs(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.math.division import div_no_nan
 
         scaled = complex(grad, zeros_like(grad)) * op.inputs[0]
@@ -222,7 +222,7 @@ class Conj(Op):
     def compute(self, xp: ArrayModule, input: Array) -> Any:
         return xp.conj(input)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [conj(grad)]
 
 
@@ -275,7 +275,7 @@ class Complex(Binary):
         whole.real, whole.imag = real, imag
         return whole
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         to_real, to_imag = dynamic_sums(*op.inputs)
         return [to_real(real(grad)), to_imag(imag(grad))]
 

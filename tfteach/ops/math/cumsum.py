@@ -17,7 +17,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, Gradient, TensorLike
 from tfteach.ops.math.compare import NUMBER_TYPES
 
 INDICES = dtypes_of("int32 int64")
@@ -80,7 +80,7 @@ class Cumsum(Scan):
     def scan(self, xp: ArrayModule, x: Any, axis: int) -> Any:
         return xp.cumsum(x, axis=axis, dtype=x.dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         axis, back = op.inputs[1], not self.reverse
         return [cumsum(grad, axis, exclusive=self.exclusive, reverse=back), None]
 
@@ -94,7 +94,7 @@ class Cumprod(Scan):
     def scan(self, xp: ArrayModule, x: Any, axis: int) -> Any:
         return xp.cumprod(x, axis=axis, dtype=x.dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         # As in TF, nan where x is 0.
         x, axis = op.inputs
         product = cumprod(x, axis, exclusive=self.exclusive, reverse=self.reverse)

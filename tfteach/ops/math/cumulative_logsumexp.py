@@ -11,7 +11,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import ArrayModule, DTypeLike, Gradient, TensorLike
 from tfteach.ops.array.where_select import where_v2
 from tfteach.ops.math.compare import greater, less
 from tfteach.ops.math.cumsum import Scan
@@ -30,7 +30,7 @@ class CumulativeLogsumexp(Scan):
     def first(self, dtype: DTypeLike) -> Any:
         return np.finfo(dtype).min  # TF's substitute for ln 0
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, axis = op.inputs
         least = grad.dtype.min
         # The logarithms of the positive and of the negative part.

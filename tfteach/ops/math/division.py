@@ -17,7 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import (
@@ -59,7 +59,7 @@ class RealDiv(Binary):
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return beside(1, inputs, output, values, either=False)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _quotient_gradient(op, grad, RealDiv())
 
     def expression(self, x: str, y: str) -> str:
@@ -89,7 +89,7 @@ def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return RealDiv()(x, y, name=name)
 
 
-def _quotient_gradient(op: Operation, grad: Tensor, over: Any) -> list[Any]:
+def _quotient_gradient(op: Operation, grad: Tensor, over: Any) -> list[Gradient]:
     to_x, to_y = dynamic_sums(*op.inputs)
     x, y = conj(op.inputs[0]), conj(op.inputs[1])
     return [to_x(over(grad, y)), to_y(grad * over(over(-x, y), y))]
@@ -105,7 +105,7 @@ class Div(Binary):
     def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return truncated(xp, x, y) if is_whole(x) else xp.true_divide(x, y)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _quotient_gradient(op, grad, divide)
 
 
@@ -128,7 +128,7 @@ class TruncateDiv(Binary):
             return truncated(xp, x, y)
         return xp.true_divide(x, y)  # TF's kernel does not truncate floats
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 
@@ -169,7 +169,7 @@ class FloorDiv(Binary):
             return xp.floor_divide(x, y)
         return xp.floor(xp.true_divide(x, y))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 
@@ -205,7 +205,7 @@ class DivNoNan(Binary):
     def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return zero_where(xp, y == 0, xp.true_divide(x, y))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
 
         return _quotient_gradient(op, grad, div_no_nan)
 
@@ -219,7 +219,7 @@ class Xdivy(Binary):
     def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return zero_where(xp, x == 0, xp.true_divide(x, y))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y = op.inputs
         to_x, to_y = dynamic_sums(x, y)
         with after(grad):
@@ -265,7 +265,7 @@ class Xlogy(Binary):
     def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return zero_where(xp, x == 0, xp.multiply(x, xp.log(y)))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y = op.inputs
         to_x, to_y = dynamic_sums(x, y)
         with after(grad):

@@ -12,7 +12,7 @@ import numpy as np
 from tfteach.framework.export import export
 from tfteach.framework.op import Piece
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.sparse_tensor import also_sparse
 from tfteach.ops.math.unary import FIELD, Adjoint, Unary, conj, number, reciprocal
@@ -26,7 +26,7 @@ class Exp(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.exp(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [grad * conj(op.outputs[0])]
 
@@ -61,7 +61,7 @@ class Expm1(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.expm1(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [grad * exp(conj(op.inputs[0]))]
 
@@ -96,7 +96,7 @@ class Log(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.log(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [grad * reciprocal(conj(op.inputs[0]))]
 
@@ -131,7 +131,7 @@ class Log1p(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.log1p(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             x = conj(op.inputs[0])
             return [grad * reciprocal(1 + x)]
@@ -180,7 +180,7 @@ class Sigmoid(Unary):
             Piece(lambda y: number(y, 1) / (number(y, 1) + y), "1 / (1 + {0})"),
         )
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [SigmoidGrad()(conj(op.outputs[0]), grad)]
 
@@ -194,7 +194,7 @@ class SigmoidGrad(Adjoint):
     def scalar_expression(self, y: str, dy: str) -> str:
         return f"{dy} * {y} * (1 - {y})"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             a, b = conj(op.inputs[0]), conj(op.inputs[1])
             gb = grad * b
@@ -231,7 +231,7 @@ class Tanh(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.tanh(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [TanhGrad()(conj(op.outputs[0]), grad)]
 
@@ -245,7 +245,7 @@ class TanhGrad(Adjoint):
     def scalar_expression(self, y: str, dy: str) -> str:
         return f"{dy} * (1 - {y} * {y})"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             a, b = conj(op.inputs[0]), conj(op.inputs[1])
             return [grad * -2.0 * b * a, TanhGrad()(a, grad)]

@@ -8,7 +8,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import dynamic_sums
 from tfteach.ops.math.binary import Binary, is_whole
 from tfteach.ops.math.complex import conj
@@ -29,7 +29,7 @@ class FloorMod(Binary):
             refuse_zero(xp, x, y)
         return xp.remainder(x, y)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y = conj(op.inputs[0]), conj(op.inputs[1])
         to_x, to_y = dynamic_sums(x, y)
         floor_xy = FloorDiv()(x, y)

@@ -12,7 +12,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import (
     all_shapes_known_and_equal,
     dynamic_sums,
@@ -35,7 +35,7 @@ class Mul(Binary):
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return beside(1, inputs, output, values)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.math.complex import conj
 
         x, y = op.inputs
@@ -82,7 +82,7 @@ class MulNoNan(Binary):
     def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return zero_where(xp, y == 0, xp.multiply(x, y))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y = op.inputs
         if all_shapes_known_and_equal(x, y, grad):
             return [MulNoNan()(grad, y), MulNoNan()(x, grad)]

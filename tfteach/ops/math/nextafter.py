@@ -7,7 +7,7 @@ from typing import Any
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import fill
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs, after
 from tfteach.ops.core.fill import ones
@@ -27,7 +27,7 @@ class NextAfter(Binary):
     def compute(self, xp: ArrayModule, x1: Array, x2: Array) -> Any:
         return xp.nextafter(x1, x2)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x1, x2 = op.inputs
         s1, s2 = shape(x1), shape(x2)
         r1, r2 = BroadcastGradientArgs()(s1, s2)

@@ -21,7 +21,13 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
-from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    Gradient,
+    TensorLike,
+)
 from tfteach.ops.core.identity_reshape import INDICES
 from tfteach.ops.math.cast import cast
 
@@ -62,7 +68,7 @@ class Range(Op):
         steps[:1] = start
         return xp.asarray(np.cumsum(steps, dtype=dtype))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None]
 
 
@@ -175,7 +181,7 @@ class LinSpace(Op):
         found[-1], found[0] = stop, start  # without rounding, and if one is infinite
         return xp.asarray(found)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None]
 
 

@@ -24,7 +24,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
 from tfteach.framework.threads import LARGE, by_rows, cores, share
-from tfteach.framework.type_aliases import Array, ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import fill
@@ -162,7 +162,7 @@ class Sum(Reduction):
     def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         return summed(xp, input, axes, self.keep_dims)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [spread(op, grad), None]
 
 
@@ -178,7 +178,7 @@ class Mean(Reduction):
             return (sign * (xp.abs(total) // max(count, 1))).astype(input.dtype)
         return total / total.dtype.type(count)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.math.reduce_functions import reduce_prod
 
         wide = spread(op, grad)
@@ -202,14 +202,14 @@ class Prod(Reduction):
     def reduce(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         return input.prod(axis=axes, dtype=input.dtype, keepdims=self.keep_dims)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [_product_gradient(op, grad), None]
 
 
 class _Extreme(Reduction, abstract=True):
     """Max or Min: the gradient is shared equally among ties."""
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.math.reduce_functions import reduce_sum
 
         source, indices = op.inputs
@@ -291,7 +291,7 @@ class EuclideanNorm(Reduction):
         squares = summed(xp, input * xp.conj(input), axes, self.keep_dims)
         return xp.sqrt(squares).astype(input.dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 
@@ -359,7 +359,7 @@ class _Position(Op, abstract=True):
             )
         return axis
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 

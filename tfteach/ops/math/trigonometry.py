@@ -11,7 +11,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import Binary, add, subtract
@@ -26,7 +26,7 @@ class Sin(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.sin(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [grad * cos(conj(op.inputs[0]))]
 
@@ -61,7 +61,7 @@ class Cos(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.cos(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             x = conj(op.inputs[0])
             return [-grad * sin(x)]
@@ -103,7 +103,7 @@ class Tan(Unary):
             )
         return xp.tan(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             secx = reciprocal(cos(conj(op.inputs[0])))
             return [square(secx) * grad]
@@ -139,7 +139,7 @@ class Asin(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arcsin(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [grad * _inverse_root(op, grad)]
 
@@ -181,7 +181,7 @@ class Acos(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arccos(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             inverse = _inverse_root(op, grad)
             return [-grad * inverse]
@@ -217,7 +217,7 @@ class Atan(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arctan(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             x2 = square(conj(op.inputs[0]))
             one = constant(1, dtype=grad.dtype)
@@ -254,7 +254,7 @@ class Sinh(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.sinh(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [grad * cosh(conj(op.inputs[0]))]
 
@@ -289,7 +289,7 @@ class Cosh(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.cosh(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [grad * sinh(conj(op.inputs[0]))]
 
@@ -324,7 +324,7 @@ class Asinh(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arcsinh(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [grad / cosh(conj(op.outputs[0]))]
 
@@ -359,7 +359,7 @@ class Acosh(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arccosh(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [grad / sinh(conj(op.outputs[0]))]
 
@@ -394,7 +394,7 @@ class Atanh(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arctanh(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             x2 = square(conj(op.inputs[0]))
             one = constant(1, dtype=grad.dtype)
@@ -432,7 +432,7 @@ class Atan2(Binary):
     def compute(self, xp: ArrayModule, y: Array, x: Array) -> Any:
         return xp.arctan2(y, x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         # As in TF, the gradient is not summed over broadcast axes.
         y, x = op.inputs
         with after(grad):

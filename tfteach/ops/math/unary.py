@@ -13,7 +13,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros
@@ -73,7 +73,7 @@ class Neg(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.negative(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [-grad]
 
     def expression(self, x: str) -> str:
@@ -112,7 +112,7 @@ class Abs(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.abs(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad * sign(op.inputs[0])]
 
 
@@ -133,7 +133,7 @@ class Sign(Unary):
             sign = xp.where(xp.isnan(x), x.dtype.type(0), sign)
         return sign
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x = op.inputs[0]
         return [zeros(shape(x), x.dtype)]
 
@@ -170,7 +170,7 @@ class Square(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.multiply(x, x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.math.multiply import multiply
 
         with after(grad):
@@ -213,7 +213,7 @@ class Sqrt(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.sqrt(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [SqrtGrad()(op.outputs[0], grad)]
 
 
@@ -246,7 +246,7 @@ class SqrtGrad(Adjoint):
     def compute(self, xp: ArrayModule, y: Array, dy: Array) -> Any:
         return number(y, 0.5) * dy / xp.conj(y)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         a, y = op.inputs[0], op.outputs[0]
         with after(grad):
             ga = grad / a
@@ -261,7 +261,7 @@ class Rsqrt(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return number(x, 1) / xp.sqrt(x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [RsqrtGrad()(op.outputs[0], grad)]
 
 
@@ -294,7 +294,7 @@ class RsqrtGrad(Adjoint):
         y = xp.conj(y)
         return number(y, -0.5) * dy * y * (y * y)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         a, b = op.inputs
         with after(grad):
             ca, cg = conj(a), conj(grad)
@@ -310,7 +310,7 @@ class Reciprocal(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.reciprocal(x) if x.dtype.kind in "iu" else number(x, 1) / x
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [ReciprocalGrad()(op.outputs[0], grad)]
 
 
@@ -347,7 +347,7 @@ class ReciprocalGrad(Adjoint):
         y = xp.conj(y)
         return -y * dy * y
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         b = op.inputs[1]
         with after(grad):
             ca, cg = conj(op.inputs[0]), conj(grad)

@@ -19,7 +19,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import fill, shape_ops
@@ -75,7 +75,7 @@ class Relu(_Activation):
         # Equals NumPy's maximum bitwise: NaN is preserved, -0 becomes 0.
         return f"(0 if {features} <= 0 else {features})"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [ReluGrad()(grad, op.outputs[0])]
 
 
@@ -98,7 +98,7 @@ class ReluGrad(_ActivationGrad):
     def scalar_expression(self, gradients: str, features: str) -> str:
         return f"{gradients} * (1 if {features} > 0 else 0)"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x = op.inputs[1]
         return [ReluGrad()(grad, x), _zeros_as(x)]
 
@@ -113,7 +113,7 @@ class Relu6(_Activation):
         kind = features.dtype.type
         return xp.minimum(xp.maximum(features, kind(0)), kind(6))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [Relu6Grad()(grad, op.outputs[0])]
 
 
@@ -129,7 +129,7 @@ class Relu6Grad(_ActivationGrad):
     def compute(self, xp: ArrayModule, gradients: Array, features: Array) -> Any:
         return gradients * ((features > 0) & (features < 6))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x = op.inputs[1]
         return [Relu6Grad()(grad, x), _zeros_as(x)]
 
@@ -143,7 +143,7 @@ class Elu(_Activation):
     def compute(self, xp: ArrayModule, features: Array) -> Any:
         return xp.where(features < 0, xp.expm1(features), features)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [EluGrad()(grad, op.outputs[0])]
 
 
@@ -162,7 +162,7 @@ class EluGrad(_ActivationGrad):
     def compute(self, xp: ArrayModule, gradients: Array, outputs: Array) -> Any:
         return xp.where(outputs < 0, (outputs + 1) * gradients, gradients)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         y = op.inputs[1]
         by_gradient = EluGrad()(grad, y)
         bent = where(y < 0, grad * op.inputs[0], fill.zeros_like(y))
@@ -180,7 +180,7 @@ class Selu(_Activation):
         scale, below = kind(SELU_SCALE), kind(SELU_SCALE_ALPHA)
         return xp.where(features < 0, below * xp.expm1(features), scale * features)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [SeluGrad()(grad, op.outputs[0])]
 
 
@@ -203,7 +203,7 @@ class SeluGrad(_ActivationGrad):
         )
         return gradients * slope
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         y = op.inputs[1]
         by_gradient = SeluGrad()(grad, y)
         bent = where(y < 0.0, grad * op.inputs[0], fill.zeros_like(y))
@@ -222,7 +222,7 @@ class LeakyRelu(_Activation):
         slope = features.dtype.type(np.float32(self.alpha))  # attributes are float32
         return xp.where(features > 0, features, features * slope)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [LeakyReluGrad(self.alpha)(grad, op.inputs[0])]
 
 
@@ -241,7 +241,7 @@ class LeakyReluGrad(_ActivationGrad):
         slope = gradients.dtype.type(np.float32(self.alpha))
         return xp.where(features > 0, gradients, gradients * slope)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x = op.inputs[1]
         return [LeakyReluGrad(self.alpha)(grad, x), _zeros_as(x)]
 
@@ -257,7 +257,7 @@ class Softplus(_Activation):
         positive = xp.maximum(features, features.dtype.type(0))
         return positive + xp.log1p(xp.exp(-abs(features)))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad * sigmoid(op.inputs[0])]
 
 
@@ -270,7 +270,7 @@ class SoftplusGrad(_ActivationGrad):
     def compute(self, xp: ArrayModule, gradients: Array, features: Array) -> Any:
         return gradients / (xp.exp(-features) + 1)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         dy, x = op.inputs
         with get_default_graph().control_dependencies([grad]):
             by_gradient = SoftplusGrad()(grad, x)
@@ -290,7 +290,7 @@ class Softsign(_Activation):
     def expression(self, features: str) -> str:
         return f"{features} / (abs({features}) + 1)"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [SoftsignGrad()(grad, op.inputs[0])]
 
 

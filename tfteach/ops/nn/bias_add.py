@@ -18,7 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.core import fill, shape_ops
@@ -68,7 +68,7 @@ class BiasAdd(Op):
     def scalar_expression(self, value: str, bias: str) -> str | None:
         return f"{value} + {bias}" if self.data_format == "NHWC" else None
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad, BiasAddGrad(self.data_format)(grad)]
 
 
@@ -97,7 +97,7 @@ class BiasAddV1(Op):
     def compute(self, xp: ArrayModule, value: Array, bias: Array) -> Any:
         return BiasAdd().compute(xp, value, bias)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         axes = range_of(shape_ops.rank(grad) - 1)
         return [grad, reduce_sum(grad, axes)]
 
@@ -135,7 +135,7 @@ class BiasAddGrad(Op):
             rows = out_backprop.reshape(count, out_backprop.shape[-1])
         return rows.sum(axis=0, dtype=dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         shape, bias_shape = shape_ops.shape(op.inputs[0]), shape_ops.shape(grad)
         ones_like = fill.ones_like
         if self.data_format == "NCHW":

@@ -18,7 +18,13 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, KernelContext, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    Gradient,
+    KernelContext,
+    TensorLike,
+)
 from tfteach.ops.nn import candidate_sampling as kernels
 from tfteach.ops.random.philox import Stream
 from tfteach.ops.random.random_ops import seeds_of
@@ -72,7 +78,7 @@ class _CandidateSampler(StatefulOp, MultiOutputOp, abstract=True):
         reserved = _BLOCKS * self.num_sampled
         return kernels.Batches(stream, reserved, likely, ahead), sampler
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None]
 
 
@@ -272,7 +278,7 @@ class ComputeAccidentalHits(MultiOutputOp):
         rows = (hits // max(self.num_true, 1)).astype(np.int32)
         return rows, order[at[hits]], np.full(len(hits), _NOTHING, np.float32)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None, None]
 
 

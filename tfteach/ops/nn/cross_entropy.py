@@ -20,7 +20,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array import slicing
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
@@ -87,7 +87,7 @@ class SoftmaxCrossEntropyWithLogits(MultiOutputOp):
 
     def gradient(
         self, op: Operation, grad_loss: Tensor, grad_grad: Tensor
-    ) -> list[Any]:
+    ) -> list[Gradient]:
         grad = _scale_rows(grad_loss, op.outputs[1])
         logits = op.inputs[0]
         if grad_grad is not None and not _is_zero(grad_grad):
@@ -143,7 +143,9 @@ class SparseSoftmaxCrossEntropyWithLogits(MultiOutputOp):
         backprop[bad] = xp.nan
         return loss, backprop
 
-    def gradient(self, op: Operation, grad: Tensor, grad_grad: Tensor) -> list[Any]:
+    def gradient(
+        self, op: Operation, grad: Tensor, grad_grad: Tensor
+    ) -> list[Gradient]:
         # The output is a gradient; differentiating it again would be wrong.
         backprop = prevent_gradient(
             op.outputs[1],

@@ -20,7 +20,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.nn.ctc_loss import FLOATS, check_sequences
 
@@ -78,7 +78,7 @@ class CTCGreedyDecoder(MultiOutputOp):
         rows = [best[is_emitted[:, i], i].tolist() for i in range(batch)]
         return *_sparse(rows), total.astype(inputs.dtype)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None, None]
 
 
@@ -129,7 +129,7 @@ class CTCBeamSearchDecoder(MultiOutputOp):
         columns = list(zip(*found, strict=True))
         return *columns[0], *columns[1], *columns[2], total
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None, None]
 
 

@@ -18,7 +18,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_matrix, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.identity_reshape import expand_dims, prevent_gradient
 from tfteach.ops.core.sparse_tensor import SparseTensor
@@ -211,7 +211,7 @@ class CTCLoss(MultiOutputOp):
         both[outputs == -np.inf] = -np.inf
         return both
 
-    def gradient(self, op: Operation, grad_loss: Tensor, _: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad_loss: Tensor, _: Any) -> list[Gradient]:
         once = prevent_gradient(
             op.outputs[1],
             message="Currently there is no way to take the second  derivative of "

@@ -20,7 +20,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.constant import constant
 from tfteach.ops.windows import conv_geometry as geometry
@@ -123,7 +123,7 @@ class _Forward(_FusedBatchNorm, abstract=True):
                         f"{name} must be empty for training{shapes.text(vector.shape)}"
                     )
 
-    def gradient(self, op: Operation, grad: Tensor, *_: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, *_: Any) -> list[Gradient]:
         kind = _GRADIENT_OF[type(self)]
         x, scale = op.inputs[:2]
         extra = op.outputs[5:]

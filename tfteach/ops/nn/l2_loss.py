@@ -13,7 +13,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.multiply import multiply
@@ -35,7 +35,7 @@ class L2Loss(Op):
         flat = t.reshape(-1)
         return t.dtype.type(0.5) * xp.dot(flat, flat)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [op.inputs[0] * grad]
 
 

@@ -14,7 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 
 SHORT_FLOATS = dtypes_of("half bfloat16 float32")
 
@@ -69,7 +69,7 @@ class LRN(_LRN):
         scale = xp.power(self.norm(xp, wide), wide.dtype.type(-self.beta))
         return (wide * scale).astype(input.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [LRNGrad(*self.attributes)(grad, op.inputs[0], op.outputs[0])]
 
 

@@ -15,7 +15,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.linalg.matmul import matmul
@@ -170,7 +170,7 @@ class LSTMBlockCell(_Forward):
         gates = xp.concatenate([x, h_prev], axis=1) @ w + b
         return self._step(xp, gates, cs_prev, wci, wcf, wco)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         x, cs_prev, h_prev, w = op.inputs[:4]
         batch, depth = shapes.with_rank(x._shape, 2)
         units = shapes.with_rank(cs_prev._shape, 2)[1]
@@ -264,7 +264,7 @@ class BlockLSTM(_Forward):
             cs_prev, h_prev = made[1], made[6]
         return found
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         found = BlockLSTMGrad(self.use_peephole)(
             *op.inputs, *op.outputs, grads[1], grads[6]
         )
@@ -395,7 +395,7 @@ class GRUBlockCell(_Gru):
         c = xp.tanh(xp.concatenate([x, h_prev * r], axis=1) @ w_c + b_c)
         return r, u, c, u * h_prev + (1 - u) * c
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         (x, h_prev, *_), (r, u, c, _) = op.inputs, op.outputs
         of_x, of_h, dc, dgates = GRUBlockCellGrad()(*op.inputs, r, u, c, grads[3])
         of_gates = matmul(concat([x, h_prev], 1), dgates, transpose_a=True)

@@ -17,7 +17,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import by_rows
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import shape_ops
@@ -87,7 +87,7 @@ class Softmax(_Softmax):
         _check_rank(logits)
         return _softmax(xp, logits)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         softmax = op.outputs[0]
         total = reduce_sum(grad * softmax, -1, keepdims=True)
         return [(grad - total) * softmax]
@@ -107,7 +107,7 @@ class LogSoftmax(_Softmax):
         _check_rank(logits)
         return _log_softmax(xp, logits)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         softmax = exp(op.outputs[0])
         return [grad - reduce_sum(grad, -1, keepdims=True) * softmax]
 

@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, T
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, T
 
 
 class _FakeQuant(Op, abstract=True):
@@ -83,7 +83,7 @@ class FakeQuantWithMinMaxArgs(_ByArgs):
     def compute(self, xp: ArrayModule, inputs: Array) -> Any:
         return self._rounded(inputs, *self._range)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [FakeQuantWithMinMaxArgsGradient(*self.attributes)(grad, op.inputs[0])]
 
 
@@ -125,7 +125,7 @@ class FakeQuantWithMinMaxVars(_ByVars):
     def compute(self, xp: ArrayModule, inputs: Array, low: Array, high: Array) -> Any:
         return self._rounded(inputs, low, high)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         slopes = FakeQuantWithMinMaxVarsGradient(*self.attributes)
         return list(slopes(grad, *op.inputs))
 
@@ -166,7 +166,7 @@ class FakeQuantWithMinMaxVarsPerChannel(_ByVars):
         _check_channels(inputs, low, high)
         return self._rounded(inputs, low, high)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         slopes = FakeQuantWithMinMaxVarsPerChannelGradient(*self.attributes)
         return list(slopes(grad, *op.inputs))
 

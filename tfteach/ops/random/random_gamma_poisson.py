@@ -30,6 +30,7 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import (
     Array,
     DTypeLike,
+    Gradient,
     KernelContext,
     TensorLike,
 )
@@ -87,7 +88,7 @@ class RandomGamma(_PerParameter):
         found = self._draw(ctx, gammas, shape, np.asarray(alpha))
         return ctx.xp.asarray(found, np.asarray(alpha).dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         # The derivative of the samples by `alpha`.
         sizes, alpha = op.inputs
         with after(grad):
@@ -120,7 +121,7 @@ class RandomPoissonV2(_PerParameter):
         found = self._draw(ctx, poissons, shape, np.asarray(rate))
         return ctx.xp.asarray(found, self.dtype.numpy_dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 

@@ -26,6 +26,7 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import (
     Array,
     DTypeLike,
+    Gradient,
     KernelContext,
     ShapeLike,
     TensorLike,
@@ -109,7 +110,7 @@ class _RandomOp(StatefulOp, abstract=True):
         numbers = type(self).draw(generator, count, dtype)
         return ctx.xp.asarray(numbers.astype(dtype, copy=False).reshape(sizes))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -188,7 +189,7 @@ class RandomUniformInt(StatefulOp):
         numbers = philox.uniform_int(generator, count, low, high, dtype)
         return ctx.xp.asarray(numbers.reshape(sizes))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None]
 
 
@@ -260,7 +261,7 @@ class Multinomial(StatefulOp):
             )
         return count
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 

@@ -30,6 +30,7 @@ from tfteach.framework.type_aliases import (
     Array,
     ArrayModule,
     DTypeLike,
+    Gradient,
     ShapeLike,
     TensorLike,
 )
@@ -84,7 +85,7 @@ class _Stateless(Op, abstract=True):
         numbers = type(self).draw(generator_of(seed), count, dtype)
         return xp.asarray(numbers.astype(dtype, copy=False).reshape(sizes))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 
@@ -152,7 +153,7 @@ class StatelessRandomUniformInt(Op):
         numbers = philox.uniform_int(generator_of(seed), count, low, high, dtype)
         return xp.asarray(numbers.reshape(sizes))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None, None]
 
 
@@ -197,7 +198,7 @@ class StatelessMultinomial(Op):
         drawn = philox.choices(generator_of(seed), np.asarray(logits), count)
         return xp.asarray(drawn.astype(kind))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None]
 
 

@@ -19,7 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.padding import pad
 from tfteach.ops.array.tile_broadcast import tile
@@ -69,7 +69,7 @@ class _Complex(_Transform, abstract=True):
         axes = tuple(range(-self.axes, 0))
         return getattr(xp.fft, self.function)(input, axes=axes).astype(input.dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         size = reduce_prod(shape(grad)[-self.axes :])
         back = self.inverse()
         if self.divides:
@@ -187,7 +187,7 @@ class RFFT(_Forward):
 
     axes: ClassVar[int] = 1
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _forward_gradient(op, grad, 1, irfft)
 
 
@@ -196,7 +196,7 @@ class RFFT2D(_Forward):
 
     axes: ClassVar[int] = 2
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _forward_gradient(op, grad, 2, irfft2d)
 
 
@@ -211,7 +211,7 @@ class IRFFT(_Backward):
 
     axes: ClassVar[int] = 1
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _backward_gradient(op, grad, 1, rfft)
 
 
@@ -220,7 +220,7 @@ class IRFFT2D(_Backward):
 
     axes: ClassVar[int] = 2
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _backward_gradient(op, grad, 2, rfft2d)
 
 
@@ -230,7 +230,9 @@ class IRFFT3D(_Backward):
     axes: ClassVar[int] = 3
 
 
-def _forward_gradient(op: Operation, grad: Tensor, axes: int, back: Any) -> list[Any]:
+def _forward_gradient(
+    op: Operation, grad: Tensor, axes: int, back: Any
+) -> list[Gradient]:
     """The inverse transform, plus the contribution of the omitted half."""
     length = op.inputs[1]
     sizes = shape(op.inputs[0])
@@ -271,7 +273,7 @@ def _dft_matrix(length: Any) -> Tensor:
 
 def _backward_gradient(
     op: Operation, grad: Tensor, axes: int, onward: Any
-) -> list[Any]:
+) -> list[Gradient]:
     """The forward transform, doubled where one value represents two conjugates."""
     length = op.inputs[1]
     is_odd = floormod(length[-1], 2)

@@ -18,7 +18,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_sparse
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.sparse_tensor import (
     SparseTensor,
     SparseTensorLike,
@@ -115,7 +115,7 @@ class _SetOperation(MultiOutputOp, abstract=True):
             np.array((*shape_a[:-1], most), np.int64),
         )
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 
@@ -197,7 +197,7 @@ class SetSize(Op):
             sizes[place] = len(members)
         return sizes
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None] * 3
 
 

@@ -18,7 +18,7 @@ from tfteach.framework.operation import Operation
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.sparse.coo_arrays import NUMBERS, REALS, flat, summed_by_place, unflat
 from tfteach.ops.sparse.sparse_dense_math import (
@@ -95,7 +95,7 @@ class SparseAdd(MultiOutputOp):
         indices = unflat(places[kept], a_shape)
         return indices, values[kept], np.array(a_shape, np.int64)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         a_indices, b_indices = op.inputs[0], op.inputs[3]
         a, b = SparseAddGrad()(grads[1], a_indices, b_indices, op.outputs[0])
         a.set_shape(op.inputs[1].shape)
@@ -268,7 +268,7 @@ class Pairwise(MultiOutputOp, abstract=True):
     def combine(self, a: Any, b: Any) -> Any:
         raise NotImplementedError
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         raise NotImplementedError(
             f"Gradient for {self.op_type} is currently not implemented yet."
         )

@@ -22,7 +22,7 @@ from tfteach.framework.shape_checks import (
     require_sparse,
     require_vector,
 )
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
@@ -211,7 +211,7 @@ class SparseConcat(SparseShapeOp, MultiOutputOp):
         order = np.lexsort(joined.T[::-1])
         return joined[order], np.concatenate(values)[order], whole
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 

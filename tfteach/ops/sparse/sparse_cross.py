@@ -19,7 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, TensorLike
+from tfteach.framework.type_aliases import ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.cast import cast
 from tfteach.ops.sparse.sparse_shape import SparseShapeOp
@@ -125,7 +125,7 @@ class SparseCross(SparseShapeOp, MultiOutputOp):
         # Without buckets, the largest int64: no hash is negative.
         return result % (self.num_buckets or _MOST)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 

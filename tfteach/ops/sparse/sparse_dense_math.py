@@ -26,7 +26,7 @@ from tfteach.framework.shape_checks import (
     require_stored_entries,
     require_vector,
 )
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.gather_nd import gather_nd
@@ -223,7 +223,7 @@ class SparseTensorDenseMatMul(Op):
                 f"(>={limit})"
             )
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         indices, values, a_shape, b = op.inputs
         if values.dtype.is_complex:
             raise NotImplementedError(
@@ -335,7 +335,7 @@ class SparseTensorDenseAdd(Op):
         np.add.at(total, tuple(a_indices.T), a_values)
         return total
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, gather_nd(grad, op.inputs[0]), None, grad]
 
 
@@ -385,7 +385,7 @@ class CwiseOp(Op, abstract=True):
     def combine(self, values: Any, dense: Any) -> Any:
         raise NotImplementedError
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.sparse.sparse_add import sparse_add
 
         indices, values, sp_shape, dense = op.inputs

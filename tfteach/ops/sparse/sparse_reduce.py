@@ -23,7 +23,7 @@ from tfteach.framework.shape_checks import (
     require_stored_entries,
     require_vector,
 )
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
@@ -177,7 +177,7 @@ class SparseReduceSum(ToDense):
 
     T = NUMBERS
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         indices, _, shape, axes = op.inputs
         kept = reduced_shape(shape, axes)
         grad = reshape(grad, kept)
@@ -359,7 +359,7 @@ class SparseSoftmax(Op):
         np.add.at(sums, group, powers)
         return powers / sums[group]
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         indices, _, shape = op.inputs
         output = op.outputs[0]
         sp_output = SparseTensor(indices, output, shape)

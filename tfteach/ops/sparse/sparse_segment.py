@@ -15,7 +15,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.segment_kernels import segment_sum
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
@@ -140,7 +140,7 @@ _NUMBERED = (
 )
 
 
-def _sum_gradient(op: Operation, grad: Tensor) -> list[Any]:
+def _sum_gradient(op: Operation, grad: Tensor) -> list[Gradient]:
     data, indices, ids, *count = op.inputs
     rows = shape(data)[0]
     found = UnsortedSegmentSum()(gather(grad, ids), indices, rows)
@@ -153,7 +153,7 @@ class SparseSegmentSum(_Sparse):
     signature = _PLAIN
     T = _REAL
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _sum_gradient(op, grad)
 
 
@@ -163,7 +163,7 @@ class SparseSegmentSumWithNumSegments(_Counted):
     signature = _NUMBERED
     T = _REAL
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _sum_gradient(op, grad)
 
 
@@ -228,7 +228,7 @@ class SparseSegmentSqrtNGrad(_SparseGrad):
     power: ClassVar[float] = 0.5
 
 
-def _share_gradient(kind: Op, op: Operation, grad: Tensor) -> list[Any]:
+def _share_gradient(kind: Op, op: Operation, grad: Tensor) -> list[Gradient]:
     data, indices, ids, *count = op.inputs
     rows = shape(data)[0]
     return [kind(grad, indices, ids, rows), None, None, *[None for _ in count]]
@@ -241,7 +241,7 @@ class SparseSegmentMean(_Sparse):
     T = _FLOATS
     power: ClassVar[float] = 1.0
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _share_gradient(SparseSegmentMeanGrad(), op, grad)
 
 
@@ -252,7 +252,7 @@ class SparseSegmentMeanWithNumSegments(_Counted):
     T = _FLOATS
     power: ClassVar[float] = 1.0
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _share_gradient(SparseSegmentMeanGrad(), op, grad)
 
 
@@ -263,7 +263,7 @@ class SparseSegmentSqrtN(_Sparse):
     T = _FLOATS
     power: ClassVar[float] = 0.5
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _share_gradient(SparseSegmentSqrtNGrad(), op, grad)
 
 
@@ -274,7 +274,7 @@ class SparseSegmentSqrtNWithNumSegments(_Counted):
     T = _FLOATS
     power: ClassVar[float] = 0.5
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return _share_gradient(SparseSegmentSqrtNGrad(), op, grad)
 
 

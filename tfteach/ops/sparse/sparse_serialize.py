@@ -22,7 +22,13 @@ from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.protos.wire_format import chunk, read_varint, varint
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    Gradient,
+    TensorLike,
+)
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
 from tfteach.ops.sparse.coo_arrays import check_ordered
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
@@ -91,7 +97,7 @@ class _SerializeOp(SparseShapeOp, abstract=True):
                 "are not supported: serialize to strings"
             )
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None] * 3
 
 
@@ -173,7 +179,7 @@ class DeserializeSparse(SparseShapeOp, MultiOutputOp):
             )
         return _joined(serialized, self.dtype, serialized.ndim > 1)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None]
 
 
@@ -195,7 +201,7 @@ class DeserializeManySparse(SparseShapeOp, MultiOutputOp):
             serialized = serialized[None]
         return _joined(serialized, self.dtype, True)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None]
 
 

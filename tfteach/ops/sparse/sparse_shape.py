@@ -26,7 +26,7 @@ from tfteach.framework.shape_checks import (
     require_sparse,
     require_vector,
 )
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import Concat, ConcatOffset, ConcatV2
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.transpose_reverse import invert_permutation
@@ -77,7 +77,7 @@ class SparseReorder(SparseShapeOp, MultiOutputOp):
         order = np.lexsort(indices.T[::-1]) if indices.shape[1] else slice(None)
         return indices[order], values[order]
 
-    def gradient(self, op: Operation, _: Any, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, _: Any, grad: Tensor) -> list[Gradient]:
         indices, _values, size = op.inputs
         entries = range_of(shape(indices)[0])
         ordered = sparse_reorder(SparseTensor(indices, entries, size))
@@ -159,7 +159,7 @@ class SparseReshape(SparseShapeOp, MultiOutputOp):
             )
         return unflat(flat(indices, size), new), np.array(new, np.int64)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None, None, None]
 
 
@@ -270,7 +270,7 @@ class SparseSlice(SparseShapeOp, MultiOutputOp):
         sizes = np.clip(np.minimum(size, shape - start), 0, None)
         return indices[inside] - start, values[inside], sizes
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         indices, values, _, start, _ = op.inputs
         grad = SparseSliceGrad()(grads[1], indices, start, op.outputs[0])
         grad.set_shape(values.shape)
@@ -418,7 +418,7 @@ class SparseFillEmptyRows(SparseShapeOp, MultiOutputOp):
         filled = np.concatenate([values, fillers])[order]
         return every[order], filled, empty, places[: len(indices)]
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         values, default = SparseFillEmptyRowsGrad()(op.outputs[3], grads[1])
         return [None, values, None, default]
 

@@ -14,7 +14,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar, require_vector
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.gather import GatherNd
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import INDICES
@@ -94,7 +94,7 @@ class SparseToDense(Op):
         if self.validate_indices:
             check_ordered(xp, rows, whole)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         indices, output_shape = op.inputs[:2]
         values_grad = GatherNd()(grad, indices)
         rest = reduce_sum(grad) - reduce_sum(values_grad)

@@ -13,7 +13,7 @@ import numpy as np
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import Array, ArrayModule, T, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, T, TensorLike
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.fill import zeros_like
@@ -32,7 +32,7 @@ class BesselI0e(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return special(xp, "i0e", x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y = op.inputs[0], op.outputs[0]
         with after(grad):
             return [grad * (bessel_i1e(x) - sign(x) * y)]
@@ -46,7 +46,7 @@ class BesselI1e(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return special(xp, "i1e", x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y = op.inputs[0], op.outputs[0]
         with after(grad):
             # At 0 the formula would divide by 0; the derivative is 1/2.

@@ -13,7 +13,7 @@ from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.sparse_tensor import also_sparse
@@ -54,7 +54,7 @@ class Erf(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return special(xp, "erf", x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         factor = constant(2 / math.sqrt(math.pi), dtype=grad.dtype)
         with after(grad):
             x = conj(op.inputs[0])
@@ -92,7 +92,7 @@ class Erfc(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return special(xp, "erfc", x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         factor = constant(-2 / math.sqrt(math.pi), dtype=grad.dtype)
         with after(grad):
             x = conj(op.inputs[0])
@@ -133,7 +133,7 @@ class Lgamma(Unary):
         # At -inf SciPy returns -inf, TensorFlow inf, as for all large negative numbers.
         return special(xp, "gammaln", xp.maximum(x, _LOWEST[x.dtype]))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             return [grad * digamma(conj(op.inputs[0]))]
 
@@ -174,7 +174,7 @@ class Digamma(Unary):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return psi(xp, x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
             x = conj(op.inputs[0])
             one = constant(1, dtype=x.dtype)
@@ -220,7 +220,7 @@ class Zeta(Binary):
     def compute(self, xp: ArrayModule, x: Array, q: Array) -> Any:
         return hurwitz(xp, x, q)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, q = op.inputs
         _, to_q = dynamic_sums(x, q)
         with after(grad):
@@ -264,7 +264,7 @@ class Polygamma(Binary):
         found = xp.where(a == 0, psi(xp, x), higher)
         return xp.where(a == xp.floor(a), found, a.dtype.type(math.nan))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         n, x = op.inputs
         _, to_x = dynamic_sums(n, x)
         with after(grad):

@@ -23,7 +23,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.broadcast_gradients import (
     BroadcastGradientArgs,
@@ -162,8 +162,8 @@ class Igamma(Binary):
         found = _inside(xp, special(xp, "gammainc", a, x), a, x)
         return xp.where(x == 0, a.dtype.type(0), found)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
-        return _share_gradient(op, grad)
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
+        return [*_share_gradient(op, grad)]
 
 
 class Igammac(Binary):
@@ -175,7 +175,7 @@ class Igammac(Binary):
     def compute(self, xp: ArrayModule, a: Array, x: Array) -> Any:
         return _inside(xp, special(xp, "gammaincc", a, x), a, x)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         to_a, to_x = _share_gradient(op, grad)
         return [-to_a, -to_x]
 
@@ -191,7 +191,7 @@ class IgammaGradA(Binary):
         return _by_parameter(a, x)[0].astype(a.dtype)
 
 
-def _share_gradient(op: Operation, grad: Tensor) -> list[Any]:
+def _share_gradient(op: Operation, grad: Tensor) -> list[Tensor]:
     a, x = op.inputs
     own_a, own_x = dynamic_sums(a, x)
     with after(grad):
@@ -277,7 +277,7 @@ class Betainc(Op):
         found = xp.where((x == 0) | (x == 1), x, found)
         return xp.where((a <= 0) | (b <= 0), a.dtype.type(math.nan), found)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         a, b, x = op.inputs
         sa, sx = shape_ops.shape(a), shape_ops.shape(x)
         _, axes = BroadcastGradientArgs()(sa, sx)

@@ -21,7 +21,7 @@ from tfteach.framework.errors import (
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import KernelContext
+from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.ops.text.byte_strings import strings
 
 WHOLE_LINE, LINE_NUMBER = -2, -1
@@ -135,7 +135,7 @@ class TableOp(StatefulOp, abstract=True):
 
     on_gpu: ClassVar[bool] = False
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 

@@ -14,7 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import KernelContext, TensorLike
+from tfteach.framework.type_aliases import Gradient, KernelContext, TensorLike
 from tfteach.framework.variable_cell import Cell
 from tfteach.ops.state.resource_variables import (
     COUNTERS,
@@ -47,7 +47,7 @@ class VariableV2(StatefulOp):
     def compute(self, ctx: KernelContext) -> Any:
         return cell_of(ctx, self)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return []
 
 
@@ -72,7 +72,7 @@ class Variable(StatefulOp):
     def compute(self, ctx: KernelContext) -> Any:
         return cell_of(ctx, self)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return []
 
 
@@ -195,7 +195,7 @@ class IsVariableInitialized(StatefulOp):
     def compute(self, ctx: KernelContext, ref: Cell) -> Any:
         return ctx.xp.asarray(ref.is_initialized)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 

@@ -16,7 +16,7 @@ from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, is_full
-from tfteach.framework.type_aliases import KernelContext
+from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.framework.variable_cell import Cell
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import GatherNd, GatherV2
@@ -61,7 +61,7 @@ class ResourceGather(StatefulOp):
         rows = GatherV2(self.batch_dims)
         return rows.compute(ctx.xp, resource.value, indices, axis)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         handle, indices = op.inputs
         params_shape = variable_shape(handle)
         count = expand_dims(size(indices), 0)
@@ -88,7 +88,7 @@ class ResourceGatherNd(StatefulOp):
         require_value(resource)
         return GatherNd().compute(ctx.xp, resource.value, indices)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         handle, indices = op.inputs
         # TF reads the shape from the variable even where it is known.
         params_shape = VariableShape(indices.dtype.base_dtype)(handle)

@@ -20,7 +20,7 @@ from tfteach.framework.errors import (
 from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, KernelContext
+from tfteach.framework.type_aliases import ArrayModule, Gradient, KernelContext
 from tfteach.framework.variable_cell import IN_PLACE_FROM, Cell, update_in_place
 
 NUMBERS = dtypes_of(
@@ -94,7 +94,7 @@ class VarHandleOp(StatefulOp):
     def compute(self, ctx: KernelContext) -> Any:
         return cell_of(ctx, self)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return []
 
 
@@ -139,7 +139,7 @@ class ReadVariableOp(StatefulOp):
         require_value_to_read(resource)
         return resource.value
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad]
 
 
@@ -203,7 +203,7 @@ class VarIsInitializedOp(StatefulOp):
     def compute(self, ctx: KernelContext, resource: Cell) -> Any:
         return ctx.xp.asarray(resource.is_initialized)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -223,7 +223,7 @@ class VariableShape(StatefulOp):
         require_value(input)
         return ctx.xp.asarray(input.value.shape, self.out_type.numpy_dtype)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 

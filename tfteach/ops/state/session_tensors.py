@@ -22,6 +22,7 @@ from tfteach.framework.scope import colocate_with
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import (
     DTypeLike,
+    Gradient,
     KernelContext,
     SessionLike,
     TensorLike,
@@ -86,7 +87,7 @@ class GetSessionHandle(StatefulOp):
     def fetched(self, output: Tensor, value: Any) -> Any:
         return TensorHandle(value, output.op.inputs[0].dtype.base_dtype, value.session)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 
@@ -114,7 +115,7 @@ class GetSessionTensor(StatefulOp):
             )
         return value
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
 
 

@@ -17,7 +17,7 @@ from tfteach.framework.op_traits import Collection, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import KernelContext
+from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.ops.state.tensor_array_store import ArrayStore
 
 
@@ -67,7 +67,7 @@ class TensorArrayV3(StatefulOp, MultiOutputOp):
         )
         return store, ctx.xp.zeros((), float32.numpy_dtype)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None]
 
 
@@ -90,7 +90,7 @@ class TensorArrayGradV3(_ArrayOp, MultiOutputOp):
     def compute(self, ctx: KernelContext, handle: ArrayStore, flow_in: Any) -> Any:
         return handle.gradient(self.source), flow_in
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None, None]
 
 
@@ -376,7 +376,7 @@ class TensorArraySizeV3(_ArrayOp):
         handle.check_open()
         return ctx.xp.array(len(handle), "int32")
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
 
 

@@ -21,7 +21,7 @@ from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.text.byte_strings import each, each_as
 
 
@@ -33,7 +33,7 @@ class TextOp(Op, abstract=True):
     def infer_shape(self, *inputs: Any, **_: Any) -> Any:
         return inputs[0]
 
-    def gradient(self, op: Operation, *_: Any) -> list[Any]:
+    def gradient(self, op: Operation, *_: Any) -> list[Gradient]:
         return [None] * len(op.inputs)
 
 

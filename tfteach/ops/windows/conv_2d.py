@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
@@ -58,7 +58,7 @@ class Conv2D(_Conv2D):  # type: ignore[misc]
             _refuse_depths(channels, filter.shape[2])
         return self.convolve(xp, input, filter)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         of_input, of_filter = shape_ops.shape_n(list(op.inputs))
         return [
             self.same(Conv2DBackpropInput)(of_input, op.inputs[1], grad),
@@ -88,7 +88,7 @@ class Conv2DBackpropInput(InputGradient, _Conv2D):  # type: ignore[misc]
     signature = "input_sizes: int32, filter: T, out_backprop: T -> output: T"
     checked_as: ClassVar[str] = "Conv2DBackpropInput"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         size = shape_ops.shape(op.inputs[1])
         return [
             None,
@@ -103,7 +103,7 @@ class Conv2DBackpropFilter(FilterGradient, _Conv2D):  # type: ignore[misc]
     signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"
     checked_as: ClassVar[str] = "Conv2DCustomBackpropFilter"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         size = shape_ops.shape(op.inputs[0])
         return [
             self.same(Conv2DBackpropInput)(size, grad, op.inputs[2]),

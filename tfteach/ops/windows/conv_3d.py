@@ -15,7 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
@@ -59,7 +59,7 @@ class Conv3D(_Conv3D):
             )
         return self.convolve(xp, input, filter)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, filters = op.inputs
         size = shape_ops.shape(x)
         to_input = Conv3DBackpropInputV2(*self.arguments)(size, filters, grad)
@@ -75,7 +75,7 @@ class Conv3DBackpropInputV2(InputGradient, _Conv3D):
     Tshape_default = int32
     checked_as: ClassVar[str] = "Conv3DBackpropInput"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         size = shape_ops.shape(op.inputs[1])
         to_filter = Conv3DBackpropFilterV2(*self.arguments)(grad, size, op.inputs[2])
         return [None, to_filter, Conv3D(*self.arguments)(grad, op.inputs[1])]
@@ -87,7 +87,7 @@ class Conv3DBackpropFilterV2(FilterGradient, _Conv3D):
     signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"
     checked_as: ClassVar[str] = "Conv3DBackpropFilter"
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         size = shape_ops.shape(op.inputs[0])
         to_input = Conv3DBackpropInputV2(*self.arguments)(size, grad, op.inputs[2])
         return [to_input, None, Conv3D(*self.arguments)(op.inputs[0], grad)]

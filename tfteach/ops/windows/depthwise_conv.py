@@ -19,7 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
@@ -88,7 +88,7 @@ class DepthwiseConv2dNative(_Depthwise):
         out = out.astype(input.dtype, copy=False)
         return geometry.from_last(xp, out, self.data_format)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, filters = op.inputs
         size = shape_ops.shape(x)
         to_input = self.same(DepthwiseConv2dNativeBackpropInput)(size, filters, grad)
@@ -137,7 +137,7 @@ class DepthwiseConv2dNativeBackpropInput(InputGradient, _Depthwise):
         result = result.astype(grad.dtype, copy=False)
         return geometry.from_last(xp, result, self.data_format)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         size = shape_ops.shape(op.inputs[1])
         to_filter = self.same(DepthwiseConv2dNativeBackpropFilter)
         forward = self.same(DepthwiseConv2dNative)
@@ -170,7 +170,7 @@ class DepthwiseConv2dNativeBackpropFilter(FilterGradient, _Depthwise):
                 )
         return result.reshape(shape).astype(grad.dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         size = shape_ops.shape(op.inputs[0])
         to_input = self.same(DepthwiseConv2dNativeBackpropInput)
         forward = self.same(DepthwiseConv2dNative)

@@ -20,7 +20,7 @@ from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import fill, shape_ops
@@ -154,7 +154,7 @@ class ExtractImagePatches(_Patches):
     def compute(self, xp: ArrayModule, images: Array) -> Any:
         return self.extract(xp, images)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         sizes = shape_ops.shape(op.inputs[0], out_type=int64)
         batch, rows, columns, channels = (sizes[i] for i in range(4))
 
@@ -184,7 +184,7 @@ class ExtractVolumePatches(_Patches):
     def compute(self, xp: ArrayModule, input: Array) -> Any:
         return self.extract(xp, input)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         own, out = op.inputs[0]._shape, op.outputs[0]._shape
         if own is None or out is None or None in (*own[1:-1], *out[1:-1]):
             raise ValueError(

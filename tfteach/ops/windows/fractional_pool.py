@@ -21,7 +21,7 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.random import philox
 
 _NUMBERS = dtypes_of("float32 float64 int32 int64")
@@ -151,7 +151,7 @@ class FractionalMaxPool(_Fractional):
     def pool(self, window: Any) -> Any:
         return window.max(axis=(1, 2))
 
-    def gradient(self, op: Operation, grad: Tensor, *_: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, *_: Any) -> list[Gradient]:
         back = FractionalMaxPoolGrad(self.overlapping)
         return [back(op.inputs[0], op.outputs[0], grad, *op.outputs[1:])]
 
@@ -166,7 +166,7 @@ class FractionalAvgPool(_Fractional):
             return total / window.dtype.type(count)
         return np.sign(total) * (np.abs(total) // count)  # truncated as in C++
 
-    def gradient(self, op: Operation, grad: Tensor, *_: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, *_: Any) -> list[Gradient]:
         back = FractionalAvgPoolGrad(self.overlapping)
         return [back(op.inputs[0].get_shape(), grad, *op.outputs[1:])]
 

@@ -16,7 +16,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.transpose_reverse import reverse
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.unary import negative
@@ -131,7 +131,7 @@ class Dilation2D(_Dilation):
         windows = self.lay(input.shape, filter.shape)
         return self.winners(xp, input, filter, windows)[0]
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, filters = op.inputs
         return [
             self.same(Dilation2DBackpropInput)(x, filters, grad),

@@ -22,7 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core import identity_reshape as array
 from tfteach.ops.windows import conv_geometry as geometry
@@ -205,7 +205,7 @@ class MaxPool(Pool):
             return self.native(xp, reduce(largest(xp, x), parts))
         return self.native(xp, kernels.reduce_windows(xp, largest(xp, x), x, windows))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [self.same(MaxPoolGrad)(op.inputs[0], op.outputs[0], grad)]
 
 
@@ -233,7 +233,7 @@ class MaxPoolGrad(Pool):
         check_alike("grad", grad.shape, right)
         return self.native(xp, kernels.max_gradient(xp, x, y, grad, windows))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y, _ = op.inputs
         return [
             fill.zeros(shape_ops.shape(x), x.dtype),
@@ -268,7 +268,7 @@ class MaxPoolGradGrad(Pool):
         check_alike("grad", grad.shape, x.shape)
         return self.native(xp, kernels.max_gradient_gradient(xp, x, y, grad, windows))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y, _ = op.inputs
         return [
             fill.zeros(shape_ops.shape(x), x.dtype),
@@ -295,7 +295,7 @@ class AvgPool(Pool):
         (x,) = self.last(xp, value)
         return self.native(xp, mean_windows(xp, x, windows))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [self.same(AvgPoolGrad)(shape_ops.shape(op.inputs[0]), grad)]
 
 
@@ -345,7 +345,7 @@ class AvgPoolGrad(Pool):
         sizes = tuple(self.inner(shape))
         return self.native(xp, spread_means(xp, sizes, last, windows))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [array.stop_gradient(op.inputs[0]), self.same(AvgPool)(grad)]
 
 

@@ -12,7 +12,7 @@ from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.framework.type_aliases import Array, ArrayModule
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.identity_reshape import stop_gradient
 from tfteach.ops.windows import conv_geometry as geometry
@@ -56,7 +56,7 @@ class MaxPool3D(_Pool3D):
         (x,) = self.last(xp, input)
         return self.native(xp, kernels.reduce_windows(xp, largest(xp, x), x, windows))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [self.same(MaxPool3DGrad)(op.inputs[0], op.outputs[0], grad)]
 
 
@@ -92,7 +92,7 @@ class MaxPool3DGrad(_Pool3D):
         found = kernels.max_gradient(xp, x, y, grad, windows, to_all=True)
         return self.native(xp, found)
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y, _ = op.inputs
         return [_zeros_as(x), _zeros_as(y), self.same(MaxPool3DGradGrad)(x, y, grad)]
 
@@ -121,7 +121,7 @@ class MaxPool3DGradGrad(_Pool3D):
         check_alike("grad", grad.shape, x.shape)
         return self.native(xp, kernels.max_gradient_gradient(xp, x, y, grad, windows))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         x, y, _ = op.inputs
         return [_zeros_as(x), _zeros_as(y), self.same(MaxPool3DGrad)(x, y, grad)]
 
@@ -144,7 +144,7 @@ class AvgPool3D(_Pool3D):
         (x,) = self.last(xp, input)
         return self.native(xp, mean_windows(xp, x, windows))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [self.same(AvgPool3DGrad)(shape_ops.shape(op.inputs[0]), grad)]
 
 
@@ -176,5 +176,5 @@ class AvgPool3DGrad(_Pool3D):
         sizes = tuple(self.inner(shape))
         return self.native(xp, spread_means(xp, sizes, last, windows))
 
-    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [stop_gradient(op.inputs[0]), self.same(AvgPool3D)(grad)]

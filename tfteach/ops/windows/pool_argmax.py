@@ -18,7 +18,13 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    Gradient,
+    TensorLike,
+)
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows import pool_kernels as kernels
@@ -72,7 +78,7 @@ class MaxPoolWithArgmax(_Argmax, MultiOutputOp):
             where += (first * int(np.prod(input.shape[1:]))).reshape(-1, 1, 1, 1)
         return best, where.astype(self.Targmax.numpy_dtype, copy=False)
 
-    def gradient(self, op: Operation, grad: Tensor, _: Any) -> list[Any]:
+    def gradient(self, op: Operation, grad: Tensor, _: Any) -> list[Gradient]:
         rule = MaxPoolGradWithArgmax(
             self.ksize, self.strides, self.padding, self.include_batch_in_index
         )
