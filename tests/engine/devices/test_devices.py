@@ -9,6 +9,7 @@ import pytest
 
 import tfteach
 import tfteach as tf
+from tfteach.engine.devices import devices
 from tfteach.engine.devices.memory_ledger import parse_bytes, show_bytes
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
@@ -170,3 +171,23 @@ def test_device_lib() -> None:
     assert [d.name for d in listed] == ["/device:CPU:0", "/device:CPU:1"]
     with pytest.raises(AttributeError, match="no attribute 'SerializeToString'"):
         tf.client.device_lib.list_local_devices("x")
+
+
+@pytest.mark.parametrize(
+    ("total", "fraction", "share"),
+    [
+        (100, 0.0, 0),
+        (1024, 0.0, 1024 - 225),
+        (2047, 0.0, 2047 - 225),
+        (2048, 0.0, 2048 - 300),
+        (6000, 0.0, 6000 - 300),
+        (8000, 0.0, 8000 - 400),
+        (8000, 0.5, 4000),
+    ],
+)
+def test_memory_that_is_left_to_the_system(
+    total: int, fraction: float, share: int
+) -> None:
+    """In MiB: 225 of small cards, else 300 or a twentieth."""
+    options = tf.GPUOptions(per_process_gpu_memory_fraction=fraction)
+    assert devices._share_of(total << 20, options) == share << 20

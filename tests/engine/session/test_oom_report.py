@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.engine.session import oom_report
 
 REPORT = tf.RunOptions(report_tensor_allocations_upon_oom=True)
 GPU = "/job:localhost/replica:0/task:0/device:GPU:0"
@@ -81,3 +82,11 @@ def test_memory_of_the_host() -> None:
         # As in TensorFlow, the run is traced for it.
         assert session.run(small, feed, REPORT, metadata).tolist() == [0.0] * 64
         assert len(metadata.step_stats.dev_stats) == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(1023, "1023B"), (1024, "1.0KiB"), (1 << 20, "1.00MiB"), (3 << 29, "1.50GiB")],
+)
+def test_sizes_are_written_as_tensorflow_does(size: int, text: str) -> None:
+    assert oom_report._readable(size) == text
