@@ -1,4 +1,4 @@
-"""TensorFlow 1.15's switches between its two behaviors.  Here there is one: TF 1's.
+"""TensorFlow 1.15's switches between its two behaviors; only TF 1's exists here.
 
 Source: python/compat/v2_compat.py, python/framework/ops.py (names).
 """
@@ -21,7 +21,7 @@ from tfteach.variables.base import disable_resource_variables
 @export("init_scope")
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """A context manager: new ops wait for nothing, and are in no branch or loop."""
+    """A context manager: new ops get no control inputs, branch or loop from outside."""
     with open_init_scope(get_default_graph()):
         yield
 
@@ -34,12 +34,12 @@ def disable_v2_behavior() -> None:
 
 @export("disable_eager_execution")
 def disable_eager_execution() -> None:
-    """Nothing: graphs are all there is."""
+    """No effect: there are only graphs."""
 
 
 @export("disable_control_flow_v2")
 def disable_control_flow_v2() -> None:
-    """Nothing: `tf.cond` and `tf.while_loop` are TensorFlow 1's."""
+    """No effect: `tf.cond` and `tf.while_loop` are TensorFlow 1's."""
 
 
 @export("disable_tensor_equality")
@@ -49,7 +49,7 @@ def disable_tensor_equality() -> None:
 
 @export("disable_v2_tensorshape")
 def disable_v2_tensorshape() -> None:
-    """Nothing: the sizes in a `TensorShape` are `Dimension`s."""
+    """No effect: the sizes in a `TensorShape` are `Dimension`s."""
 
 
 @export("executing_eagerly")

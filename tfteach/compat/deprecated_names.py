@@ -1,8 +1,8 @@
 """`tensorflow` and its modules, where the first use of each renamed symbol warns.
 
-`deprecated_names.txt` lists what TensorFlow 1.15 warns of: a name below `tf.`, and its
-new one unless that is the same below `tf.compat.v1.`.  Only programs that import
-`tensorflow` get warnings: in tfteach itself these names are not deprecated.
+`deprecated_names.txt` lists the names that TensorFlow 1.15 warns about: a name below
+`tf.`, and the new one unless that is the same below `tf.compat.v1.`.  Only programs
+that import `tensorflow` get warnings: in tfteach itself these names are not deprecated.
 Source: python/util/module_wrapper.py (when it warns, format of the message).
 """
 
@@ -28,7 +28,7 @@ def renamed() -> dict[str, str]:
 
 @functools.cache
 def _modules() -> frozenset[str]:
-    """The modules that have deprecated names, in themselves or in modules of theirs."""
+    """The modules with deprecated names, directly or in one of their submodules."""
     found = set()
     for name in renamed():
         while name:
@@ -38,7 +38,7 @@ def _modules() -> frozenset[str]:
 
 
 class WarningModule(ModuleType):
-    """A public module whose deprecated names warn at their first use.
+    """A public module whose deprecated names warn on first use.
 
     Args:
       wrapped: the module in which names are looked up.
@@ -82,7 +82,7 @@ _made: dict[str, WarningModule] = {}
 
 
 def _warn(name: str, new: str) -> None:
-    """Log the warning, if a file of the program used the name."""
+    """Log the warning, if one of the program's files used the name."""
     frame: Any = sys._getframe(2)
     while frame.f_code.co_filename.startswith(deprecation._PACKAGE):
         frame = frame.f_back

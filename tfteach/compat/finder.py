@@ -17,7 +17,7 @@ from tfteach.compat.top_level import top_level
 
 
 class _Version1(ModuleType):
-    """The module `tensorflow.compat.v1`: tfteach's names, and the version they have."""
+    """The module `tensorflow.compat.v1`: tfteach's names and TensorFlow's version."""
 
     def __init__(self, wrapped: ModuleType) -> None:
         super().__init__("tensorflow.compat.v1", wrapped.__doc__)
@@ -34,7 +34,7 @@ class _Version1(ModuleType):
 
 
 class _TensorFlow(WarningModule):
-    """The module `tensorflow`: tfteach's names, and the version they have."""
+    """The module `tensorflow`: tfteach's names and TensorFlow's version."""
 
     __tfteach__ = True
     __version__: str
@@ -108,7 +108,7 @@ def _find(path: str) -> ModuleType:
             name=name,
         )
     if first == "python":
-        # Not ModuleNotFoundError: `from ... import x` would swallow its words.
+        # Not ModuleNotFoundError: `from ... import x` would discard its message.
         raise ImportError(
             f"No module or name {name!r}: of TensorFlow's inner modules tfteach has "
             f"those that old code imports. {internals.similar(rest)}",
@@ -120,7 +120,7 @@ def _find(path: str) -> ModuleType:
 
 
 def _is_name(path: str) -> bool:
-    """Whether `tf.<path>` is there, though no module."""
+    """Whether `tf.<path>` exists, without being a module."""
     try:
         operator.attrgetter(path)(top_level())
     except AttributeError:
@@ -129,7 +129,7 @@ def _is_name(path: str) -> bool:
 
 
 def _contrib(path: str) -> ModuleType | None:
-    """`contrib.layers.python.layers` is looked up in `contrib.layers`."""
+    """Resolve `contrib.layers.python.layers` to `contrib.layers`."""
     package, inside, _ = path.partition(".python")
     if not path.startswith("contrib.") or not inside:
         return None

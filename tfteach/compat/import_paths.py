@@ -1,7 +1,7 @@
 """`import tfteach.contrib.layers`: the public modules by their public paths.
 
 The folders of this package are named for its developers, `tf.contrib.layers` for its
-users.  A finder before Python's own resolves the public paths.
+users.  A finder installed before Python's own resolves the public paths.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class _PublicModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _is_ours(path: str) -> bool:
     first, _, rest = path.partition(".")
-    # The room `compat` and the public `tf.compat`, which has v1, share their name.
+    # The folder `compat` and the public `tf.compat`, which contains v1, share their
+    # name.
     return first in _ROOMS and not (first == "compat" and rest.startswith("v1"))
 
 

@@ -1,4 +1,4 @@
-"""Names that TensorFlow has in its inner modules only, and old code imports there.
+"""Names that exist only in TensorFlow's inner modules, where old code imports them.
 
 Source: python/framework/tensor_shape.py, python/ops/control_flow_ops.py,
 python/framework/ops.py (API).
@@ -18,7 +18,7 @@ from tfteach.ops.core.control_flow_ops import Merge, Switch
 
 
 def scalar() -> TensorShape:
-    """The shape of one number."""
+    """The shape of a scalar."""
     return TensorShape([])
 
 
@@ -33,7 +33,7 @@ def matrix(rows: int | None, cols: int | None) -> TensorShape:
 
 
 def unknown_shape(ndims: int | None = None) -> TensorShape:
-    """A shape of known rank, or without even that."""
+    """A shape of known rank, or of unknown rank if `ndims` is None."""
     return TensorShape(None if ndims is None else [None] * ndims)
 
 
@@ -57,7 +57,7 @@ def switch(
 
 
 def merge(inputs: Any, name: str | None = None) -> MergeOutput:
-    """The one of several Tensors that is alive, and its number."""
+    """The live one of several Tensors, and its index."""
     with name_scope(name, "Merge", inputs) as scope:
         return MergeOutput(*Merge()(list(inputs), name=scope))
 
@@ -65,7 +65,7 @@ def merge(inputs: Any, name: str | None = None) -> MergeOutput:
 @export("op_scope")
 @contextmanager
 def op_scope(values: Any, name: Any, default_name: Any = None) -> Iterator[str]:
-    """`tf.name_scope(name, default_name, values)`, with its arguments turned around."""
+    """`tf.name_scope(name, default_name, values)`, arguments reordered."""
     get_logger().warning(
         "tf.op_scope(values, name, default_name) is deprecated,"
         " use tf.name_scope(name, default_name, values)",

@@ -1,6 +1,6 @@
 """`tensorflow.python...` and `tensorflow.core...`: paths that old code imports from.
 
-TensorFlow's inner modules hold what it shows as `tf.*` under other paths.  Here such a
+TensorFlow's inner modules define the names of `tf.*` under other paths.  Here such a
 path is a module that looks names up in the public packages of its row below.
 """
 
@@ -15,7 +15,7 @@ from tfteach.compat.top_level import top_level
 from tfteach.framework.protos import pool
 
 # Inner module below `tensorflow.python.` -> public packages ("." is tf itself), then
-# modules of this package.  `x.*` stands for x and the modules of _INSIDE below it.
+# modules of this package.  `x.*` means x and the modules of _INSIDE below it.
 _ROWS = """
 client.device_lib: client.device_lib
 client.session: . tfteach.engine.session.session
@@ -154,8 +154,8 @@ def _table() -> dict[str, tuple[str, ...]]:
         if path.endswith(".*"):
             outer = path.removesuffix(".*")
             for name in _INSIDE[outer].split():
-                # saved_model.loader is tf.saved_model.loader, where there is one.
-                # Nor do all names of training.moving_averages have public ones.
+                # saved_model.loader is tf.saved_model.loader where that exists.  Some
+                # names of training.moving_averages have no public name.
                 ours = f"tfteach.{outer}.{name}"
                 table[f"{outer}.{name}"] = (f"{row[0]}.{name}", *row, ours)
     return table
@@ -163,7 +163,7 @@ def _table() -> dict[str, tuple[str, ...]]:
 
 _TABLE = _table()
 
-# Names that the public packages have under another one.
+# Names that have another name in the public packages.
 _ALIASES = {
     "framework.config.get_optimizer_experimental_options": "get_experimental_options",
     "framework.config.get_optimizer_jit": "get_jit",
@@ -266,7 +266,7 @@ class Inner(ModuleType):
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set it in its original module, too: programs set switches here."""
+        """Set the attribute in its original module, too: programs set switches here."""
         for package in self.__dict__.get("_packages", ()):
             place = _module(package)
             if place is not None and name in vars(place):

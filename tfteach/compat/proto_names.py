@@ -1,4 +1,4 @@
-"""The protocol messages that TensorFlow shows as `tf.<name>`, `tf.summary.<name>`..."""
+"""The protocol messages that TensorFlow exports as `tf.<name>`, `tf.summary.<name>`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PUBLIC = {
 
 
 def find(name: str, package: str = "") -> Any:
-    """The message class that TF shows as `tf.<package>.<name>`, or None."""
+    """The message class that TF exports as `tf.<package>.<name>`, or None."""
     if name not in _PUBLIC.get(package, "").split():
         return None
     return getattr(protos, name)

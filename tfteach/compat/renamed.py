@@ -1,6 +1,6 @@
 """Names that TensorFlow 1.15 no longer has, and their replacements.
 
-Used only when a name is missing, so other programs pay nothing.
+Imported only when a name is missing, so other programs do not pay for it.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _names() -> dict[str, frozenset[str]]:
 
 
 def hint(name: str) -> str:
-    """A hint at the replacement of a missing public name, or "".
+    """A hint about the replacement of a missing public name, or "".
 
     Args:
       name: dotted, below `tf.`.
@@ -148,7 +148,7 @@ def absent(
 
     Args:
       package: dotted, below `tf.`; empty for `tf` itself.
-      later: the names that are imported at their first use: (module, attribute).
+      later: the names that are imported on first use: (module, attribute).
     """
     own = "tfteach.api" + ("." + package if package else "")
     places = {

@@ -1,6 +1,6 @@
-"""The package as programs see it, for the modules below that stand in for its paths.
+"""The package as programs see it, for the compat modules that emulate its paths.
 
-It imports everything, so that nothing below can import it: it registers itself.
+The package imports everything, so modules below cannot import it: it registers itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _registered: ModuleType | None = None
 
 
 def register(package: ModuleType) -> None:
-    """Make `package` what `top_level` returns."""
+    """Make `top_level` return `package`."""
     global _registered
     _registered = package
 

@@ -1,4 +1,4 @@
-"""Data to learn with: MNIST as TensorFlow's tutorials read it, and drawn digits."""
+"""Example data: MNIST as TensorFlow's tutorials read it, and synthetic digits."""
 
 from tfteach.compat.examples.synthetic import synthetic_mnist as synthetic_mnist
 from tfteach.compat.examples.synthetic import (

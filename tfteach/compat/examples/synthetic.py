@@ -1,7 +1,7 @@
-"""Drawn digits in place of MNIST: for lessons without a network, and for tests.
+"""Synthetic digits in place of MNIST: for lessons without a network, and for tests.
 
-Each digit is a few strokes; every example bends, tilts, sizes and shifts them in its
-own way and draws them with a pen of a different width.
+Each digit is a few strokes; every example bends, tilts, scales and shifts them
+differently and draws them with a pen of a different width.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _way(strokes: str) -> _Way:
         lines.append(line)
     array = np.array(corners)
     fine = np.concatenate([_spline(line, len(corners)) for line in lines])
-    # Of many points, those at equal distances along the strokes.
+    # Of many points on each curve, select those at equal distances along the strokes.
     steps = np.linalg.norm(np.diff(fine @ array, axis=0), axis=1)
     way = np.concatenate([[0.0], np.cumsum(steps)])
     chosen = np.searchsorted(way, np.linspace(0, way[-1], _POINTS))
@@ -118,7 +118,7 @@ def draw_digits(labels: Any, noise: float, random: np.random.RandomState) -> Any
 
 
 def _placed(points: Any, random: np.random.RandomState) -> Any:
-    """Points of the unit box as pixels: wavy, sized, slanted, turned and shifted."""
+    """Transform points of the unit box to pixels: bend, scale, slant, rotate, shift."""
     count = len(points)
 
     def each(low: float, high: float) -> Any:
@@ -182,15 +182,15 @@ def synthetic_mnist(
     noise: float = 0.1,
     seed: int = 0,
 ) -> input_data.Datasets:
-    """Drawn digits as data sets like MNIST's; nothing is read or downloaded.
+    """Synthetic digits as data sets like MNIST's; nothing is read or downloaded.
 
-    The images are 28 x 28 with the digit in their middle, all digits equally often.
-    A small convnet reads more than 95 % of them.
+    The images are 28 x 28 with the digit in the centre, all digits equally often.
+    A small convnet classifies more than 95 % of them correctly.
 
     Args:
-      train_size: how many examples to train on.
-      validation_size: how many to validate with.
-      test_size: how many to test with.
+      train_size: the number of training examples.
+      validation_size: the number of validation examples.
+      test_size: the number of test examples.
       one_hot: labels as rows [10] with a 1 at the digit, else as numbers [n].
       dtype: `tf.float32` for images in [0, 1], `tf.uint8` for 0 to 255.
       reshape: images as rows [784] instead of [28, 28, 1].
@@ -231,18 +231,18 @@ def write_synthetic_mnist(
     noise: float = 0.1,
     seed: int = 0,
 ) -> None:
-    """Write drawn digits as MNIST's four files, so that scripts read them offline.
+    """Write synthetic digits as MNIST's four files, so that scripts run offline.
 
     Args:
       train_dir: the folder, created if it is missing.
-      train_size: how many examples to train on, those to validate with among them
-        (`read_data_sets` uses 5000 of them by default).
-      test_size: how many examples to test with.
+      train_size: the number of training examples, including the validation examples
+        (`read_data_sets` takes 5000 by default).
+      test_size: the number of test examples.
       noise: as in `synthetic_mnist`.
       seed: as in `synthetic_mnist`.
 
     Raises:
-      FileExistsError: one of the files is there; nothing is written.
+      FileExistsError: one of the files exists; nothing is written.
 
     Example:
       >>> tfteach.examples.write_synthetic_mnist("MNIST_data")

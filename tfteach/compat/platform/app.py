@@ -18,16 +18,16 @@ from tfteach.framework.export import export
 def run(
     main: Callable[[list[str]], Any] | None = None, argv: list[str] | None = None
 ) -> NoReturn:
-    """Parse the flags, call `main` with the arguments left over, and exit.
+    """Parse the flags, call `main` with the remaining arguments, and exit.
 
-    Undefined flags remain in it.  The process exits with what `main`
-    returns as its exit status (`sys.exit`); in a notebook that ends the cell only.
+    Undefined flags remain among the arguments.  The process exits with the return value
+    of `main` as its exit status (`sys.exit`); in a notebook that ends only the cell.
 
     Args:
       main: function of the list [program, argument, ...]; by default the `main` of
         the script.
-      argv: such a list; by default `sys.argv`.  In a notebook the kernel's own
-        arguments are not the program's: `main` gets `sys.argv[:1]`.
+      argv: such a list; by default `sys.argv`.  In a notebook the kernel's arguments
+        are not the program's: `main` receives `sys.argv[:1]`.
 
     Example:
       >>> def main(argv):

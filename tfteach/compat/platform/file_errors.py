@@ -1,4 +1,4 @@
-"""Operating system errors of files, as `tf.errors`.
+"""Translates the operating system's file errors to `tf.errors`.
 
 Source: core/platform/posix/error.cc (which number gives which class).
 """
@@ -34,7 +34,7 @@ _BY_NUMBER = {
 
 
 def error(code: int, message: str) -> errors.OpError:
-    """The exception of one of the codes of `tf.errors`."""
+    """The exception for one of the codes of `tf.errors`."""
     kind: Any = errors.exception_type_from_error_code(code)
     made: errors.OpError = kind(None, None, message)
     return made
@@ -42,7 +42,7 @@ def error(code: int, message: str) -> errors.OpError:
 
 @contextlib.contextmanager
 def os_errors_translated(path: str) -> Iterator[None]:
-    """Inside, an OSError becomes TensorFlow's: `path; No such file or directory`."""
+    """A context manager that translates OSErrors: `path; No such file or directory`."""
     try:
         yield
     except OSError as err:
@@ -56,7 +56,7 @@ def local(path: Any) -> str:
 
     Raises:
       UnimplementedError: the path names another file system (`gs://`, `s3://`, ...).
-      TypeError: it is no path.
+      TypeError: it is not a path.
     """
     name = as_text(path_to_str(path))
     scheme, mark, rest = name.partition("://")

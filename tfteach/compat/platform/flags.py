@@ -1,4 +1,4 @@
-"""`tf.flags`: command-line flags, those of absl-py, as in TensorFlow 1.15.
+"""`tf.flags`: absl-py's command-line flags, as in TensorFlow 1.15.
 
     tf.app.flags.DEFINE_float("learning_rate", 0.1, "step size")
     FLAGS = tf.app.flags.FLAGS
@@ -53,7 +53,7 @@ def DEFINE_string(*args: Any, **kwargs: Any) -> Any:
       name: the flag is `--name` on the command line and `FLAGS.name` here.
       default: its value if the command line does not set it; may be None.
       help: its description in `--help`.
-      **kwargs: absl's (required, short_name, ...).
+      **kwargs: absl's other arguments (required, short_name, ...).
 
     Example:
       >>> tf.flags.DEFINE_string("data_dir", "data", "where the images are")
@@ -67,7 +67,7 @@ def DEFINE_string(*args: Any, **kwargs: Any) -> Any:
 def DEFINE_integer(*args: Any, **kwargs: Any) -> Any:
     """Define a flag that holds an int; see `DEFINE_string`.
 
-    Args beyond those: lower_bound, upper_bound.
+    Further arguments: lower_bound, upper_bound.
     """
     return _define("DEFINE_integer", args, kwargs)
 
@@ -76,7 +76,7 @@ def DEFINE_integer(*args: Any, **kwargs: Any) -> Any:
 def DEFINE_float(*args: Any, **kwargs: Any) -> Any:
     """Define a flag that holds a float; see `DEFINE_string`.
 
-    Args beyond those: lower_bound, upper_bound.
+    Further arguments: lower_bound, upper_bound.
     """
     return _define("DEFINE_float", args, kwargs)
 
@@ -145,13 +145,13 @@ export_value(__name__, FLAGS="flags.FLAGS app.flags.FLAGS")
 
 
 def in_kernel() -> bool:
-    """Whether the command line is the one that Jupyter started a kernel with."""
+    """Whether the command line is the one that started a Jupyter kernel."""
     kernel = sys.modules.get("ipykernel.kernelapp")
     return kernel is not None and kernel.IPKernelApp.initialized()
 
 
 def _other(name: str) -> Any:
-    """Everything else is absl's: DEFINE_enum, DEFINE_list, validators, errors."""
+    """All other names are absl's: DEFINE_enum, DEFINE_list, validators, errors."""
     if name.startswith("_"):
         raise AttributeError(f"module 'tensorflow.flags' has no attribute {name!r}")
     try:

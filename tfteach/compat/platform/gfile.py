@@ -68,13 +68,13 @@ def listdir(path: Any) -> list[str]:
 
 @export("io.gfile.glob")
 def glob(pattern: Any) -> list[str]:
-    """The paths that match a pattern, sorted; of several patterns, one after another.
+    """The paths that match a pattern, sorted; for several patterns, one after another.
 
     Args:
       pattern: text with `*`, `?` or `[...]`, or an iterable of such texts.
 
     Raises:
-      NotFoundError: the fixed part of the pattern is no directory.
+      NotFoundError: the fixed part of the pattern is not a directory.
     """
     if not isinstance(pattern, (str, bytes, os.PathLike)):
         return [path for one in pattern for path in glob(one)]
@@ -88,10 +88,10 @@ def glob(pattern: Any) -> list[str]:
 
 @export("io.gfile.mkdir")
 def mkdir(path: Any) -> None:
-    """Make a directory; one that is there already is fine.
+    """Create a directory; an existing one is not an error.
 
     Raises:
-      NotFoundError: the directory above it is not there; see `makedirs`.
+      NotFoundError: the parent directory does not exist; see `makedirs`.
     """
     name = local(path)
     if not os.path.exists(name):
@@ -101,7 +101,7 @@ def mkdir(path: Any) -> None:
 
 @export("io.gfile.makedirs")
 def makedirs(path: Any) -> None:
-    """Make a directory and those above it; those that are there already are fine."""
+    """Create a directory and its parents; existing ones are not an error."""
     name = local(path)
     if not os.path.exists(name):
         with os_errors_translated(name):
@@ -123,7 +123,7 @@ def remove(path: Any) -> None:
 
 @export("io.gfile.rmtree")
 def rmtree(path: Any) -> None:
-    """Delete a directory and all that is in it.
+    """Delete a directory and everything in it.
 
     Raises:
       NotFoundError: there is no such directory.
@@ -143,8 +143,8 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     """Copy a file.
 
     Raises:
-      AlreadyExistsError: there is a file at `dst`, and `overwrite` is False.
-      NotFoundError: there is no file `src`, or no directory for `dst`.
+      AlreadyExistsError: `dst` exists, and `overwrite` is False.
+      NotFoundError: `src` does not exist, or the directory of `dst` does not.
     """
     source, target = local(src), local(dst)
     if os.path.exists(target) and not overwrite:
@@ -161,8 +161,8 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
     """Move a file or a directory.
 
     Raises:
-      AlreadyExistsError: there is something at `dst`, and `overwrite` is False.
-      NotFoundError: there is nothing at `src`, or no directory for `dst`.
+      AlreadyExistsError: `dst` exists, and `overwrite` is False.
+      NotFoundError: `src` does not exist, or the directory of `dst` does not.
     """
     source, target = local(src), local(dst)
     if os.path.exists(target) and not overwrite:
@@ -175,13 +175,13 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 def walk(
     top: Any, topdown: bool = True, onerror: Callable[[Any], Any] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """(directory, names of directories in it, names of files in it), for all below.
+    """Walk a tree: yields (directory, its subdirectories' names, its files' names).
 
     Args:
-      top: the directory to begin with.
+      top: the directory to start from.
       topdown: whether a directory precedes its subdirectories, or follows them.
-      onerror: called with the error where a directory cannot be listed; without it
-        such a directory is passed over.
+      onerror: called with the error if a directory cannot be listed; without it such a
+        directory is skipped.
     """
     name = as_str_any(path_to_str(top))
     try:
@@ -200,7 +200,7 @@ def walk(
         yield here
 
 
-# ---- the same, as TensorFlow 1 calls them
+# ---- the same functions under their TensorFlow 1 names
 
 
 @export("gfile.Exists")

@@ -80,7 +80,7 @@ class FileIO:
             writer.write(as_bytes(file_content))
 
     def read(self, n: int = -1) -> Any:
-        """The next `n` bytes, or all that is left."""
+        """Read the next `n` bytes, or the rest."""
         return self._shown(self._open_reader().read(n))
 
     def seek(
@@ -90,12 +90,12 @@ class FileIO:
 
         Args:
           offset: bytes, relative to `whence`.
-          whence: 0 the start of the file, 1 here, 2 the end.
+          whence: 0 the start of the file, 1 the current position, 2 the end.
           position: old name of `offset`.
 
         Raises:
           OutOfRangeError: the position is beyond the end.
-          InvalidArgumentError: that is before the start, or there is no such whence.
+          InvalidArgumentError: it is before the start, or `whence` is invalid.
         """
         reader = self._open_reader()
         if offset is not None and position is not None:
@@ -122,15 +122,15 @@ class FileIO:
         reader.seek(target)
 
     def readline(self) -> Any:
-        """The next line with its end; nothing at the end of the file."""
+        """Read the next line with its end; empty at the end of the file."""
         return self._shown(self._open_reader().readline())
 
     def readlines(self) -> list[Any]:
-        """The lines that are left."""
+        """Read the remaining lines."""
         return list(self)
 
     def tell(self) -> int:
-        """The position of the next byte read; in mode "w" or "a", written."""
+        """The position of the next byte to read or, in mode "w" or "a", to write."""
         file = self._open_reader() if self._readable() else self._open_writer()
         return file.tell()
 
@@ -186,7 +186,7 @@ class GFile(FileIO):
 
     Raises:
       NotFoundError: at the first read or write, there is no such file or directory.
-      InvalidArgumentError: there is no such mode.
+      InvalidArgumentError: the mode is invalid.
 
     Example:
       >>> with tf.gfile.GFile("notes.txt", "w") as file:
@@ -199,19 +199,19 @@ class GFile(FileIO):
 
 @export("gfile.FastGFile")
 class FastGFile(FileIO):
-    """`tf.gfile.GFile` by its old name."""
+    """The old name of `tf.gfile.GFile`."""
 
     def __init__(self, name: Any, mode: str = "r") -> None:
         super().__init__(name, mode)
 
 
 def read_file_to_string(filename: Any, binary_mode: bool = False) -> Any:
-    """All of a file, as text or bytes."""
+    """Read a whole file, as text or bytes."""
     with FileIO(filename, "rb" if binary_mode else "r") as file:
         return file.read()
 
 
 def write_string_to_file(filename: Any, file_content: Any) -> None:
-    """Write a file with this text or these bytes in it."""
+    """Write text or bytes to a file, replacing its contents."""
     with FileIO(filename, "w") as file:
         file.write(file_content)

@@ -1,4 +1,4 @@
-"""GraphDefs cut down for inference: parts of a graph, variables made constants.
+"""Prepares GraphDefs for inference: extracts subgraphs, freezes variables.
 
 Source: python/framework/graph_util_impl.py.
 """
@@ -23,12 +23,12 @@ _ABOUT_VARIABLES = frozenset(
     "TruncatedNormal Variable VariableV2".split()
 )
 _VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
-# Ops that may stand between a resource variable and its read.
+# Ops that may lie between a resource variable and its read.
 _HANDLE_PASSES = frozenset("Switch Enter Exit Identity Merge NextIteration".split())
 
 
 def _source(input_name: str) -> str:
-    """The node that an input is of: `name`, `name:1` or `^name`."""
+    """The name of the node that an input refers to: `name`, `name:1` or `^name`."""
     if input_name.startswith("^"):
         return input_name[1:]
     return input_name.partition(":")[0]
@@ -36,18 +36,19 @@ def _source(input_name: str) -> str:
 
 @export("graph_util.extract_sub_graph")
 def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
-    """A GraphDef of the nodes that some nodes depend on, in their original order.
+    """A GraphDef of the nodes that `dest_nodes` depend on, in their original order.
 
     Args:
       graph_def: a GraphDef proto.
       dest_nodes: the names of nodes.
 
     Returns:
-      A GraphDef with these nodes, what they depend on and are colocated with.
+      A GraphDef with these nodes, their dependencies and the nodes they are colocated
+      with.
 
     Raises:
-      TypeError: `graph_def` is no GraphDef, or `dest_nodes` a string.
-      AssertionError: there is no such node.
+      TypeError: `graph_def` is not a GraphDef, or `dest_nodes` is a string.
+      AssertionError: a node does not exist.
 
     Example:
       >>> y = tf.square(tf.placeholder(tf.float32, name="x"), name="y")
@@ -82,14 +83,14 @@ def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
 
 @export("graph_util.must_run_on_cpu")
 def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
-    """Whether a node is one that TensorFlow has no GPU kernel for.
+    """Whether TensorFlow has no GPU kernel for a node.
 
     These are constants of strings or int32, DynamicStitch of int32, and Cast from
     int32.
 
     Args:
       node: an Operation or a NodeDef proto.
-      pin_variables_on_cpu: whether also variables, assignments and queues are.
+      pin_variables_on_cpu: whether variables, assignments and queues count, too.
 
     Source: python/framework/graph_util_impl.py.
     """
@@ -110,7 +111,7 @@ _INT32 = int32.as_datatype_enum
 
 @export("graph_util.tensor_shape_from_node_def_name")
 def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:
-    """The static shape of a tensor that is named as an input in a NodeDef.
+    """The static shape of a tensor given by its name as in a NodeDef's input.
 
     Args:
       graph: a Graph.
@@ -126,12 +127,12 @@ def remove_training_nodes(
 ) -> Any:
     """A GraphDef without nodes that inference does not need.
 
-    CheckNumerics nodes go, with the inputs that name them; Identity nodes too unless
-    control edges begin or end there.
+    CheckNumerics nodes are removed, with the inputs that name them; so are Identity
+    nodes unless they have control edges.
 
     Args:
       input_graph: a GraphDef proto.
-      protected_nodes: the names of nodes that stay.
+      protected_nodes: the names of nodes to keep.
 
     Returns:
       A GraphDef with the other nodes, whose inputs bypass the removed ones.
@@ -181,14 +182,14 @@ def convert_variables_to_constants(
     variable_names_whitelist: Any = None,
     variable_names_blacklist: Any = None,
 ) -> Any:
-    """A GraphDef of the nodes that some nodes depend on, with variables as constants.
+    """Freeze a graph: the nodes that outputs depend on, with variables as constants.
 
     Args:
       sess: a session in which the variables have values.
       input_graph_def: the GraphDef of its graph.
-      output_node_names: the names of the nodes.
+      output_node_names: the names of the output nodes.
       variable_names_whitelist: the names of the variables to convert; None for all.
-      variable_names_blacklist: the names of variables that stay.
+      variable_names_blacklist: the names of variables to leave unconverted.
 
     Returns:
       A GraphDef.
@@ -278,7 +279,7 @@ def _copy_attributes(node: Any, copy: Any, names: dict[str, str]) -> None:
 
 
 def _add_gather(graph_def: Any, node: Any) -> None:
-    """A look-up in a constant in place of one in a variable."""
+    """Replace a look-up in a variable by one in a constant."""
     if node.attr["batch_dims"].i != 0:
         raise ValueError("batch_dims != 0 is not supported by freeze_graph.")
     axis = node.name + "/axis"

@@ -21,8 +21,8 @@ def load_op_library(library_filename: Any) -> NoReturn:
       library_filename: the library's path.
 
     Raises:
-      NotFoundError: there is no such file.
-      NotImplementedError: there is one; its kernels are compiled for TensorFlow.
+      NotFoundError: the file does not exist.
+      NotImplementedError: it exists, but its kernels are compiled for TensorFlow.
 
     Source: python/framework/load_library.py.
     """
@@ -37,8 +37,8 @@ def load_library(library_location: Any) -> NoReturn:
       library_location: the path of the library or directory.
 
     Raises:
-      FileNotFoundError: there is no such file or directory.
-      NotImplementedError: there is one; its kernels are compiled for TensorFlow.
+      FileNotFoundError: the file or directory does not exist.
+      NotImplementedError: it exists, but its kernels are compiled for TensorFlow.
 
     Source: python/framework/load_library.py.
     """
@@ -60,8 +60,8 @@ def load_file_system_library(library_filename: Any) -> NoReturn:
       library_filename: the library's path.
 
     Raises:
-      NotFoundError: there is no such file.
-      NotImplementedError: there is one; it is compiled for TensorFlow.
+      NotFoundError: the file does not exist.
+      NotImplementedError: it exists, but is compiled for TensorFlow.
 
     Source: python/framework/load_library.py.
     """

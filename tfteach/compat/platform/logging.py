@@ -2,9 +2,9 @@
 
     INFO:tensorflow:step 100
 
-Messages go to stderr, from level WARN on; in a notebook or at a prompt to stdout,
-from INFO on.  Where the program has configured the root logger itself, that
-configuration is used.  Source: python/platform/tf_logging.py (API and format).
+Messages go to stderr, from level WARN upwards; in a notebook or at a prompt to stdout,
+from INFO upwards.  If the program has configured the root logger, that configuration is
+used.  Source: python/platform/tf_logging.py (API and format).
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def log_if(level: int, msg: Any, condition: Any, *args: Any) -> None:
 def log_every_n(level: int, msg: Any, n: int, *args: Any) -> None:
     """Log `msg % args` at `level`: the 1st, (n+1)th, (2n+1)th ... call of this line.
 
-    TensorFlow 1.15 counts all lines of a program in one; here each has its own count,
+    TensorFlow 1.15 has one counter for all lines of a program; here each line has one,
     as TensorFlow documents it.
     """
     if _calls_before("every") % n == 0:
@@ -151,13 +151,13 @@ def log_first_n(level: int, msg: Any, n: int, *args: Any) -> None:
 
 @export("logging.get_verbosity")
 def get_verbosity() -> int:
-    """The level from which on messages are shown."""
+    """The lowest level of messages that are shown."""
     return get_logger().getEffectiveLevel()
 
 
 @export("logging.set_verbosity")
 def set_verbosity(v: int) -> None:
-    """Show messages from level `v` on.
+    """Show messages of level `v` and above.
 
     Args:
       v: `tf.logging.DEBUG`, `INFO`, `WARN`, `ERROR` or `FATAL`.

@@ -33,7 +33,7 @@ def get_path_to_datafile(path: str) -> str:
 
 @export("resource_loader.readahead_file_path")
 def readahead_file_path(path: str, readahead: str = "128M") -> str:
-    """`path`: read-ahead is a matter of distributed file systems."""
+    """`path` unchanged: read-ahead concerns distributed file systems."""
     return path
 
 
@@ -42,7 +42,7 @@ def load_resource(path: str) -> bytes:
     """The bytes of a file below the folder of this package.
 
     Raises:
-      OSError: there is no such file.
+      OSError: the file does not exist.
     """
     package = Path(__file__).parents[2]
     return (package / path).read_bytes()

@@ -1,4 +1,4 @@
-"""Values as TensorProtos and back; the value a Tensor has in any case.
+"""Converts values to TensorProtos and back; finds the static values of Tensors.
 
 Source: python/framework/tensor_util.py (API).
 """
@@ -36,13 +36,13 @@ def make_tensor_proto(
     Args:
       values: number, text, array or nested list.
       dtype: the element type; taken from `values` if None.
-      shape: the shape; fewer values are filled up with the last one.
+      shape: the shape; missing values are filled with the last one.
       verify_shape: raise unless `values` has exactly `shape`.
-      allow_broadcast: a single value may fill the shape, which is so in any case.
+      allow_broadcast: a single value may fill the shape; it always may here.
 
     Raises:
       TypeError: `values` does not fit `dtype`, or `shape` under `verify_shape`.
-      ValueError: there are more values than `shape` has room for.
+      ValueError: there are more values than `shape` has elements.
 
     Example:
       >>> tf.make_ndarray(tf.make_tensor_proto([1.0, 2.0]))
@@ -55,22 +55,22 @@ def make_tensor_proto(
 
 @export("make_ndarray", "contrib.util.make_ndarray")
 def make_ndarray(tensor: Any) -> Any:
-    """The array that a TensorProto holds, strings as an object array of bytes."""
+    """The array in a TensorProto; strings as an object array of bytes."""
     return tensor_proto.make_ndarray(tensor)
 
 
 @export("get_static_value", "contrib.util.constant_value")
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The array that a Tensor has in every run, or None if that depends on the run.
+    """The value of a Tensor if it is the same in every run, else None.
 
-    It looks through the ops that TensorFlow's Python does: constants, sizes of known
-    shapes, and Cast, Concat, Equal, Fill, NotEqual, Pack, Range of such values.  A
-    Tensor with a value cannot be fed from then on, since the graph may depend on it.
+    It evaluates the same ops as TensorFlow's Python: constants, sizes of known shapes,
+    and Cast, Concat, Equal, Fill, NotEqual, Pack, Range of such values.  A Tensor with
+    a value cannot be fed from then on, since the graph may depend on it.
 
     Args:
       tensor: a Tensor; other objects are returned unchanged.
-      partial: for `tf.stack` also what is only known in part: an object array with
-        None for the other elements.
+      partial: for `tf.stack`, return partly known values too: an object array with None
+        for the unknown elements.
 
     Example:
       >>> tf.get_static_value(tf.stack([tf.placeholder(tf.int32, []), 3]), partial=True)
@@ -79,7 +79,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     Source: python/framework/tensor_util.py.
     """
     if not isinstance(tensor, Tensor):
-        # Variables, sparse tensors and slices are of a graph too.
+        # Variables, sparse tensors and slices belong to a graph too.
         return None if hasattr(tensor, "graph") else tensor
     found = _known(tensor, partial)
     if found is not None:
@@ -112,14 +112,14 @@ def _known(tensor: Tensor, partial: bool = False) -> Any:
 def constant_value_as_shape(tensor: Any) -> TensorShape:
     """The shape denoted by an int vector, as far as the graph determines it.
 
-    It looks through what `tf.get_static_value` does, and through Shape, Pack, Concat
-    and StridedSlice of vectors that are known in part.
+    It evaluates the ops of `tf.get_static_value`, and Shape, Pack, Concat and
+    StridedSlice of vectors that are partly known.
 
     Args:
       tensor: an int Tensor [rank], or the scalar -1 for an unknown shape.
 
     Raises:
-      ValueError: it is another scalar, or no vector.
+      ValueError: it is another scalar, or is not a vector.
 
     Source: python/framework/tensor_util.py.
     """
@@ -145,7 +145,7 @@ def constant_value_as_shape(tensor: Any) -> TensorShape:
 
 
 def _known_sizes(tensor: Tensor) -> Any:
-    """The sizes by way of the ops that compute shapes, or NotImplemented."""
+    """The sizes, from the ops that compute shapes, or NotImplemented."""
     op = tensor.op
     spec = op.spec
     if isinstance(spec, Shape_):

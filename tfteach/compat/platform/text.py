@@ -82,5 +82,5 @@ _HORIZON = datetime.date(2019, 10, 17)
 
 @export("compat.forward_compatible")
 def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Whether TensorFlow 1.15's forward compatibility horizon is past a date."""
+    """Whether a date is before TensorFlow 1.15's forward compatibility horizon."""
     return datetime.date(year, month, day) < _HORIZON

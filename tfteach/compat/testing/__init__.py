@@ -1,1 +1,1 @@
-"""`tf.test`: test cases for graphs, and gradients checked by numbers."""
+"""`tf.test`: test cases for graphs, and numerical checks of gradients."""

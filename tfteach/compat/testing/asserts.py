@@ -18,9 +18,9 @@ from tfteach.framework.operation import Tensor
 
 
 class ArrayAsserts:
-    """Asserts about Tensors, arrays and nestings of them; a part of `TestCase`."""
+    """Asserts about Tensors, arrays and nested structures; a part of `TestCase`."""
 
-    # Given by unittest.TestCase and by `TestCase`.
+    # Defined by unittest.TestCase and by `TestCase`.
     assertEqual: Callable[..., None]
     assertTrue: Callable[..., None]
     assertGreater: Callable[..., None]
@@ -39,7 +39,7 @@ class ArrayAsserts:
     # ---- near
 
     def assertNear(self, f1: float, f2: float, err: float, msg: Any = None) -> None:
-        """Two floats differ by at most `err`."""
+        """Assert that two floats differ by at most `err`."""
         more = f" ({msg})" if msg is not None else ""
         self.assertTrue(
             f1 == f2 or math.fabs(f1 - f2) <= err, f"{f1} != {f2} +/- {err}{more}"
@@ -48,7 +48,7 @@ class ArrayAsserts:
     def assertArrayNear(
         self, farray1: Any, farray2: Any, err: float, msg: Any = None
     ) -> None:
-        """The floats of two lists differ by at most `err`, one by one."""
+        """Assert that the floats of two lists differ by at most `err`, one by one."""
         self.assertEqual(len(farray1), len(farray2), msg=msg)
         for f1, f2 in zip(farray1, farray2, strict=True):
             self.assertNear(float(f1), float(f2), err, msg=msg)
@@ -56,7 +56,7 @@ class ArrayAsserts:
     def assertNDArrayNear(
         self, ndarray1: Any, ndarray2: Any, err: float, msg: Any = None
     ) -> None:
-        """The norm of the difference of two arrays is below `err`."""
+        """Assert that the norm of the difference of two arrays is below `err`."""
         apart = float(np.linalg.norm(self._array(ndarray1) - self._array(ndarray2)))
         self.assertTrue(
             apart < err, msg or f"The arrays are {apart} apart, not < {err}"
@@ -65,12 +65,12 @@ class ArrayAsserts:
     def assertAllClose(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None
     ) -> None:
-        """|a - b| <= atol + rtol |b| everywhere, in any nesting of both.
+        """Assert that |a - b| <= atol + rtol |b| everywhere, in any nested structure.
 
         Args:
-          a: expected: array, Tensor, number, or dict, list or tuple of such.
+          a: the expected array, Tensor, number, or dict, list or tuple of such.
           b: the actual value, likewise.
-          rtol: how much of |b| they may differ by.
+          rtol: relative tolerance, as a fraction of |b|.
           atol: absolute tolerance.
           msg: appended to the error message.
 
@@ -160,7 +160,7 @@ class ArrayAsserts:
         bfloat16_atol: float = 1e-2,
         msg: Any = None,
     ) -> None:
-        """`assertAllClose` with the tolerances of the least exact type of the two."""
+        """`assertAllClose` with the tolerances of the less precise of the two types."""
         a, b = self._array(a), self._array(b)
         bfloat16 = np.dtype(dtypes.bfloat16.as_numpy_dtype)
         for kinds, relative, absolute in (
@@ -175,7 +175,7 @@ class ArrayAsserts:
         self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
 
     def assertNotAllClose(self, a: Any, b: Any, **kwargs: Any) -> None:
-        """`assertAllClose` does not hold."""
+        """Assert that `assertAllClose` fails."""
         try:
             self.assertAllClose(a, b, **kwargs)
         except AssertionError:
@@ -185,7 +185,7 @@ class ArrayAsserts:
     # ---- equal, more, less
 
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
-        """Two arrays or Tensors have one shape and the same values; NaN equals NaN."""
+        """Assert that shapes and values are equal; NaN equals NaN."""
         a, b = self._array(a), self._array(b)
         self._same_shape(a, b, msg or "")
         same = np.asarray(a == b)
@@ -200,7 +200,7 @@ class ArrayAsserts:
             )
 
     def assertNotAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
-        """`assertAllEqual` does not hold."""
+        """Assert that `assertAllEqual` fails."""
         try:
             self.assertAllEqual(a, b, msg)
         except AssertionError:
@@ -208,19 +208,19 @@ class ArrayAsserts:
         raise AssertionError("The two values are equal at all elements")
 
     def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
-        """All elements are greater than a number."""
+        """Assert that all elements are greater than a number."""
         self.assertGreater(np.min(self._array(a)).item(), comparison_target)
 
     def assertAllLess(self, a: Any, comparison_target: Any) -> None:
-        """All elements are less than a number."""
+        """Assert that all elements are less than a number."""
         self.assertLess(np.max(self._array(a)).item(), comparison_target)
 
     def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
-        """All elements are at least a number."""
+        """Assert that all elements are at least a number."""
         self.assertGreaterEqual(np.min(self._array(a)).item(), comparison_target)
 
     def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
-        """All elements are at most a number."""
+        """Assert that all elements are at most a number."""
         self.assertLessEqual(np.max(self._array(a)).item(), comparison_target)
 
     def assertAllInRange(
@@ -231,7 +231,7 @@ class ArrayAsserts:
         open_lower_bound: bool = False,
         open_upper_bound: bool = False,
     ) -> None:
-        """All elements lie between two numbers, those included unless `open_...`."""
+        """Assert that all elements lie in a range, closed unless `open_...`."""
         target = self._array(target)
         if target.dtype.kind not in "fiu":
             raise AssertionError(
@@ -258,7 +258,7 @@ class ArrayAsserts:
             )
 
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
-        """All elements are among some values."""
+        """Assert that all elements are in a set of values."""
         others = np.setdiff1d(self._array(target).ravel(), list(expected_set))
         if others.size:
             raise AssertionError(
@@ -267,11 +267,11 @@ class ArrayAsserts:
             )
 
     def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
-        """An array or Tensor has a NumPy dtype."""
+        """Assert that an array or Tensor has a given NumPy dtype."""
         self.assertEqual(self._array(target).dtype, expected_dtype)
 
     def assertShapeEqual(self, np_array: Any, tf_tensor: Any, msg: Any = None) -> None:
-        """A Tensor's static shape is an array's."""
+        """Assert that a Tensor's static shape is that of an array."""
         if not isinstance(np_array, (np.ndarray, np.generic)):
             raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
         if not isinstance(tf_tensor, Tensor):
@@ -283,7 +283,7 @@ class ArrayAsserts:
     def assertStartsWith(
         self, actual: str, expected_start: str, msg: Any = None
     ) -> None:
-        """A text begins with another one."""
+        """Assert that a text begins with another one."""
         if not actual.startswith(expected_start):
             more = f" : {msg!r}" if msg else ""
             self.fail(f"{actual!r} does not start with {expected_start!r}{more}")

@@ -75,7 +75,7 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
             self._cached = None
 
     def get_temp_dir(self) -> str:
-        """A folder for this test; the same one each time."""
+        """A folder for this test; the same one at each call."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(dir=get_temp_dir())
         return self._folder
@@ -98,7 +98,7 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
-        """A new Session, inside which it and its graph are the default ones.
+        """A new Session; inside its `with` block it and its graph are the defaults.
 
         Args:
           graph: its graph; by default the current one.
@@ -164,7 +164,7 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
-        """Old name: `cached_session`, or with a graph `session`."""
+        """Old name of `cached_session`; with a graph, of `session`."""
         if graph is not None:
             with self.session(graph, config, use_gpu, force_gpu) as session:
                 yield session
@@ -185,7 +185,7 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
     def assertProtoEquals(
         self, expected_message_maybe_ascii: Any, message: Any, msg: Any = None
     ) -> None:
-        """Two protos are equal; the expected one may be in text format."""
+        """Assert that two protos are equal; the expected one may be in text format."""
         assert_protos_equal(expected_message_maybe_ascii, message, msg)
 
     def assertProtoEqualsVersion(
@@ -196,12 +196,12 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
         min_consumer: int = 12,
         msg: Any = None,
     ) -> None:
-        """`assertProtoEquals` of a GraphDef in text format, with versions before it."""
+        """`assertProtoEquals` of a GraphDef in text format, with its versions added."""
         versions = f"versions {{ producer: {producer} min_consumer: {min_consumer} }};"
         self.assertProtoEquals(f"{versions}\n{expected}", actual, msg=msg)
 
     def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:
-        """Two device names mean the same device."""
+        """Assert that two device names denote the same device."""
         one, other = (
             (d if isinstance(d, DeviceSpec) else DeviceSpec.from_string(d)).to_string()
             for d in (device1 or "", device2 or "")
@@ -245,18 +245,18 @@ class _CheckedThread:
             self._error = error
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def join(self) -> None:
-        """Wait for its end; fails the test if it raised."""
+        """Wait for the thread to end; fail the test if it raised."""
         self._joined = True
         self._thread.join()
         if self._error is not None:
             self._case.fail(f"Error in checkedThread: {self._error}")
 
     def is_alive(self) -> bool:
-        """Whether it runs."""
+        """Whether the thread is running."""
         return self._thread.is_alive()
 
     def check_termination(self) -> None:
@@ -270,7 +270,7 @@ class _CheckedThread:
 
 
 def _config(config: Any, force_gpu: bool) -> Any:
-    """TensorFlow's for tests: nothing optimized away, soft placement if allowed."""
+    """TensorFlow's test config: no optimization, soft placement if allowed."""
     from tfteach.framework import protos
 
     made = protos.ConfigProto()

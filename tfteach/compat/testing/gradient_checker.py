@@ -1,4 +1,4 @@
-"""Gradients by the graph and by small differences: they should agree.
+"""Compares gradients computed by the graph with finite differences.
 
 Source: python/ops/gradient_checker.py (API and nodes).
 """
@@ -35,24 +35,24 @@ def compute_gradient(
     init_targets: Any = None,
     extra_feed_dict: Any = None,
 ) -> Any:
-    """The Jacobian of `y` by `x` twice: from the graph, and from differences.
+    """The Jacobian of `y` with respect to `x`, from the graph and by differences.
 
-    Needs a default session.  Complex numbers count as two.
+    Needs a default session.  A complex number counts as two.
 
     Args:
       x: float or complex Tensor, or a list of such.
-      x_shape: its shape as a list of ints; of a list of Tensors, a list of shapes.
+      x_shape: its shape as a list of ints; for a list of Tensors, a list of shapes.
       y: float or complex Tensor.
       y_shape: its shape.
-      x_init_value: where to differentiate, array or list of arrays; by default at
-        random numbers in [0, 1).
-      delta: how far `x` is moved to each side.
-      init_targets: Operations to run before.
+      x_init_value: the point at which to differentiate, an array or list of arrays; by
+        default random numbers in [0, 1).
+      delta: the step of the differences, to each side.
+      init_targets: Operations to run first.
       extra_feed_dict: further feeds.
 
     Returns:
-      (from the graph, from differences): arrays [size of x, size of y]; of a list
-      of Tensors, a list of such pairs.
+      (from the graph, by differences): arrays [size of x, size of y]; for a list of
+      Tensors, a list of such pairs.
 
     Example:
       >>> x = tf.placeholder(tf.float64, [2])
@@ -111,7 +111,7 @@ def compute_gradient_error(
 
 
 def _gradient_nodes(x: Any, y: Any, y_shape: Any) -> tuple[Any, Any]:
-    """The gradient, and the constant to feed dy to."""
+    """The gradient, and the constant through which dy is fed."""
     for name, tensor in (("x", x), ("y", y)):
         if tensor.dtype.base_dtype not in _TYPES:
             raise AssertionError(f"Don't support type {tensor.dtype.name} for {name}")
@@ -152,7 +152,7 @@ def _session() -> Any:
 
 
 def _parts(array: Any) -> Any:
-    """The real numbers of an array, those of a complex one in pairs."""
+    """The real numbers of an array; complex ones as pairs."""
     flat = np.ascontiguousarray(array).reshape(-1)
     return flat.view(flat.real.dtype)
 

@@ -47,11 +47,11 @@ def assert_equal_graph_def(
     Args:
       actual: a GraphDef.
       expected: a GraphDef.
-      checkpoint_v2: pass over the random names of temporary checkpoint files.
-      hash_table_shared_name: pass over the shared names of hash tables.
+      checkpoint_v2: ignore the random names of temporary checkpoint files.
+      hash_table_shared_name: ignore the shared names of hash tables.
 
     Raises:
-      TypeError: one is no GraphDef.
+      TypeError: an argument is not a GraphDef.
 
     Source: python/framework/test_util.py; core/util/equal_graph_def.cc (messages).
     """

@@ -1,4 +1,4 @@
-"""Files from the network: checked, and in their place only when they are complete."""
+"""Downloaded files: verified, and moved into place only when complete."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ TIMEOUT_S = 30.0
 
 
 def maybe_download(filename: str, work_directory: Any, source_url: str) -> str:
-    """The path of a file in a folder; downloaded there if it is missing.
+    """The path of a file in a folder; the file is downloaded if it is missing.
 
     Args:
-      filename: its name; `name` is taken where `name.gz` is missing.
+      filename: its name; if `name.gz` is missing, `name` is used.
       work_directory: the folder, created if it is missing.
       source_url: the file's address.
 
     Raises:
-      urllib.error.URLError: it is missing and cannot be downloaded.
+      urllib.error.URLError: the file is missing and cannot be downloaded.
       ValueError: the downloaded file differs from the one on TensorFlow's server.
     """
     path = os.path.join(work_directory, filename)
@@ -43,7 +43,7 @@ def maybe_download(filename: str, work_directory: Any, source_url: str) -> str:
         if os.path.exists(known):
             return known
     os.makedirs(work_directory, exist_ok=True)
-    # Beside its place, so that moving it there is one step.
+    # In the same folder, so that moving the file into place is atomic.
     part = f"{path}.{os.getpid()}.part"
     try:
         digest = _fetch(source_url, part, filename, work_directory)
@@ -63,7 +63,7 @@ def maybe_download(filename: str, work_directory: Any, source_url: str) -> str:
 
 def _fetch(url: str, path: str, filename: str, folder: Any) -> str:
     """Download `url` to `path`; returns its SHA-256."""
-    # At the first download: they would be a twentieth of the time to start up.
+    # Imported at the first download: they would add a twentieth to the start-up time.
     import hashlib
     import http.client
     import urllib.error
@@ -102,7 +102,7 @@ def _fetch(url: str, path: str, filename: str, folder: Any) -> str:
 
 
 def _show(filename: str, done: int, size: int) -> None:
-    """One line of progress on stderr, written over again and again."""
+    """Show one line of progress on stderr, overwritten at each call."""
     share = done / size if size else 0.0
     bar = "#" * int(share * 30)
     amount = f"{share:4.0%} of {size / 1e6:.1f} MB" if size else f"{done / 1e6:.1f} MB"

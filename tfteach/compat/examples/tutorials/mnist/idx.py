@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-# Images and labels to train on, and to test with.
+# Training and test images and labels.
 FILES = (
     ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
     ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"),
@@ -21,15 +21,15 @@ FILES = (
 
 
 def read(file: Any, magic: int, what: str) -> Any:
-    """The uint8 array in an open file, gzipped or not.
+    """Read the uint8 array in an open file, gzipped or not.
 
     Args:
       file: a binary file; errors name it.
-      magic: the number it must begin with; its last byte is the number of dimensions.
+      magic: the expected first number; its last byte is the number of dimensions.
       what: "image" or "label".
 
     Raises:
-      ValueError: the file is damaged, or holds something else.
+      ValueError: the file is damaged, or has other contents.
     """
     again = "Delete it to have it downloaded again, or put a sound copy in its place."
     data = file.read()
@@ -58,7 +58,7 @@ def read(file: Any, magic: int, what: str) -> Any:
             f"The file {file.name} is not complete: its header says {list(shape)}, "
             f"{size} bytes, and {len(data) - head} follow. {again}"
         )
-    # A copy: the bytes of a file cannot be written to.
+    # A copy: an array over the file's bytes would be read-only.
     return np.frombuffer(data, np.uint8, size, head).reshape(shape).copy()
 
 

@@ -3,7 +3,7 @@
     mnist = input_data.read_data_sets("MNIST_data", one_hot=True)
     images, labels = mnist.train.next_batch(100)
 
-Without a network, `tfteach.examples.synthetic_mnist()` returns data sets of drawn
+Without a network, `tfteach.examples.synthetic_mnist()` returns data sets of synthetic
 digits.  Source: contrib/learn/python/learn/datasets/mnist.py (API, order of the
 batches, error messages).
 """
@@ -25,7 +25,7 @@ from tfteach.framework import dtypes
 from tfteach.framework.export import export, export_value
 from tfteach.ops.random.random_ops import get_seed
 
-# TensorFlow's tutorials, the module behind them, and contrib's short path to it.
+# Paths of TensorFlow's tutorials: the module they import from, and contrib's alias.
 _PLACES = ("contrib.learn.datasets", "contrib.learn.python.learn.datasets")
 
 
@@ -34,7 +34,7 @@ def _publics(name: str, file: str = "mnist") -> str:
 
 
 class Datasets(NamedTuple):
-    """Examples to train on, to choose a model by, and to judge it by."""
+    """Training, validation and test examples."""
 
     train: Any
     validation: Any
@@ -52,19 +52,19 @@ class Dataset(NamedTuple):
 class DataSet:
     """Images and labels, returned in batches.
 
-    As in TensorFlow, making one seeds NumPy's global generator, which shuffles.
+    As in TensorFlow, creating one seeds NumPy's global generator, which shuffles.
 
     Args:
       images: uint8 array [n, rows, columns, 1].
       labels: array [n] of digits, or [n, 10] one-hot.
-      fake_data: have no examples; `next_batch(..., fake_data=True)` makes them up.
+      fake_data: have no examples; `next_batch(..., fake_data=True)` invents them.
       one_hot: whether the labels of fake data are one-hot.
-      dtype: `tf.float32` scales images to [0, 1], `tf.uint8` leaves them.
+      dtype: `tf.float32` scales images to [0, 1], `tf.uint8` leaves them unchanged.
       reshape: whether images become rows of rows * columns numbers.
-      seed: of the shuffling; by default the graph's.
+      seed: the seed of the shuffling; by default the graph's.
 
     Raises:
-      TypeError: `dtype` is another one.
+      TypeError: `dtype` is not one of these.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class DataSet:
         A batch that reaches the end of an epoch is filled up from the next.
 
         Args:
-          batch_size: how many examples.
+          batch_size: the number of examples.
           fake_data: return images of ones, all labelled 0.
           shuffle: whether an epoch that begins here is shuffled.
         """
@@ -184,7 +184,7 @@ def extract_images(f: Any) -> Any:
       uint8 array [n, rows, columns, 1].
 
     Raises:
-      ValueError: the file is not such a file, or is not complete.
+      ValueError: the file is not in this format, or is incomplete.
     """
     print("Extracting", f.name)
     images = idx.read(f, 2051, "image")
@@ -199,7 +199,7 @@ def extract_labels(f: Any, one_hot: bool = False, num_classes: int = 10) -> Any:
       uint8 array [n], or float64 [n, num_classes] if `one_hot`.
 
     Raises:
-      ValueError: the file is not such a file, or is not complete.
+      ValueError: the file is not in this format, or is incomplete.
     """
     print("Extracting", f.name)
     labels = idx.read(f, 2049, "label")
@@ -209,7 +209,7 @@ def extract_labels(f: Any, one_hot: bool = False, num_classes: int = 10) -> Any:
 def datasets(
     train: tuple[Any, Any], test: tuple[Any, Any], validation_size: int, **options: Any
 ) -> Datasets:
-    """(images, labels) pairs as data sets; the first training examples validate."""
+    """Data sets of (images, labels) pairs; the first training examples are held out."""
     images, labels = train
     if not 0 <= validation_size <= len(images):
         raise ValueError(
@@ -233,7 +233,7 @@ def read_data_sets(
     seed: int | None = None,
     source_url: str = DEFAULT_SOURCE_URL,
 ) -> Datasets:
-    """MNIST from four files in a folder, downloaded where they are missing.
+    """MNIST from four files in a folder; missing files are downloaded.
 
     Args:
       train_dir: the folder, created if it is missing.
@@ -241,9 +241,9 @@ def read_data_sets(
       one_hot: whether labels are rows [10] with a 1 at the digit.
       dtype: `tf.float32` for images in [0, 1], `tf.uint8` for 0 to 255.
       reshape: images as rows [784] instead of [28, 28, 1].
-      validation_size: how many of the 60,000 training examples validate.
-      seed: of the shuffling.
-      source_url: where the files are, up to their names.
+      validation_size: how many of the 60,000 training examples to use for validation.
+      seed: the seed of the shuffling.
+      source_url: the URL of the folder with the files.
 
     Returns:
       `train`, `validation` and `test`, each a `DataSet`.

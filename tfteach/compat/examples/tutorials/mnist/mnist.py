@@ -1,7 +1,7 @@
 """The two-layer network of TensorFlow's "mechanics" tutorial.
 
-Its four functions are the four parts of every TF 1 model: what it computes, how wrong
-that is, how it learns, how it is judged.
+Its four functions are the four parts of every TF 1 model: prediction, loss, training
+and evaluation.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def _affine(inputs: Any, size: int, units: int) -> Any:
 
 
 def inference(images: Any, hidden1_units: int, hidden2_units: int) -> Any:
-    """The logits, float32 [batch, 10], of images [batch, 784].
+    """Compute the logits, float32 [batch, 10], of images [batch, 784].
 
     Args:
       images: float32 Tensor [batch, IMAGE_PIXELS].
       hidden1_units: the first hidden layer's size.
-      hidden2_units: the second's.
+      hidden2_units: the second hidden layer's size.
     """
     tf = top_level()
     with tf.name_scope("hidden1"):
@@ -50,7 +50,7 @@ def loss(logits: Any, labels: Any) -> Any:
 
 
 def training(loss: Any, learning_rate: float) -> Any:
-    """An Operation that makes one step of gradient descent; the loss is summarized."""
+    """One step of gradient descent, as an Operation; adds a summary of the loss."""
     tf = top_level()
     tf.summary.scalar("loss", loss)
     optimizer = tf.train.GradientDescentOptimizer(learning_rate)
