@@ -2,9 +2,9 @@
 
 from tfteach.compat.testing.gradient_checker import compute_gradient as compute_gradient
 from tfteach.compat.testing.gradient_checker import compute_gradient_error as compute_gradient_error
-from tfteach.compat.testing.lazy import create_local_cluster as create_local_cluster
-from tfteach.compat.testing.lazy import is_built_with_rocm as is_built_with_rocm
-from tfteach.compat.testing.lazy import of_test as __getattr__
+from tfteach.compat.testing.lazy_test_names import create_local_cluster as create_local_cluster
+from tfteach.compat.testing.lazy_test_names import is_built_with_rocm as is_built_with_rocm
+from tfteach.compat.testing.lazy_test_names import of_test as __getattr__
 from tfteach.compat.testing.protos import assert_equal_graph_def as assert_equal_graph_def
 from tfteach.engine.session.device_list import gpu_device_name as gpu_device_name
 from tfteach.engine.session.device_list import is_built_with_cuda as is_built_with_cuda

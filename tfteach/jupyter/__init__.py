@@ -5,7 +5,7 @@
 """
 
 # Read widgets/graph.py (the live view), graph_stream.py (how growth reaches the page),
-# static_picture.py and picture.py (static pictures), display.py (what a cell shows),
+# picture_contents.py and graph_svg.py (static pictures), display.py (a cell's output),
 # magics/.
 
 from typing import TYPE_CHECKING, Any

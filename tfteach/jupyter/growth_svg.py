@@ -10,7 +10,7 @@ import html
 from collections.abc import Sequence
 
 from tfteach.explain.growth import Growth
-from tfteach.jupyter.picture import EDGE, FETCH, FONT, INK, MUTED, RULE
+from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
 
 WIDTH, HEIGHT = 420, 232
 LEFT, RIGHT, TOP, BOTTOM = 56, 80, 40, 40

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.explain.memory import MemoryCurve
 from tfteach.explain.timing import StepTimes, lane_of
-from tfteach.jupyter.picture import EDGE, FETCH, FONT, INK, MUTED, RULE
+from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
 
 WIDTH = 760
 LEFT, RIGHT = 84, 20

@@ -12,7 +12,7 @@ from typing import Any
 
 from tfteach.engine.optimize.fed_shapes import Inference, merged
 from tfteach.engine.optimize.fold_constants import folded
-from tfteach.engine.optimize.handle_uses import Handles, Key
+from tfteach.engine.optimize.stack_and_array_uses import Handles, Key
 from tfteach.engine.plan.step import Change, Edge, Node, Step
 from tfteach.framework import shape as shapes
 from tfteach.framework.op_traits import Collection, Flow

@@ -14,9 +14,9 @@ from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.jupyter import display
 from tfteach.jupyter.graph_stream import GrowingRows, packed, packed_batch
+from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_of
-from tfteach.jupyter.picture import svg_of
-from tfteach.jupyter.static_picture import Still, plural, text_of
+from tfteach.jupyter.picture_contents import Still, plural, text_of
 from tfteach.jupyter.widgets.view_base import Shown, token_of
 
 STATIC = pathlib.Path(__file__).parent.parent / "static"

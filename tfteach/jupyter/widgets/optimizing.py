@@ -12,9 +12,9 @@ from tfteach.explain.optimizing import OptimizerLog, explain_optimizing
 from tfteach.explain.scope_tree import Box
 from tfteach.jupyter import display
 from tfteach.jupyter.graph_stream import packed
+from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture import svg_of
-from tfteach.jupyter.static_picture import Still
+from tfteach.jupyter.picture_contents import Still
 from tfteach.jupyter.widgets.difference import ADDED, CHANGED, REMOVED
 from tfteach.jupyter.widgets.graph import STATIC, Names, names_of
 from tfteach.jupyter.widgets.planned_run_view import NOTHING, PlannedView

@@ -20,9 +20,9 @@ from tfteach.explain.placement import (
 from tfteach.explain.scope_tree import Box
 from tfteach.framework.errors import OpError
 from tfteach.jupyter.cell_events import at_cell_end
+from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture import svg_of
-from tfteach.jupyter.static_picture import Still, op_name, text_of
+from tfteach.jupyter.picture_contents import Still, op_name, text_of
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
 from tfteach.jupyter.widgets.view_base import session_for
 

@@ -13,9 +13,9 @@ from tfteach.explain.scope_tree import Box, is_variable, own_constants, visible
 from tfteach.explain.stepping import When, record
 from tfteach.explain.value_summary import Seen, number_text
 from tfteach.framework.defaults import get_default_session
+from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture import svg_of
-from tfteach.jupyter.static_picture import Still, plural
+from tfteach.jupyter.picture_contents import Still, plural
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names, names_of
 
 MOST_STEPS = 5000  # in the page

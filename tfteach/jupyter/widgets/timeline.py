@@ -9,7 +9,7 @@ import traitlets
 from tfteach.explain.timing import StepTimes, Total, lane_of, timed, times_of
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.static_picture import plural
+from tfteach.jupyter.picture_contents import plural
 from tfteach.jupyter.timeline_svg import timeline_svg
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView, token_of_run

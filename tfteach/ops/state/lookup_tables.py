@@ -22,7 +22,7 @@ from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
-from tfteach.ops.text.byte_strings import strings
+from tfteach.ops.text.byte_string_arrays import strings
 
 WHOLE_LINE, LINE_NUMBER = -2, -1
 

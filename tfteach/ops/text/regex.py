@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape, with_rank
 from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
-from tfteach.ops.text.byte_strings import each, each_as
+from tfteach.ops.text.byte_string_arrays import each, each_as
 from tfteach.ops.text.string_ops import TextOp
 
 

@@ -22,7 +22,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
-from tfteach.ops.text.byte_strings import each, each_as
+from tfteach.ops.text.byte_string_arrays import each, each_as
 
 
 class TextOp(Op, abstract=True):

@@ -28,7 +28,7 @@ from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_ops import axes_of
-from tfteach.ops.text.byte_strings import strings
+from tfteach.ops.text.byte_string_arrays import strings
 from tfteach.ops.text.string_ops import TextOp
 
 # ---- split

@@ -21,7 +21,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.type_aliases import Array, ArrayModule
-from tfteach.ops.text.byte_strings import each, strings
+from tfteach.ops.text.byte_string_arrays import each, strings
 from tfteach.ops.text.string_ops import TextOp
 
 ENCODINGS = ("UTF-8", "UTF-16-BE", "UTF-32-BE")

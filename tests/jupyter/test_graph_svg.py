@@ -11,10 +11,10 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 import tfteach as tf
 from tests.jupyter.fixtures import golden
 from tfteach.explain.graph_rows import rows_of_graph, rows_of_graph_def
-from tfteach.jupyter import picture
+from tfteach.jupyter import graph_svg
+from tfteach.jupyter.graph_svg import dot_source, svg_of
 from tfteach.jupyter.mime_bundle import bundle_of
-from tfteach.jupyter.picture import dot_source, svg_of
-from tfteach.jupyter.static_picture import Still, text_of
+from tfteach.jupyter.picture_contents import Still, text_of
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&\\n|{}"
 
@@ -24,9 +24,9 @@ def still(name: str, **options: object) -> Still:
 
 
 def test_svg_is_well_formed_and_the_same_each_time() -> None:
-    picture.render_dot.cache_clear()
+    graph_svg.render_dot.cache_clear()
     first = svg_of(still("linear_regression"))
-    picture.render_dot.cache_clear()
+    graph_svg.render_dot.cache_clear()
     assert first is not None
     assert first == svg_of(still("linear_regression"))
     root = ElementTree.fromstring(first)
@@ -85,7 +85,7 @@ def test_hostile_names_stay_names() -> None:
 
 
 def test_without_graphviz_the_text_remains(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture, "render_dot", lambda *_: None)
+    monkeypatch.setattr(graph_svg, "render_dot", lambda *_: None)
     bundle = bundle_of(still("while_loop"))
     assert set(bundle) == {"text/plain", "text/html"}
     # In a box that hides while the live view is there, like a picture.
@@ -94,14 +94,14 @@ def test_without_graphviz_the_text_remains(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_drawing_that_takes_too_long_is_given_up() -> None:
-    picture.render_dot.cache_clear()
+    graph_svg.render_dot.cache_clear()
     assert svg_of(still("linear_regression"), timeout_s=0.001) is None
-    picture.render_dot.cache_clear()
+    graph_svg.render_dot.cache_clear()
 
 
 def test_a_graph_too_large_for_a_picture_is_text() -> None:
     graph_def = GraphDef()
-    for i in range(picture.MOST_BOXES + 1):
+    for i in range(graph_svg.MOST_BOXES + 1):
         graph_def.node.add(name=f"n{i}", op="NoOp")
     bundle = bundle_of(Still(rows_of_graph_def(graph_def)))
     assert set(bundle) == {"text/plain", "text/html"}

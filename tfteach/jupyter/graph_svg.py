@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from tfteach.explain.scope_tree import Box, Lane
-from tfteach.jupyter.static_picture import (
+from tfteach.jupyter.picture_contents import (
     Still,
     clip,
     kind_of,
