@@ -193,10 +193,14 @@ def _has_outputs(op_type: str) -> bool:
 
 
 def _dtype_of(node: Any) -> str:
-    for name in ("dtype", "DstT", "output_type", "out_type", "T"):
+    outputs = op_class(node.op).outputs
+    first = outputs[0] if outputs else None
+    suffix = "_ref" if first is not None and first.is_ref else ""
+    if first is not None and first.dtype is not None:
+        return first.dtype.name + suffix
+    by_signature = (first.type_attr,) if first is not None else ()
+    for name in (*by_signature, "dtype", "DstT", "output_type", "out_type", "T"):
         if name in node.attr and node.attr[name].type:
-            outputs = op_class(node.op).outputs
-            suffix = "_ref" if outputs and outputs[0].is_ref else ""
             return _type_name(node.attr[name].type) + suffix
     return "resource" if _is_handle(node.op) else "?"
 
