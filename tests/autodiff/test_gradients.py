@@ -306,3 +306,10 @@ def test_gradients_are_summed_by_device_in_the_order_of_the_devices():
     assert [t.op.name for op in groups[1:] for t in op.inputs] == [
         f"gradients/Square_{i}grad/Mul_1" for i in ("2_", "4_", "", "3_")
     ]
+
+
+def test_powers_of_zero_have_finite_slopes():
+    x, y = tf.constant([0.0, 2.0, -2.0]), tf.constant([2.0, 3.0, 2.0])
+    by_base, by_exponent = evaluate(tf.gradients(tf.pow(x, y), [x, y]))
+    assert by_base.tolist() == [0.0, 12.0, -4.0]
+    np.testing.assert_allclose(by_exponent, [0.0, 8 * np.log(2.0), 0.0], rtol=1e-6)

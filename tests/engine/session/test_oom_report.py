@@ -86,7 +86,7 @@ def test_memory_of_the_host() -> None:
 
 @pytest.mark.parametrize(
     ("size", "text"),
-    [(1023, "1023B"), (1024, "1.0KiB"), (1 << 20, "1.00MiB"), (3 << 29, "1.50GiB")],
+    [(1023, "1023B"), (1024, "1.0KiB"), (1 << 20, "1.00MiB"), (999 << 30, "999.00GiB")],
 )
 def test_sizes_are_written_as_tensorflow_does(size: int, text: str) -> None:
     assert oom_report._readable(size) == text
