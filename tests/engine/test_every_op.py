@@ -13,7 +13,7 @@ from tests.ops.case import Case, all_cases, node_of
 from tfteach.engine.devices import devices
 from tfteach.framework.dtypes import as_dtype, string
 from tfteach.framework.op import StatefulOp
-from tfteach.ops.core.constant import Placeholder
+from tfteach.ops.core.placeholder import Placeholder
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 # These mean nothing outside a loop.

@@ -37,7 +37,7 @@ from tests.fuzz.graph_oracle import as_array, plain
 from tests.ops.case import Case, all_cases, fits
 from tfteach.engine.session.session import Session
 from tfteach.framework.graph import Graph
-from tfteach.ops.core.constant import Placeholder
+from tfteach.ops.core.placeholder import Placeholder
 
 LIMIT_S = 5
 LIMIT_BYTES = 6 << 30

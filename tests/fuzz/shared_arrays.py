@@ -22,7 +22,8 @@ from tests.ops.case import Case, node_of
 from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.framework.dtypes import as_dtype, string
 from tfteach.framework.variable_cell import Cell
-from tfteach.ops.core.constant import Placeholder, constant_node
+from tfteach.ops.core.constant import constant_node
+from tfteach.ops.core.placeholder import Placeholder
 
 
 def shared_in(case: Case, as_constants: bool = False) -> Iterator[str]:

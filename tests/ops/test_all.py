@@ -21,7 +21,8 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, as_dtype, complex128, float64, string
 from tfteach.framework.graph import Graph, Tensor
 from tfteach.framework.op import OPS, Op, StatefulOp
-from tfteach.ops.core.constant import Placeholder, constant_node
+from tfteach.ops.core.constant import constant_node
+from tfteach.ops.core.placeholder import Placeholder
 
 import_families()
 CASES = all_cases()

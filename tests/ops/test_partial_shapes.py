@@ -26,7 +26,8 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import as_dtype, string
 from tfteach.framework.graph import Graph
 from tfteach.framework.shape import Shape
-from tfteach.ops.core.constant import Placeholder, constant_node
+from tfteach.ops.core.constant import constant_node
+from tfteach.ops.core.placeholder import Placeholder
 
 import_families()
 CASES = [case for case in all_cases() if case.flat]

@@ -14,7 +14,8 @@ from tests.ops.case import Case, all_cases, import_families
 from tfteach.engine.plan.step import checking_shapes
 from tfteach.framework.op import Op
 from tfteach.ops.array.padding import Pad
-from tfteach.ops.array.slicing import Slice, StridedSlice
+from tfteach.ops.array.slicing import Slice
+from tfteach.ops.array.strided_slice import StridedSlice
 from tfteach.ops.core.identity_reshape import Reshape
 
 import_families()

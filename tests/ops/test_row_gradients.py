@@ -14,7 +14,7 @@ from tests.golden.op_rows import CONSTANT, CRASH, REFUSED, UNREGISTERED, VALUE, 
 from tests.ops.case import Case
 from tests.ops.test_partial_shapes import CASES, graph_of
 from tfteach.autodiff.gradient_registry import gradient_rule
-from tfteach.ops.core.constant import Placeholder
+from tfteach.ops.core.placeholder import Placeholder
 
 GOLDEN: dict[str, str] = {
     name: gradients

@@ -3,9 +3,9 @@
 from tfteach.compat.renamed import absent as _absent
 from tfteach.ops.array.gather_nd import gather_nd as gather_nd
 from tfteach.ops.array.scatter_nd import scatter_nd as scatter_nd
-from tfteach.ops.array.space_to_depth import batch_to_space_nd as batch_to_space_nd
-from tfteach.ops.array.space_to_depth import space_to_batch_nd as space_to_batch_nd
-from tfteach.ops.array.tile_broadcast import tile as tile
+from tfteach.ops.array.space_to_batch import batch_to_space_nd as batch_to_space_nd
+from tfteach.ops.array.space_to_batch import space_to_batch_nd as space_to_batch_nd
+from tfteach.ops.array.tile import tile as tile
 from tfteach.ops.array.transpose_reverse import reverse as reverse
 from tfteach.ops.array.transpose_reverse import roll as roll
 from tfteach.ops.core.identity_reshape import reshape as reshape

@@ -19,9 +19,10 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import boolean_mask
+from tfteach.ops.array.one_hot import one_hot, sequence_mask
 from tfteach.ops.array.padding import pad
 from tfteach.ops.array.scatter_nd import scatter_nd
-from tfteach.ops.array.tile_broadcast import one_hot, sequence_mask, tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.unique import unique
 from tfteach.ops.array.where_select import where

@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import string
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.ops.array.tensor_indexing import slice_helper
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math import compare
 from tfteach.ops.math.binary import Add, AddV2, Sub, pow
@@ -92,3 +93,4 @@ Tensor.overload("__ge__", compare.greater_equal)
 Tensor.overload("__neg__", negative)
 Tensor.overload("__abs__", tf_abs)
 Tensor.overload("__invert__", compare.logical_not)
+Tensor.overload("__getitem__", slice_helper)

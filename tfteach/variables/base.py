@@ -28,7 +28,7 @@ from tfteach.framework.type_aliases import (
     SessionLike,
     TensorLike,
 )
-from tfteach.ops.array.slicing import StridedSlice
+from tfteach.ops.array.strided_slice import StridedSlice
 from tfteach.ops.state.ref_variables import is_variable_initialized
 from tfteach.variables.updates import PartUpdates
 

@@ -18,33 +18,29 @@ from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
 from tfteach.ops.array import padding, segment_functions, slicing
 from tfteach.ops.array.bitcast import bitcast
+from tfteach.ops.array.broadcast_to import broadcast_to, meshgrid
 from tfteach.ops.array.concat_split import concat, split
 from tfteach.ops.array.gather import batch_gather, boolean_mask, gather
 from tfteach.ops.array.gather_nd import gather_nd
+from tfteach.ops.array.one_hot import one_hot, sequence_mask
 from tfteach.ops.array.scatter_nd import scatter_nd
 from tfteach.ops.array.searchsorted import searchsorted
-from tfteach.ops.array.space_to_depth import (
+from tfteach.ops.array.space_to_batch import (
     required_space_to_batch_paddings,
     space_to_batch,
 )
-from tfteach.ops.array.tile_broadcast import (
-    broadcast_to,
-    meshgrid,
-    one_hot,
-    repeat,
-    sequence_mask,
-    tile,
-)
+from tfteach.ops.array.tile import repeat, tile
 from tfteach.ops.array.top_k import top_k
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import fill, shape_ops
-from tfteach.ops.core.constant import constant, placeholder
+from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import (
     prevent_gradient,
     reshape,
     squeeze,
 )
+from tfteach.ops.core.placeholder import placeholder
 from tfteach.ops.core.sparse_tensor import sparse_placeholder
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.linalg.matrix_diag import eye

@@ -10,8 +10,8 @@ from tfteach.control.ctc_dense import ctc_unique_labels as ctc_unique_labels
 from tfteach.control.sparse_softmax_cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
 from tfteach.control.zero_fraction import zero_fraction as zero_fraction
 from tfteach.ops.array.in_top_k import in_top_k as in_top_k
+from tfteach.ops.array.space_to_batch import space_to_batch as space_to_batch
 from tfteach.ops.array.space_to_depth import depth_to_space as depth_to_space
-from tfteach.ops.array.space_to_depth import space_to_batch as space_to_batch
 from tfteach.ops.array.space_to_depth import space_to_depth as space_to_depth
 from tfteach.ops.array.top_k import top_k as top_k
 from tfteach.ops.math.exponential import sigmoid as sigmoid

@@ -17,7 +17,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.protos import tensor_proto
 from tfteach.framework.shape import TensorShape, unknown_shape
 from tfteach.ops.array.concat_split import ConcatV2
-from tfteach.ops.array.slicing import StridedSlice
+from tfteach.ops.array.strided_slice import StridedSlice
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.shape_ops import Shape_
 from tfteach.ops.core.stack_unstack import Pack

@@ -18,7 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
-from tfteach.ops.array.slicing import strided_slice
+from tfteach.ops.array.strided_slice import strided_slice
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape, size

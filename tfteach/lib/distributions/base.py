@@ -23,11 +23,11 @@ from tfteach.framework.shape import TensorShape, as_tensor_shape
 from tfteach.framework.type_aliases import DTypeLike, T, TensorLike
 from tfteach.lib.distributions import divergence
 from tfteach.lib.distributions.sizes import as_vector, is_scalar
-from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import (
+from tfteach.ops.array.broadcast_to import (
     broadcast_dynamic_shape,
     broadcast_static_shape,
 )
+from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape

@@ -26,7 +26,7 @@ from tfteach.lib.distributions.probabilities import (
     logits_and_probs,
 )
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import sequence_mask
+from tfteach.ops.array.one_hot import sequence_mask
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.constant import constant

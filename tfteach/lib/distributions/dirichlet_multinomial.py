@@ -24,7 +24,7 @@ from tfteach.lib.distributions.probabilities import (
     log_combinations,
 )
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import one_hot
+from tfteach.ops.array.one_hot import one_hot
 from tfteach.ops.core.control_flow_ops import with_dependencies
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.linalg.matmul import matmul

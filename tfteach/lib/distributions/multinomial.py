@@ -27,7 +27,7 @@ from tfteach.lib.distributions.probabilities import (
     logits_and_probs,
 )
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import one_hot
+from tfteach.ops.array.one_hot import one_hot
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.control_flow_ops import with_dependencies
 from tfteach.ops.core.fill import ones_like

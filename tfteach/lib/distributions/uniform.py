@@ -16,8 +16,8 @@ from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.distributions.base import FULLY_REPARAMETERIZED, Scalar
 from tfteach.lib.distributions.sizes import same_shapes
+from tfteach.ops.array.broadcast_to import broadcast_dynamic_shape
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import broadcast_dynamic_shape
 from tfteach.ops.array.where_select import where_v2
 from tfteach.ops.core.fill import ones, ones_like, zeros, zeros_like
 from tfteach.ops.core.identity_reshape import identity

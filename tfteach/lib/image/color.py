@@ -15,7 +15,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.core.control_flow_ops import with_dependencies
 from tfteach.ops.core.fill import ones
 from tfteach.ops.core.identity_reshape import expand_dims, identity

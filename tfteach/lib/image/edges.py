@@ -12,7 +12,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array import padding
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape

@@ -24,7 +24,7 @@ from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.image.color import convert_image_dtype
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.padding import pad
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import expand_dims, identity, reshape
 from tfteach.ops.core.shape_ops import shape, shape_n, size

@@ -38,7 +38,7 @@ from tfteach.framework.type_aliases import (
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.specs import check_inputs
 from tfteach.lib.layers.tracking import collect, depends, op_of
-from tfteach.ops.core.constant import placeholder_with_default
+from tfteach.ops.core.placeholder import placeholder_with_default
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.cast import cast
 from tfteach.variables.base import (

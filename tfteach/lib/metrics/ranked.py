@@ -19,7 +19,7 @@ from tfteach.framework.type_aliases import CollectionNames, TensorLike
 from tfteach.lib.metrics.shared import metric_variable, recorded
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice as slice_
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.array.top_k import top_k
 from tfteach.ops.array.where_select import where_v2
 from tfteach.ops.core.fill import fill, ones_like, zeros_like

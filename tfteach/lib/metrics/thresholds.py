@@ -16,7 +16,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.type_aliases import CollectionNames, TensorLike
 from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.constant import constant

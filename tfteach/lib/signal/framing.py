@@ -19,7 +19,7 @@ from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat, split
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.padding import pad
-from tfteach.ops.array.slicing import strided_slice
+from tfteach.ops.array.strided_slice import strided_slice
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.fill import zeros, zeros_like
 from tfteach.ops.core.identity_reshape import reshape

@@ -21,7 +21,7 @@ from tfteach.lib.signal.framing import frame, overlap_and_add, scalar
 from tfteach.lib.signal.windows import hann_window
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.padding import pad
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import reshape

@@ -16,9 +16,10 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
+from tfteach.ops.array.broadcast_to import meshgrid
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import GatherNd
-from tfteach.ops.array.tile_broadcast import meshgrid, tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.fill import ones
 from tfteach.ops.core.identity_reshape import reshape

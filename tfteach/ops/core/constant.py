@@ -1,4 +1,4 @@
-"""Constants and placeholders: where values enter a graph."""
+"""Constants.  Source: core/ops/array_ops.cc, python/framework/constant_op.py."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tfteach.framework import shape as shapes
 from tfteach.framework.build import create
 from tfteach.framework.convert import register_tensor_conversion_function
 from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import DType, as_dtype, int32, int64
-from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op
@@ -23,7 +21,6 @@ from tfteach.framework.scope import is_valid_name
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.tensor_util import as_array
 from tfteach.framework.type_aliases import (
-    Array,
     ArrayModule,
     DTypeLike,
     Gradient,
@@ -100,64 +97,6 @@ class Const(Op, role=Role.CONSTANT):
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return []
-
-
-class Placeholder(Op):
-    """A value that must be fed.  Source: core/ops/array_ops.cc, Placeholder."""
-
-    signature = "-> output: dtype"
-    dtype: DType
-    shape: Shape = None
-
-    is_foldable: ClassVar[bool] = False
-    must_be_fed: ClassVar[bool] = True
-    strings_on_gpu: ClassVar[bool] = True
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
-
-    def infer_shape(self) -> Shape:
-        return self.shape
-
-    def compute(self, xp: ArrayModule) -> Any:
-        # The session feeds placeholders, so the kernel runs only if no value was fed.
-        # The executor inserts the op's name into the message.
-        shape = "" if self.shape is None else f" and shape {shapes.text(self.shape)}"
-        raise invalid_argument(
-            "You must feed a value for placeholder tensor '{name}' with dtype "
-            f"{_proto_name(self.dtype)}{shape}"
-        )
-
-    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
-        return []
-
-
-class PlaceholderWithDefault(Op):
-    """A value that may be fed.  Source: array_ops.cc, PlaceholderWithDefault."""
-
-    signature = "input: dtype -> output: dtype"
-    shape: Shape
-
-    aliases: ClassVar[bool] = True
-    is_foldable: ClassVar[bool] = False
-    is_expensive: ClassVar[bool] = False
-    strings_on_gpu: ClassVar[bool] = True
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
-
-    def infer_shape(self, input: Shape) -> Shape:
-        shapes.merge(input, self.shape)
-        return self.shape
-
-    def compute(self, xp: ArrayModule, input: Array) -> Any:
-        return input
-
-    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
-        return [grad]
-
-
-def _proto_name(dtype: DType) -> str:
-    """The type's name in kernel messages: "float" for float32, "double" for float64."""
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(
-        dtype.name, dtype.name
-    )
 
 
 # ---- public functions
@@ -290,49 +229,6 @@ def _sizes_of(shape: Any) -> tuple[int, ...]:
             raise TypeError(f"cannot perform reduce with flexible type: {size!r}")
         sizes.append(int(size))
     return TensorShape(sizes).dims_or_none  # type: ignore[return-value]
-
-
-@export("placeholder")
-def placeholder(
-    dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None
-) -> Tensor:
-    """A tensor whose value every run must feed.
-
-    Args:
-      dtype: the element type.
-      shape: the static shape, possibly partial; None accepts any.
-      name: the op's name.
-
-    Returns:
-      A Tensor to use as a key of `feed_dict`.
-
-    Example:
-      >>> x = tf.placeholder(tf.float32, [None, 784], name="x")
-
-    Source: Placeholder in core/ops/array_ops.cc.
-    """
-    op = Placeholder(dtype, shape)  # type: ignore[arg-type]  # converted by the op
-    return op(name=name)
-
-
-@export("placeholder_with_default")
-def placeholder_with_default(
-    input: TensorLike, shape: ShapeLike, name: str | None = None
-) -> Tensor:
-    """A tensor that is `input` unless it is fed.
-
-    Args:
-      input: the default value, a Tensor or convertible to one.
-      shape: the static shape, possibly partial; must be compatible with `input`'s.
-      name: the op's name.
-
-    Returns:
-      A Tensor of `input`'s type.
-
-    Source: PlaceholderWithDefault in core/ops/array_ops.cc.
-    """
-    op = PlaceholderWithDefault(shape)  # type: ignore[arg-type]  # converted by the op
-    return op(input, name=name)
 
 
 # ---- conversions

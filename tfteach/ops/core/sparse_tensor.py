@@ -28,7 +28,7 @@ from tfteach.framework.type_aliases import (
     SessionLike,
     TensorLike,
 )
-from tfteach.ops.core.constant import placeholder
+from tfteach.ops.core.placeholder import placeholder
 
 
 @export("SparseTensorValue")

@@ -22,7 +22,7 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.array.transpose_reverse import matrix_transpose
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape, size

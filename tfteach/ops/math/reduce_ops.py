@@ -405,7 +405,7 @@ _spreads: WeakKeyDictionary[Graph, dict[Any, Any]] = WeakKeyDictionary()
 
 def spread(op: Operation, grad: Tensor) -> Tensor:
     """The gradient of Sum: `grad` repeated along the reduced axes."""
-    from tfteach.ops.array.tile_broadcast import tile
+    from tfteach.ops.array.tile import tile
 
     source, indices = op.inputs
     shape = source._shape
@@ -447,7 +447,7 @@ def _product_gradient(op: Operation, grad: Tensor) -> Any:
     """
     from tfteach.ops.array.concat_split import concat
     from tfteach.ops.array.gather import gather
-    from tfteach.ops.array.tile_broadcast import tile
+    from tfteach.ops.array.tile import tile
     from tfteach.ops.array.transpose_reverse import invert_permutation, transpose
     from tfteach.ops.array.unique import setdiff1d
     from tfteach.ops.math.reduce_functions import reduce_prod

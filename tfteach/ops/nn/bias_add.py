@@ -20,7 +20,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.identity_reshape import (
     reshape,

@@ -22,7 +22,7 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.padding import pad
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.array.transpose_reverse import roll, transpose
 from tfteach.ops.core.fill import ones, zeros, zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims, reshape

@@ -21,7 +21,7 @@ from tfteach.framework.variable_cell import Cell, update_in_place
 from tfteach.ops.array.gather import check_indices, check_points
 from tfteach.ops.array.jit_row_scatter import change_rows
 from tfteach.ops.array.row_access import are_distinct, groups_of, put_rows, take_rows
-from tfteach.ops.array.slicing import StridedSlice
+from tfteach.ops.array.strided_slice import StridedSlice
 from tfteach.ops.core.identity_reshape import INDICES
 from tfteach.ops.state.resource_variables import NUMBERS, require_value
 

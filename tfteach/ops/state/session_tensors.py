@@ -27,7 +27,7 @@ from tfteach.framework.type_aliases import (
     SessionLike,
     TensorLike,
 )
-from tfteach.ops.core.constant import placeholder
+from tfteach.ops.core.placeholder import placeholder
 
 # Unreferenced handles are deleted in batches of this size.
 _MANY_DEAD = 10

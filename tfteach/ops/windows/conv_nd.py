@@ -22,7 +22,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.space_to_depth import (
+from tfteach.ops.array.space_to_batch import (
     batch_to_space,
     batch_to_space_nd,
     required_space_to_batch_paddings,

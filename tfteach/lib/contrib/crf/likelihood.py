@@ -18,8 +18,8 @@ from tfteach.lib.rnn.dynamic import dynamic_rnn
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.gather_nd import gather_nd
+from tfteach.ops.array.one_hot import sequence_mask
 from tfteach.ops.array.slicing import slice as slice_of
-from tfteach.ops.array.tile_broadcast import sequence_mask
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import fill, zeros_like

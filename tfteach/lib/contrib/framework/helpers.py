@@ -42,7 +42,7 @@ from tfteach.framework.nest import yield_flat_paths as yield_flat_paths
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import graph_of, name_scope
 from tfteach.framework.type_aliases import TensorLike
-from tfteach.ops.core.constant import Placeholder
+from tfteach.ops.core.placeholder import Placeholder
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.core.sparse_tensor import (
     convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,

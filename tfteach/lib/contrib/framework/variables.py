@@ -36,8 +36,8 @@ from tfteach.lib.training.global_step import get_global_step as get_global_step
 from tfteach.lib.training.global_step import (
     get_or_create_global_step as get_or_create_global_step,
 )
-from tfteach.ops.core.constant import placeholder
 from tfteach.ops.core.control_flow_ops import group
+from tfteach.ops.core.placeholder import placeholder
 from tfteach.variables.base import (
     Variable,
     VariableAggregation,

@@ -35,7 +35,7 @@ from tfteach.lib.contrib.layers.utils import (
     two_element_tuple,
 )
 from tfteach.lib.layers.separable import SeparableConv2D
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.nn.activations import relu
 from tfteach.ops.nn.bias_add import bias_add
 from tfteach.ops.windows.depthwise_conv import depthwise_conv2d

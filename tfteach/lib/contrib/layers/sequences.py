@@ -20,8 +20,8 @@ from tfteach.lib.contrib.layers.utils import (
     get_variable_collections,
     public,
 )
+from tfteach.ops.array.broadcast_to import meshgrid
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import meshgrid
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape

@@ -22,8 +22,9 @@ from tfteach.lib.contrib.layers.utils import (
 )
 from tfteach.lib.layers import core
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.slicing import strided_slice
-from tfteach.ops.array.tile_broadcast import one_hot, tile
+from tfteach.ops.array.one_hot import one_hot
+from tfteach.ops.array.strided_slice import strided_slice
+from tfteach.ops.array.tile import tile
 from tfteach.ops.core.fill import ones
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape

@@ -22,7 +22,8 @@ from tfteach.lib.rnn.cell import LayerRNNCell
 from tfteach.lib.rnn.cells import LSTMStateTuple, OfUnits
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather_nd import gather_nd
-from tfteach.ops.array.tile_broadcast import sequence_mask, tile
+from tfteach.ops.array.one_hot import sequence_mask
+from tfteach.ops.array.tile import tile
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import expand_dims

@@ -18,7 +18,7 @@ from tfteach.lib.layers.specs import InputSpec
 from tfteach.lib.rnn.cell import LayerRNNCell
 from tfteach.lib.rnn.cells import LSTMStateTuple, OfUnits
 from tfteach.ops.array.concat_split import split
-from tfteach.ops.array.tile_broadcast import Tile
+from tfteach.ops.array.tile import Tile
 from tfteach.ops.core.constant import constant
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.binary import add

@@ -23,7 +23,7 @@ from tfteach.lib.layers.base import Layer
 from tfteach.lib.layers.core import Dense
 from tfteach.lib.rnn.cell import zero_tensors
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import one_hot, sequence_mask
+from tfteach.ops.array.one_hot import one_hot, sequence_mask
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones, ones_like
 from tfteach.ops.core.identity_reshape import expand_dims, reshape, squeeze

@@ -23,7 +23,8 @@ from tfteach.lib.contrib.seq2seq.attention import size_of
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.array.gather_tree import GatherTree
-from tfteach.ops.array.tile_broadcast import sequence_mask, tile
+from tfteach.ops.array.one_hot import sequence_mask
+from tfteach.ops.array.tile import tile
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.identity_reshape import expand_dims, reshape

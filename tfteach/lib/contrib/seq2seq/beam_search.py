@@ -36,7 +36,8 @@ from tfteach.lib.contrib.seq2seq.inference import embedding_function
 from tfteach.lib.layers.base import Layer
 from tfteach.lib.rnn.cell import RNNCell, require_cell
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import one_hot, tile
+from tfteach.ops.array.one_hot import one_hot
+from tfteach.ops.array.tile import tile
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.shape_ops import shape, size

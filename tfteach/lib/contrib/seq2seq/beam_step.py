@@ -20,7 +20,8 @@ from tfteach.lib.contrib.seq2seq.attention_wrapper import AttentionWrapperState
 from tfteach.lib.contrib.seq2seq.beam_arrays import require_known_rank
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
-from tfteach.ops.array.tile_broadcast import one_hot, tile
+from tfteach.ops.array.one_hot import one_hot
+from tfteach.ops.array.tile import tile
 from tfteach.ops.array.top_k import top_k
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import fill, ones_like

@@ -17,7 +17,7 @@ from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.contrib.seq2seq.helper import Helper, OneIdHelper
 from tfteach.lib.contrib.seq2seq.sampling import categorical_sample
-from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.array.tile import tile
 from tfteach.ops.core.shape_ops import shape, size
 from tfteach.ops.math.compare import equal
 from tfteach.ops.math.reduce_functions import argmax, reduce_all

@@ -27,7 +27,7 @@ from tfteach.lib.contrib.seq2seq.attention import (
     size_of,
 )
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.tile_broadcast import one_hot
+from tfteach.ops.array.one_hot import one_hot
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.fill import ones, zeros
 from tfteach.ops.core.identity_reshape import reshape

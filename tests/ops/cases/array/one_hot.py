@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tests.ops.sample_arrays import X, Y, i32
-from tfteach.ops.array.tile_broadcast import BroadcastArgs, BroadcastTo, OneHot, Tile
+from tests.ops.sample_arrays import i32
+from tfteach.ops.array.one_hot import OneHot
 
 CASES = [
     Case(
@@ -21,11 +21,4 @@ CASES = [
         [[[7, 1], [1, 1]], [[1, 1], [7, 1]], [[1, 1], [1, 7]]],
         "first axis",
     ),
-    Case(
-        Tile(),
-        (X, i32(2, 2)),
-        [[0.5, 1.5, 2.5, 0.5, 1.5, 2.5], [3.5, 4.5, 5.5, 3.5, 4.5, 5.5]] * 2,
-    ),
-    Case(BroadcastTo(), (Y, i32(3, 2, 2)), [[[0.5, 0.5], [1.5, 1.5]]] * 3),
-    Case(BroadcastArgs(), (i32(3, 1), i32(2, 1, 4)), [2, 3, 4]),
-]  # fmt: skip
+]
