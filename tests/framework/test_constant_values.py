@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tfteach as tf
+from tfteach.framework.constant_values import folded_value
 
 
 @pytest.fixture(autouse=True)
@@ -69,3 +70,13 @@ def test_a_size_among_others_is_computed() -> None:
     blocks = tf.div(6 + tf.mod(-6, 4), 2)
     rows = tf.shape(x)[0]
     assert str(tf.reshape(x, [rows, blocks, 6]).shape) == "(?, 4, 6)"
+
+
+def test_a_value_is_forgotten_where_only_one_of_its_outputs_was_asked_for() -> None:
+    with tf.Graph().as_default():
+        first, second = tf.unstack(tf.constant([1, 2]))
+        total = first + 1
+        assert folded_value(total) == 2
+        first.op._update_input(0, tf.constant([5, 6]))
+        assert folded_value(total) == 6
+        assert folded_value(second) == 6

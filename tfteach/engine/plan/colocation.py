@@ -40,7 +40,7 @@ class Group:
         moves these only if nothing else is possible.
       missing_kernel: the reason why no GPU can run them all, or "".
       device: the group's device once one of its members has been placed, or None.
-      is_kept: whether its device was chosen when the graph was last placed.
+      is_placed: whether its device was chosen when the graph was last placed.
     """
 
     __slots__ = (

@@ -157,8 +157,8 @@ def extract_glimpse(
       normalized: whether positions are fractions of the image's size (with `centered`
         from -1 to 1) or numbers of pixels (with `centered` in half pixels, as in
         TensorFlow 1).
-      uniform_noise: whether the noise is uniform between the image's minimum and
-        maximum, or normal with each channel's mean and standard deviation.
+      uniform_noise: no effect, as in TensorFlow 1.15: the noise is uniform between the
+        image's minimum and maximum.
       name: the op's name.
 
     Returns:
