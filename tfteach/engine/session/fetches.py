@@ -122,6 +122,8 @@ class Fetches:
         return lambda values: rebuild(dict(zip(tensors, values, strict=True)))
 
     def _visit(self, part: Any) -> Rebuild:
+        if type(part) is Tensor:  # most are; the checks below cost more than the lookup
+            return self._element(part)
         if part is None:
             raise TypeError(f"Fetch argument {part!r} has invalid type {type(part)!r}")
         if isinstance(part, list | tuple) or nest.is_attrs(part):
