@@ -122,8 +122,13 @@ def says(ours: str, theirs: str) -> bool:
 def plain(answer: str) -> str:
     """An answer without what differs from process to process, blanks made single."""
     answer = re.sub(r"(TensorArray|TensorArrayV3|StackV2|pyfunc)_\d+", r"\1", answer)
-    answer = re.sub(r"\S+/(?=written\.txt)", "", answer)
-    return " ".join(answer.split())
+    return " ".join(without_paths(answer).split())
+
+
+def without_paths(answer: str) -> str:
+    """An answer without the folders of the machine that gave it."""
+    answer = re.sub(r" \(defined at [^)]*\)", "", answer)
+    return re.sub(r"\S+/(?=written\.txt)", "", answer)
 
 
 def lines_of(error: BaseException) -> set[tuple[str, int]]:
@@ -162,7 +167,9 @@ def ask(module: str, worker: Any) -> None:
         worker.send(call)
         found = worker.receive()
         error = found.get("build") or found.get("run")
-        theirs = ACCEPTED if error is None else f"{error[0]}: {first_line(error[1])}"
+        theirs = ACCEPTED
+        if error is not None:
+            theirs = without_paths(f"{error[0]}: {first_line(error[1])}")
         if "died" in found:
             theirs = f"died: {found['died']}"
         ours, _ = outcome(call)

@@ -1,4 +1,4 @@
-"""Tiles, broadcasts and one-hot rows; the answers are written out."""
+"""Broadcasts; the answers are written out."""
 
 from __future__ import annotations
 

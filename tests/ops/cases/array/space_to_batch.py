@@ -1,25 +1,10 @@
-"""Blocks moved between space, depth and batch, by loops."""
+"""Blocks moved between space and batch, by loops."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.ops.case import Case
-from tests.ops.sample_arrays import f32, i32, looped
+from tests.ops.sample_arrays import f32, i32
 from tfteach.ops.array.space_to_batch import BatchToSpaceND, SpaceToBatchND
-
-
-def depth_loop(x: Any) -> Any:
-    """Space to depth of NHWC with blocks of 2."""
-    _, h, w, c = x.shape
-    return looped(
-        lambda n, i, j, k: x[n, 2 * i + k // (2 * c), 2 * j + k // c % 2, k % c],
-        len(x),
-        h // 2,
-        w // 2,
-        4 * c,
-    )
-
 
 CASES = [
     Case(

@@ -1,4 +1,4 @@
-"""Blocks moved between space, depth and batch, by loops."""
+"""Blocks moved between space and depth, by loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices and their gradients; the answers are written out or filled by loops."""
+"""Strided slices and their gradients; answers written out or filled by loops."""
 
 from __future__ import annotations
 

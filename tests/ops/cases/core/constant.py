@@ -1,4 +1,4 @@
-"""Constants and placeholders."""
+"""Constants."""
 
 from __future__ import annotations
 

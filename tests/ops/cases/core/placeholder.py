@@ -1,4 +1,4 @@
-"""Constants and placeholders."""
+"""Placeholders."""
 
 from __future__ import annotations
 
