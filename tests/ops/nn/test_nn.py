@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.ops.nn.cross_entropy import SoftmaxCrossEntropyWithLogits
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, -0.25, 0.75]], np.float32)
 
@@ -91,3 +92,13 @@ def test_what_is_not_implemented_says_so():
 def test_an_axis_out_of_range():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"in the range \[-2, 2\)"):
         tf.nn.softmax(X, axis=2)
+
+
+def test_cross_entropy_broadcasts_arrays_that_may_not_be_written() -> None:
+    logits = np.array([[0.5, -1.5, 2.0]], np.float32)
+    labels = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], np.float32)
+    logits.flags.writeable = labels.flags.writeable = False
+    op = SoftmaxCrossEntropyWithLogits()
+    loss, _ = op.compute(np, logits, labels)
+    expected, _ = op.compute(np, np.repeat(logits, 2, 0), labels)
+    np.testing.assert_array_equal(loss, expected)

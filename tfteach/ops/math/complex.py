@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import (
     DType,
@@ -270,7 +272,9 @@ class Complex(Binary):
 
     def compute(self, xp: ArrayModule, real: Array, imag: Array) -> Any:
         # Not real + 1j * imag: one infinite part would make the other part nan.
-        real, imag = xp.broadcast_arrays(real, imag)
+        # Not `broadcast_arrays`, which fails for arrays that may not be written.
+        wide = np.broadcast_shapes(real.shape, imag.shape)
+        real, imag = xp.broadcast_to(real, wide), xp.broadcast_to(imag, wide)
         whole = xp.empty(real.shape, self.Tout.numpy_dtype)
         whole.real, whole.imag = real, imag
         return whole

@@ -71,11 +71,14 @@ class SoftmaxCrossEntropyWithLogits(MultiOutputOp):
                 f"labels_size={shapes.text(labels.shape)}"
             )
             try:
-                features, labels = xp.broadcast_arrays(features, labels)
+                wide = np.broadcast_shapes(features.shape, labels.shape)
             except ValueError:
                 raise invalid_argument(
                     f"logits and labels must be broadcastable: {sizes}"
                 ) from None
+            # Not `broadcast_arrays`, which fails for arrays that may not be written.
+            features = xp.broadcast_to(features, wide)
+            labels = xp.broadcast_to(labels, wide)
         if features.ndim != 2:
             raise invalid_argument(
                 "logits and labels must be either 2-dimensional, or broadcasted to be "
