@@ -63,6 +63,32 @@ def test_a_structure_keeps_its_type_whatever_ran_before() -> None:
             assert type(sess.run(Pair(a, b))) is Pair
             assert type(sess.run((Pair(a, b),))[0]) is Pair
             assert type(sess.run(((a, b),))[0]) is tuple
+            assert type(sess.run([[a, b]])[0]) is list
+            assert sess.run({"a": a, "b": b}) == {"a": 1.0, "b": 2.0}
+            assert sess.run({"a": b, "b": a}) == {"a": 2.0, "b": 1.0}
+            assert list(sess.run({"b": b, "a": a})) == ["b", "a"]
+            ordered = sess.run(collections.OrderedDict(a=a, b=b))
+            assert type(ordered) is collections.OrderedDict
+            assert sess.run({"a": [a], "b": (b,)}) == {"a": [1.0], "b": (2.0,)}
+            assert sess.run({"a": (a,), "b": [b]}) == {"a": (1.0,), "b": [2.0]}
+
+
+def test_nested_fetches_are_planned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = tf.constant(1.0), tf.constant(2.0)
+    with tf.Session() as sess:
+
+        def run() -> Any:
+            return sess.run(
+                {"loss": a, "more": {"both": Pair([a, b], ((b,), "Const"))}}
+            )
+
+        first = run()
+        monkeypatch.setattr(sess, "_run_checked", None)
+        assert (
+            run()
+            == first
+            == {"loss": 1.0, "more": {"both": ([1.0, 2.0], ((2.0,), None))}}
+        )
 
 
 def test_operations_give_none_and_duplicates_their_value() -> None:

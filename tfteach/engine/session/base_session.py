@@ -32,7 +32,7 @@ from tfteach.engine.session.feeds import (
     parts,
     resolve_feed,
 )
-from tfteach.engine.session.fetches import Element, Fetches
+from tfteach.engine.session.fetches import Element, Fetches, structure_key
 from tfteach.engine.session.lru import MAX_PROGRAMS, Recent
 from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
 from tfteach.engine.session.planner import AnyProgram, StepPlanner
@@ -177,14 +177,14 @@ class BaseSession:
         if self._closed or options is not None or run_metadata is not None:
             return self._run_checked(fetches, feed_dict, options, run_metadata)
         kind = type(fetches)
-        key = (kind, tuple(fetches)) if kind is list or kind is tuple else fetches
+        key = (kind, *fetches) if kind is list or kind is tuple else fetches
+        fed_keys = () if feed_dict is None else tuple(feed_dict)
         try:
-            if feed_dict is None:
-                plan = self._ready.get((key, ()))
-            else:
-                plan = self._ready.get((key, tuple(feed_dict)))
+            plan = self._ready.get((key, fed_keys))
         except TypeError:  # the structure is not hashable
-            return self._run_checked(fetches, feed_dict, options, run_metadata)
+            plan = None
+        if plan is None and kind is not Tensor:
+            plan = self._plan_of_nested(fetches, fed_keys)
         graph = self._graph
         if plan is None or plan.mutations != graph.mutations or graph.observers:
             return self._run_checked(fetches, feed_dict, options, run_metadata)
@@ -193,6 +193,12 @@ class BaseSession:
             fed = [converter(value) for converter, value in pairs]
             return plan.result(plan.program.run(fed))
         return plan.result(plan.program.run(()))
+
+    def _plan_of_nested(self, fetches: Any, fed_keys: tuple[Any, ...]) -> Plan | None:
+        try:
+            return self._ready.get((structure_key(fetches), fed_keys))
+        except TypeError:  # neither can be fetched
+            return None
 
     def _check_open(self) -> None:
         if self._was_reset:
@@ -318,15 +324,8 @@ class BaseSession:
             return
         if self._options.timeout_ms:
             return
-        key = fetches
-        if isinstance(fetches, list | tuple):
-            # Only flat ones: a namedtuple equals a tuple, but has another result.
-            flat = all(isinstance(f, Tensor | Operation | str) for f in fetches)
-            if type(fetches) not in (list, tuple) or not flat:
-                return
-            key = type(fetches), tuple(fetches)
         try:
-            self._ready[key, tuple(feed_dict or ())] = plan
+            self._ready[structure_key(fetches), tuple(feed_dict or ())] = plan
             self._graph.is_planned = True
         except TypeError:
             return

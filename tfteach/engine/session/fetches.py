@@ -6,6 +6,7 @@ Source: python/client/session.py (`_FetchMapper`: structures, messages).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from tfteach.framework import nest
@@ -15,8 +16,8 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 
 Element = Operation | Tensor
-# Maps the values of all elements to the value of one part of the structure.
-Rebuild = Callable[[dict[Element, Any]], Any]
+# Maps the values of all fetched tensors to the value of one part of the structure.
+Rebuild = Callable[[Sequence[Any]], Any]
 
 
 class Expansion(NamedTuple):
@@ -72,12 +73,33 @@ def _converts(tensor: Tensor) -> bool:
     return type(tensor.op.spec).fetched is not Op.fetched
 
 
-def _first(values: Sequence[Any]) -> Any:
-    return values[0]
-
-
 def _none(values: Sequence[Any]) -> None:
     return None
+
+
+def structure_key(part: Any) -> Any:
+    """What determines how fetches are resolved, and how their results are nested.
+
+    Returns:
+      Nested tuples: containers are led by their type, as a namedtuple equals a tuple,
+      and mappings by their keys. Hashable if all other parts are.
+
+    Example:
+      >>> structure_key({"loss": loss, "both": [a, b]})
+      (dict, ("loss", "both"), loss, (list, a, b))
+    """
+    kind = type(part)
+    if kind is Tensor or kind is Operation:
+        return part
+    if kind is dict:
+        return (dict, tuple(part), *[structure_key(item) for item in part.values()])
+    if kind is list or kind is tuple or isinstance(part, tuple):
+        return (kind, *[structure_key(child) for child in part])
+    if isinstance(part, Mapping):
+        return (kind, tuple(part), *[structure_key(part[key]) for key in part])
+    if isinstance(part, list) or nest.is_attrs(part):
+        return (kind, *[structure_key(child) for child in nest.children(part)])
+    return part
 
 
 class Fetches:
@@ -85,17 +107,18 @@ class Fetches:
 
     Attributes:
       elements: the unique tensors and operations in it.
-      rebuild: element values -> the structure with values in place of elements
-        (None for operations).
       tensors: the tensors among the elements: a run returns a value for each.
-      result: the values of `tensors` -> the structure.
+      result: the values of `tensors` -> the structure with values in place of tensors
+        and None in place of operations.
     """
 
     def __init__(self, graph: Graph, structure: Any) -> None:
         self._graph = graph
         self._found: dict[Element, None] = {}
-        self.rebuild = self._visit(structure)
+        self._indices: dict[Tensor, int] = {}
+        self.result = self._visit(structure)
         self.elements = list(self._found)
+        self.tensors = list(self._indices)
         for element in self.elements:
             if not graph.is_fetchable(element):
                 op = element.op if isinstance(element, Tensor) else element
@@ -105,21 +128,9 @@ class Fetches:
                     "code block. Use return values,explicit Python locals or "
                     "TensorFlow collections to access it."  # TensorFlow's spelling
                 )
-        self.tensors = [e for e in self.elements if isinstance(e, Tensor)]
-        self.result = self._result(structure)
-
-    def _result(self, structure: Any) -> Callable[[Sequence[Any]], Any]:
-        """Maps the values of `tensors` to the structure; fast if it is flat."""
-        tensors, rebuild = self.tensors, self.rebuild
-        if any(_converts(tensor) for tensor in tensors):
-            return lambda values: rebuild(dict(zip(tensors, values, strict=True)))
-        if isinstance(structure, Tensor | str) and len(tensors) == 1:
-            return _first
-        if isinstance(structure, Operation):
-            return _none
-        if type(structure) is list and structure == tensors:
-            return list
-        return lambda values: rebuild(dict(zip(tensors, values, strict=True)))
+        is_flat = type(structure) is list and structure == self.tensors
+        if is_flat and not any(_converts(tensor) for tensor in self.tensors):
+            self.result = list
 
     def _visit(self, part: Any) -> Rebuild:
         if type(part) is Tensor:  # most are; the checks below cost more than the lookup
@@ -132,9 +143,11 @@ class Fetches:
             return lambda values: build([p(values) for p in parts])
         if isinstance(part, Mapping):
             pairs = [(key, self._visit(item)) for key, item in part.items()]
+            if type(part) is dict:
+                return lambda values: {key: p(values) for key, p in pairs}
             made: Any = type(part)
 
-            def rebuilt(values: dict[Element, Any]) -> Any:
+            def rebuilt(values: Sequence[Any]) -> Any:
                 mapping = made()  # as in TF: a defaultdict has no factory then
                 for key, rebuild in pairs:
                     mapping[key] = rebuild(values)
@@ -151,10 +164,13 @@ class Fetches:
     def _element(self, part: Any) -> Rebuild:
         element = self._resolve(part)
         self._found[element] = None
-        if isinstance(element, Tensor) and _converts(element):
-            convert = element.op.spec.fetched
-            return lambda values: convert(element, values[element])
-        return lambda values: values.get(element)
+        if isinstance(element, Operation):
+            return _none
+        value = itemgetter(self._indices.setdefault(element, len(self._indices)))
+        if not _converts(element):
+            return value
+        convert = element.op.spec.fetched
+        return lambda values: convert(element, value(values))
 
     def _resolve(self, part: Any) -> Element:
         if isinstance(part, Tensor | Operation) and part.graph is self._graph:

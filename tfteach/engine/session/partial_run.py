@@ -75,9 +75,7 @@ class PartialRun:
             self._values[tensor] = converter_for(tensor)(value)
         self._compute(resolved.elements)
         self._fetched.update(resolved.elements)
-        return resolved.rebuild(
-            {t: own_copy(self._values[t]) for t in resolved.tensors}
-        )
+        return resolved.result([own_copy(self._values[t]) for t in resolved.tensors])
 
     def _check(self, elements: list[Any], fed: dict[Tensor, Any]) -> None:
         def refuse(message: str) -> None:
