@@ -25,6 +25,7 @@ EXPLAIN = {
     "runs": "The runs of a piece of code",
     "growth": "How a graph grows",
     "lazy_loading": "The verdict on lazy loading",
+    "large_constants": "Large arrays in the graph",
     "duplicate_ops": "Duplicate ops",
     "placement": "Where each op runs",
     "sharing": "Which calls share a variable",

@@ -6,7 +6,8 @@ import pytest
 import tfteach as tf
 from tfteach.explain.duplicate_ops import Twins
 from tfteach.explain.growth import Growth, watch_growth
-from tfteach.explain.lazy_loading import built_in_run, size_text
+from tfteach.explain.large_constants import size_text
+from tfteach.explain.lazy_loading import built_in_run
 
 
 def program(lazy: bool, steps: int = 10) -> Growth:
@@ -185,30 +186,6 @@ def test_a_loop_built_again_is_found() -> None:
     assert not [name for name in new if name.startswith("while_1")]
     assert "while_2/Less" in new
     assert "while_2/Enter" not in new
-
-
-@pytest.mark.parametrize("same", [True, False])
-def test_large_constants(same: bool) -> None:
-    data = np.random.RandomState(0).rand(3, 500)
-    with tf.Graph().as_default() as graph, tf.Session() as sess:
-        with watch_growth(graph) as growth:
-            for row in data:
-                sess.run(tf.reduce_sum(tf.constant(data[0] if same else row)))
-        (embedded,) = growth.constants
-    assert embedded.size_bytes == 4000
-    assert embedded.names == ("Const", "Const_2", "Const_4")
-    assert embedded.same is same
-    assert ("convert_to_tensor" if same else "placeholder") in embedded.advice
-    assert "4.0 kB into the graph 3 times, 12.0 kB in all" in str(growth)
-
-
-def test_the_zeros_of_an_optimizer_are_nobodys_array() -> None:
-    with tf.Graph().as_default() as graph, watch_growth(graph) as growth:
-        w = tf.get_variable("w", [20, 20])
-        tf.train.AdamOptimizer().minimize(tf.nn.l2_loss(w))  # two slots of w's shape
-    zeros = [op for op in graph.get_operations() if op.name.endswith("/zeros")]
-    assert [op.spec.value.nbytes for op in zeros] == [1600, 1600]
-    assert growth.constants == []
 
 
 def test_a_long_training_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,13 +14,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tfteach.explain.duplicate_ops import Group, Twins
-from tfteach.explain.lazy_loading import (
-    Embedded,
-    Verdict,
-    embedded_again,
-    judge,
-    text_of,
-)
+from tfteach.explain.large_constants import Embedded, embedded_again
+from tfteach.explain.lazy_loading import Verdict, judge, text_of
 from tfteach.framework.build import user_frame
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.graphdef.graph_def import node_size
@@ -270,8 +265,8 @@ class Growth:
 
     @property
     def constants(self) -> list[Embedded]:
-        """Large values that one line put into the graph more than once."""
-        return embedded_again(self)
+        """Large arrays that are in the graph more than once, or one after another."""
+        return embedded_again(self.graph.operations[self.ops_before : self.ops_after])
 
     @property
     def verdict(self) -> Verdict:

@@ -8,17 +8,15 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
-import numpy as np
-
 from tfteach.explain.duplicate_ops import Twins, shortened
+from tfteach.explain.large_constants import Embedded, size_text
 from tfteach.framework.graph import Graph, Operation, SourceLine
 
-__all__ = ["Embedded", "LazyLine", "Verdict"]
+__all__ = ["LazyLine", "Verdict"]
 
 Kind = Literal["clean", "late", "lazy"]
 Place = Callable[[SourceLine], str]
 
-LARGE_BYTES = 1024
 MOST_LINES = 5  # listed individually
 
 
@@ -67,36 +65,6 @@ class LazyLine(NamedTuple):
     def kinds(self) -> dict[str, int]:
         """Op type -> number of ops of that type, most frequent first."""
         return dict(Counter(op.type for op in self.ops).most_common())
-
-
-class Embedded(NamedTuple):
-    """A large value that one line put into the graph more than once.
-
-    Attributes:
-      source: the line, or None if unknown.
-      names: the names of the constants.
-      size_bytes: the size of each.
-      same: True if all have the same value.
-    """
-
-    source: SourceLine | None
-    names: tuple[str, ...]
-    size_bytes: int
-    same: bool
-
-    @property
-    def advice(self) -> str:
-        """How to avoid the copies."""
-        if self.same:
-            return (
-                "Convert it once, before: `c = tf.convert_to_tensor(array)`, and use "
-                "the tensor `c` each time; or keep it in a tf.Variable."
-            )
-        return (
-            "Values that change do not belong into the graph: make a tf.placeholder "
-            "before the loop and feed it, `sess.run(..., feed_dict={x: array})`; or "
-            "assign to a tf.Variable."
-        )
 
 
 class Verdict(NamedTuple):
@@ -291,43 +259,6 @@ def _lazy_lines(growth: Log) -> tuple[LazyLine, ...]:
     return tuple(sorted(found, key=lambda line: -len(line.ops)))
 
 
-def embedded_again(growth: Log) -> list[Embedded]:
-    """Groups of two or more constants of 1 kB or more with equal line, type and shape.
-
-    Constants filled with one number do not count, such as the zeros of optimizer slots:
-    no array of the program was converted.
-    """
-    groups: dict[tuple[object, ...], list[Operation]] = {}
-    for op in _ops_of(growth, growth.ops_before, growth.ops_after):
-        if op.spec.holds_value and op.spec.constant.nbytes >= LARGE_BYTES:
-            value = op.spec.constant
-            key = (op.source, value.dtype.str, value.shape)
-            groups.setdefault(key, []).append(op)
-    return [
-        Embedded(
-            ops[0].source,
-            tuple([op.name for op in ops]),
-            int(ops[0].spec.constant.nbytes),
-            len({op.spec for op in ops}) == 1,
-        )
-        for ops in groups.values()
-        if len(ops) > 1 and not all(_is_fill(op.spec.value) for op in ops)  # type: ignore[attr-defined]
-    ]
-
-
-def _is_fill(value: np.ndarray[Any, Any]) -> bool:
-    return bool((value == value.flat[0]).all())
-
-
-def size_text(size_bytes: float) -> str:
-    """A number of bytes for people: "67 bytes", "1.0 kB", "2.3 MB"."""
-    if size_bytes < 1000:
-        return f"{size_bytes:.0f} bytes"
-    if size_bytes < 1e6:
-        return f"{size_bytes / 1e3:.1f} kB"
-    return f"{size_bytes / 1e6:.1f} MB"
-
-
 def text_of(growth: Log, place: Place | None = None) -> str:
     """The growth and its verdict in a few lines."""
     place = place or in_file
@@ -345,7 +276,7 @@ def text_of(growth: Log, place: Place | None = None) -> str:
         lines.append(_sizes_text(growth))
     lines += advice_of(verdict, place)
     for constant in growth.constants[:3]:
-        lines += _constant_text(constant, place)
+        lines += constant.lines(place, growth.size_bytes())
     return "\n".join(lines)
 
 
@@ -396,14 +327,3 @@ def _sizes_text(growth: Log) -> str:
         f"From the first run to the last: {before} to {now} ops, a GraphDef of "
         f"{size_text(size(before))} to {size_text(size(now))}."
     )
-
-
-def _constant_text(constant: Embedded, place: Place) -> list[str]:
-    what = "the same value" if constant.same else "a new value"
-    at = "somewhere" if constant.source is None else place(constant.source)
-    count, size = len(constant.names), constant.size_bytes
-    return [
-        f"Large constants: {at} put {what} of {size_text(size)} into the graph "
-        f"{count} times, {size_text(count * size)} in all.",
-        *_wrapped(constant.advice),
-    ]

@@ -259,7 +259,9 @@ def node_size(op: Operation, known: dict[Any, bytes] | None = None) -> int:
     """
     if op.spec.holds_value:
         value = op.spec.constant
-        if value.nbytes > 1024 and not value.dtype.hasobject:
+        # A constant that repeats an element stores less than its values.
+        repeats = not any(value.strides) or getattr(op.spec, "given", None) is not None
+        if value.nbytes > 1024 and not value.dtype.hasobject and not repeats:
             return int(value.nbytes) + len(op.name) + len(op.device) + 60
     size = len(_known_attrs(op, {} if known is None else known))
     texts = [op.name, op.type, op.device] if op.device else [op.name, op.type]

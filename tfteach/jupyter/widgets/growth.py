@@ -9,7 +9,7 @@ import traitlets
 
 from tfteach.explain.graph_rows import row_of
 from tfteach.explain.growth import Growth
-from tfteach.explain.lazy_loading import size_text, text_of
+from tfteach.explain.lazy_loading import text_of
 from tfteach.framework.graph import SourceLine
 from tfteach.jupyter import display, growth_svg
 from tfteach.jupyter.graph_stream import (
@@ -239,8 +239,7 @@ class _Pane:
                 for line in verdict.lines[:5]
             ],
             "constants": [
-                f"{'?' if c.source is None else place(c.source)}: "
-                f"{len(c.names)} constants of {size_text(c.size_bytes)}. {c.advice}"
+                f"{c.headline(place, growth.size_bytes())} {c.advice}"
                 for c in growth.constants[:3]
             ],
         }  # fmt: skip
