@@ -338,9 +338,10 @@ def magic_text(function: Any, names: list[str]) -> Iterator[str]:
 def jupyter_names() -> list[tuple[str, Any]]:
     package = import_module("tfteach.jupyter")
     explorer = import_module("tfteach.jupyter.widgets.explore").Explorer
-    names = (*VIEWS, "explore", "load_ipython_extension")
-    found = [(name, getattr(package, name)) for name in names]
-    return [*found[:-1], ("Explorer", explorer), found[-1]]
+    extension = ("load_ipython_extension", "unload_ipython_extension")
+    views = [(name, getattr(package, name)) for name in (*VIEWS, "explore")]
+    loading = [(name, getattr(package, name)) for name in extension]
+    return [*views, ("Explorer", explorer), *loading]
 
 
 def jupyter_page() -> str:

@@ -39,6 +39,12 @@ __version__ = "0.1.0"
 def install_as_tensorflow() -> None:
     """Make `import tensorflow` give this package, in this process.
 
+    It does so even where a TensorFlow is installed; `%load_ext tfteach` only where none
+    is.
+
+    Raises:
+      RuntimeError: another TensorFlow is already imported.
+
     Example:
       >>> tfteach.install_as_tensorflow()
       >>> import tensorflow as tf
@@ -53,6 +59,13 @@ def load_ipython_extension(shell: _Any) -> None:
     from tfteach.jupyter import load_ipython_extension as load
 
     load(shell)
+
+
+def unload_ipython_extension(shell: _Any) -> None:
+    """Remove the notebook magics: `%unload_ext tfteach`."""
+    from tfteach.jupyter import unload_ipython_extension as unload
+
+    unload(shell)
 
 
 class _Package(_ModuleType):

@@ -79,3 +79,34 @@ def test_a_request_that_leaves_the_machine_is_noticed(lab: Lab) -> None:
     lab.page.evaluate("() => fetch('https://example.org/').catch(() => null)")
     assert lab.foreign_requests == ["https://example.org/"]
     lab.foreign_requests.clear()
+
+
+# As course notes have it.
+NOTES = """\
+import numpy as np
+import tensorflow as tf
+from tensorflow.examples.tutorials.mnist import input_data
+import tensorflow.contrib.slim as slim
+
+x = tf.Variable(10, name='x')
+y = tf.Variable(20, name='y')
+z = tf.add(x, y)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(10):
+        total = sess.run(z)
+print(total, tf.__version__)
+"""
+
+
+def test_a_cell_of_course_notes_runs_as_it_stands(lab: Lab) -> None:
+    lab.open_cells("notes.ipynb", "%load_ext tfteach", NOTES, NOTES, "%tfteach")
+    lab.run_all()
+    assert lab.cell_errors() == []
+    assert lab.output(0).count() == 0
+    told, printed = lab.output(1).all_inner_texts()
+    assert told.startswith("`import tensorflow` imports tfteach")
+    assert printed.strip() == "30 1.15.5"
+    assert [text.strip() for text in lab.output(2).all_inner_texts()] == ["30 1.15.5"]
+    assert "import tensorflow" in lab.output(3).inner_text()
+    lab.screenshot("notes")

@@ -22,6 +22,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr("tfteach.jupyter.display.publish", shown.append)
     shell.shown = shown
     yield shell
+    tf.unload_ipython_extension(shell)
     InteractiveShell.clear_instance()
 
 

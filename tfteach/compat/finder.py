@@ -1,4 +1,8 @@
-"""`import tensorflow` imports tfteach: for scripts and notebooks written for TF 1.x."""
+"""`import tensorflow` imports tfteach: for scripts and notebooks written for TF 1.x.
+
+Either always (`install`), or where nothing else provides the module
+(`install_if_missing`): what else there is, is decided anew at each import.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,9 @@ import importlib.abc
 import importlib.machinery
 import operator
 import sys
+import threading
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -40,6 +47,10 @@ class _TensorFlow(WarningModule):
     __version__: str
     version_1: _Version1  # `tensorflow.compat.v1`, in which nothing is deprecated
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """cloudpickle sends functions with the modules that they use."""
+        return _imported, ()
+
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
@@ -49,14 +60,36 @@ class _TensorFlow(WarningModule):
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `tensorflow` and its submodules among tfteach's public names."""
+    """Finds `tensorflow` and its submodules among tfteach's public names.
 
-    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        if name != "tensorflow" and not name.startswith("tensorflow."):
-            return None
-        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+    Attributes:
+      gives_way: True to leave the module to anything else that provides it.
+      on_import: called when `tensorflow` is imported and is tfteach.
+    """
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+    def __init__(self) -> None:
+        self.gives_way = False
+        self.on_import: Callable[[], None] | None = None
+        self._asking = threading.local()  # other finders may ask all finders in turn
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        if name in ("tensorflow", NO_TENSORFLOW):
+            there = not (self.gives_way and self.finds_another())
+        else:
+            there = name.startswith("tensorflow.") and is_imported()
+        return ModuleSpec(name, self, is_package=True) if there else None
+
+    def finds_another(self) -> bool:
+        """True if another finder has `tensorflow`; also while these are asked."""
+        if getattr(self._asking, "now", False):
+            return True
+        self._asking.now = True
+        try:
+            return another_tensorflow() is not None
+        finally:
+            self._asking.now = False
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
         if spec.name != "tensorflow":
             return ModuleType(spec.name)
         tfteach = top_level()
@@ -68,6 +101,10 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
         if name == "tensorflow":
+            if self.on_import is not None:
+                self.on_import()
+            return
+        if name == NO_TENSORFLOW:
             return
         try:
             found = _find(name.removeprefix("tensorflow."))
@@ -140,6 +177,10 @@ def _contrib(path: str) -> ModuleType | None:
     return found
 
 
+# Where this module exists, TensorBoard does without TensorFlow: when it reads event
+# files it would use parts of one that only TensorBoard uses.
+NO_TENSORFLOW = "tensorboard.compat.notf"
+
 _FINDER = _Finder()
 
 
@@ -150,14 +191,73 @@ def install() -> None:
       RuntimeError: another TensorFlow is already imported in this process.
     """
     loaded = sys.modules.get("tensorflow")
-    if loaded is not None and not isinstance(loaded, _TensorFlow):
+    if loaded is not None and not is_imported():
         raise RuntimeError(
             "Another `tensorflow` is already imported here: call "
             "tfteach.install_as_tensorflow() before anything imports it."
         )
-    if _FINDER not in sys.meta_path:
+    _FINDER.gives_way, _FINDER.on_import = False, None
+    _activate()
+
+
+def install_if_missing(on_import: Callable[[], None] | None = None) -> None:
+    """Make `import tensorflow` import tfteach where nothing else provides the module.
+
+    After `install` this has no effect.
+
+    Args:
+      on_import: called when `tensorflow` is imported and is tfteach.
+    """
+    if not is_active():
+        _FINDER.gives_way, _FINDER.on_import = True, on_import
+        _activate()
+
+
+def uninstall() -> None:
+    """Undo `install` and `install_if_missing`; modules that are in use stay usable."""
+    if is_active():
+        sys.meta_path.remove(_FINDER)
+    if is_imported():
+        for name in [*sys.modules]:
+            if name == "tensorflow" or name.startswith("tensorflow."):
+                del sys.modules[name]
+
+
+def is_active() -> bool:
+    """True if `import tensorflow` may import tfteach."""
+    return _FINDER in sys.meta_path
+
+
+def gives_way() -> bool:
+    """True if another `tensorflow` takes precedence."""
+    return _FINDER.gives_way
+
+
+def is_imported() -> bool:
+    """True if `tensorflow` is imported, and is tfteach."""
+    return isinstance(sys.modules.get("tensorflow"), _TensorFlow)
+
+
+def another_tensorflow() -> ModuleSpec | None:
+    """The spec of a `tensorflow` that is not tfteach, found without importing it.
+
+    A folder without `__init__.py` does not count: pip leaves such folders behind.
+    """
+    for finder in sys.meta_path:
+        ask = getattr(finder, "find_spec", None)
+        spec = None if finder is _FINDER or ask is None else ask("tensorflow", None)
+        if spec is not None and spec.loader is not None:
+            found: ModuleSpec = spec
+            return found
+    return None
+
+
+def _activate() -> None:
+    if not is_active():
         sys.meta_path.insert(0, _FINDER)
-        # TensorBoard's switch for a process without TensorFlow: reading event files
-        # it would use parts of one that only TensorBoard uses.
-        notf = "tensorboard.compat.notf"
-        sys.modules.setdefault(notf, ModuleType(notf))
+
+
+def _imported() -> ModuleType:
+    """`tensorflow` in a process that loads a pickle of it."""
+    install_if_missing()
+    return importlib.import_module("tensorflow")

@@ -75,6 +75,10 @@ def _module(name: str) -> ModuleType | None:
         return None
 
 
+_FINDER = _PublicModules()
+
+
 def install() -> None:
     """Resolve the public paths from now on."""
-    sys.meta_path.insert(0, _PublicModules())
+    if _FINDER not in sys.meta_path:  # `%reload_ext` runs the package again
+        sys.meta_path.insert(0, _FINDER)

@@ -8,8 +8,10 @@ import platform
 import shutil
 import sys
 from importlib import metadata
+from importlib.machinery import ModuleSpec
 from typing import NamedTuple
 
+from tfteach.compat import finder
 from tfteach.engine.devices.devices import local_devices
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.session.session import open_sessions
@@ -34,12 +36,15 @@ SETTINGS = (
     "MKL_NUM_THREADS",
 )
 
+LEFT_ALONE = "tfteach leaves it alone; use import tfteach as tf"
+
 
 class Status(NamedTuple):
     """Versions, devices, threads and sessions; `print` it.
 
     Attributes:
       versions: (name, version) of each package, tfteach's first.
+      tensorflow: which module `import tensorflow` imports, and why.
       devices: (name, description) of each device that a new session would have.
       threads: (name, number) for tfteach and each BLAS library.
       extras: (module, version or how to install it, purpose, is installed) of each
@@ -51,6 +56,7 @@ class Status(NamedTuple):
     """
 
     versions: tuple[tuple[str, str], ...]
+    tensorflow: str
     devices: tuple[tuple[str, str], ...]
     threads: tuple[tuple[str, str], ...]
     extras: tuple[tuple[str, str, str, bool], ...]
@@ -67,6 +73,7 @@ class Status(NamedTuple):
         ]
         found = {
             "Versions": list(self.versions),
+            "import tensorflow": [("", self.tensorflow)],
             "Devices": list(self.devices),
             "Threads": list(self.threads),
             "Extras": extras,
@@ -99,6 +106,7 @@ def status() -> Status:
     """
     return Status(
         _versions(),
+        imported_tensorflow(),
         tuple(_devices()),
         tuple(_threads()),
         tuple(_extra(name, *said) for name, said in EXTRAS.items()),
@@ -123,6 +131,39 @@ def _version(name: str) -> str:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return "unknown"
+
+
+def imported_tensorflow() -> str:
+    """Which module `import tensorflow` imports, and why, in one line."""
+    other = finder.another_tensorflow()
+    if finder.is_imported():
+        if other is None or not finder.gives_way():
+            return "tfteach"
+        return f"tfteach; {_about(other)} was installed since: restart to import it"
+    if "tensorflow" in sys.modules:
+        module = sys.modules["tensorflow"]
+        if module is None:
+            return "blocked: sys.modules['tensorflow'] is None"
+        place = getattr(module, "__file__", None) or "this program"
+        version = getattr(module, "__version__", "none")
+        return f"imported from {place}, version {version}: {LEFT_ALONE}"
+    if finder.is_active() and not finder.gives_way():
+        return "tfteach: install_as_tensorflow() was called"
+    if other is not None:
+        return f"{_about(other)}: {LEFT_ALONE}"
+    if finder.is_active():
+        return "tfteach, because no TensorFlow is installed"
+    return (
+        "nothing: no TensorFlow is installed, and tfteach does not stand in for it "
+        "(%tfteach tensorflow on, tfteach.install_as_tensorflow())"
+    )
+
+
+def _about(spec: ModuleSpec) -> str:
+    """The version and place of an installed `tensorflow`."""
+    names = metadata.packages_distributions().get("tensorflow", [])
+    version = f"TensorFlow {_version(names[0])}, " if names else ""
+    return f"{version}{spec.origin}"
 
 
 def _devices() -> list[tuple[str, str]]:

@@ -43,13 +43,14 @@ _VIEWS = {
 
 _LATER = {**_VIEWS, "explore": "explore"}
 
-__all__ = [*_LATER, "load_ipython_extension"]
+__all__ = [*_LATER, "load_ipython_extension", "unload_ipython_extension"]
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Register the magics; `%load_ext tfteach` calls this.
 
-    Deprecation warnings are switched off, since they would appear in the output of
+    From then on `import tensorflow` imports tfteach where no TensorFlow is installed,
+    unless the option `c.TfteachMagics.import_tensorflow` is False. Deprecation warnings are switched off, since they would appear in the output of
     cells and recommend TensorFlow 2's names.
 
     Args:
@@ -63,6 +64,22 @@ def load_ipython_extension(shell: Any) -> None:
 
     deprecation._PRINT_DEPRECATION_WARNINGS = False
     register(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Undo what `load_ipython_extension` did; `%unload_ext tfteach` calls this.
+
+    Args:
+      shell: IPython's shell.
+
+    Example:
+      %unload_ext tfteach
+    """
+    from tfteach.framework import deprecation
+    from tfteach.jupyter.magics import unregister
+
+    deprecation._PRINT_DEPRECATION_WARNINGS = True
+    unregister(shell)
 
 
 _PLACES = {

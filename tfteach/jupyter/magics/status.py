@@ -1,35 +1,107 @@
-"""`%tfteach`: versions, devices and sessions."""
+"""`%tfteach`: versions, devices and sessions; and what `import tensorflow` imports."""
 
 from __future__ import annotations
 
 import html
 from typing import Any
 
+import traitlets
 from IPython.core.magic import Magics, line_magic, magics_class
-from IPython.core.magic_arguments import magic_arguments, parse_argstring
+from IPython.core.magic_arguments import (
+    argument,
+    magic_arguments,
+    parse_argstring,
+)
 
-from tfteach.explain.status import Status, status
+from tfteach.compat import finder
+from tfteach.explain.status import Status, imported_tensorflow, status
 from tfteach.jupyter import display
+from tfteach.jupyter.magics.completion import complete
+
+STANDS_IN = (
+    "`import tensorflow` imports tfteach, because no TensorFlow is installed "
+    "(switch: %tfteach tensorflow off)."
+)
 
 
 @magics_class
-class StatusMagics(Magics):
-    """Shows the state of this process."""
+class TfteachMagics(Magics):
+    """The state and the options of the extension."""
 
     shell: Any
 
+    import_tensorflow = traitlets.Bool(
+        True,
+        help="`import tensorflow` imports tfteach where no TensorFlow is installed.",
+    ).tag(config=True)
+
+    _is_told = False  # once per process, also after %reload_ext
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        complete(shell, self.tfteach, lambda *_: ["tensorflow", "on", "off"])
+        self._switch()
+
     @magic_arguments()
+    @argument(
+        "about",
+        nargs="?",
+        choices=["tensorflow"],
+        help="tensorflow: show only which module `import tensorflow` imports.",
+    )
+    @argument(
+        "state",
+        nargs="?",
+        choices=["on", "off"],
+        help="on: `import tensorflow` imports tfteach where no TensorFlow is "
+        "installed, as after %%load_ext. off: it never does.",
+    )
+    @argument("--text", action="store_true", help="print the state as text.")
     @line_magic
     def tfteach(self, line: str) -> None:
         """Show versions, devices (also simulated GPUs), threads, extras and sessions.
 
-        Example:
+        In the configuration of IPython the switch is
+        `c.TfteachMagics.import_tensorflow = False`. A TensorFlow that is installed is
+        never replaced.
+
+        Examples:
 
             %tfteach
+            %tfteach tensorflow off
         """
-        parse_argstring(self.tfteach, line)
+        args = parse_argstring(self.tfteach, line)
+        if args.state is not None:
+            self.import_tensorflow = args.state == "on"
+        if args.about is not None:
+            print(f"import tensorflow: {imported_tensorflow()}")
+            return
         found = status()
-        display.publish({"text/plain": str(found), "text/html": _table(found)})
+        if args.text:
+            print(found)
+        else:
+            display.publish({"text/plain": str(found), "text/html": _table(found)})
+
+    def unload(self) -> None:
+        """`import tensorflow` is as before `%load_ext`."""
+        if finder.gives_way():
+            finder.uninstall()
+
+    @traitlets.observe("import_tensorflow")
+    def _on_import_tensorflow(self, _: Any) -> None:
+        self._switch()
+
+    def _switch(self) -> None:
+        if self.import_tensorflow:
+            finder.install_if_missing(self._tell)
+        else:
+            finder.uninstall()
+
+    @classmethod
+    def _tell(cls) -> None:
+        if not cls._is_told:
+            cls._is_told = True
+            display.publish({"text/plain": STANDS_IN})
 
 
 def _table(found: Status) -> str:
