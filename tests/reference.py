@@ -23,6 +23,7 @@ COMMAND = "python -m tests.reference"
 EXPLAIN = {
     "pruning": "What a run needs, and why",
     "runs": "The runs of a piece of code",
+    "folding": "What the optimizer leaves out of a run",
     "growth": "How a graph grows",
     "lazy_loading": "The verdict on lazy loading",
     "large_constants": "Large arrays in the graph",

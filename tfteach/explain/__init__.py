@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from tfteach.framework.lazy_names import imported, lazy_getattr
 
 if TYPE_CHECKING:
+    from tfteach.explain.folding import explain_folding as explain_folding
+    from tfteach.explain.folding import unfolded as unfolded
     from tfteach.explain.growth import Growth as Growth
     from tfteach.explain.growth import watch_growth as watch_growth
     from tfteach.explain.memory import MemoryWatch as MemoryWatch
@@ -36,6 +38,7 @@ _LATER = {
     "MemoryWatch": "memory",
     "RunNeeds": "pruning",
     "SessionLog": "sessions",
+    "explain_folding": "folding",
     "explain_optimizing": "optimizing",
     "explain_run": "pruning",
     "explain_schedule": "schedule",
@@ -45,6 +48,7 @@ _LATER = {
     "state_of": "sessions",
     "timed": "timing",
     "times_of": "timing",
+    "unfolded": "folding",
     "watch_growth": "growth",
     "watch_memory": "memory",
     "watch_runs": "runs",

@@ -14,6 +14,8 @@ from tfteach.engine.plan.partition import Recv, Transfers, partition
 from tfteach.engine.plan.place import Placement
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Node, Step
+from tfteach.engine.session.unfolded import is_unfolded
+from tfteach.explain.folding import NOTHING, Folded, explain_folding, folded_in
 from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
@@ -125,12 +127,16 @@ class Placements(NamedTuple):
       copies: a `Copy` for each value copied between devices.
       devices: a `DeviceUse` for each device of the session.
       fetches: the fetches of the run; empty for the whole graph.
+      folded: a `Folded`: the ops that the session's optimizer leaves out of the run.
+      unfolded: True if the copies are those of a run without the optimizer.
     """
 
     rows: tuple[Placement, ...]
     copies: tuple[Copy, ...]
     devices: tuple[DeviceUse, ...]
     fetches: tuple[Operation | Tensor, ...]
+    folded: Folded = NOTHING
+    unfolded: bool = False
 
     def of(self, op: Operation | str) -> Placement:
         """The placement of one op.
@@ -173,6 +179,8 @@ class Placements(NamedTuple):
           A string of several lines.
         """
         lines = [self.summary]
+        if said := self.folded.sentence(self.unfolded):
+            lines.append(said)
         lines += [f"{d.name} -> {d.description}" for d in self.devices if d.description]
         logged = [f"{r.name}: ({r.op_type}): {r.assigned}" for r in self.rows[:most]]
         width = min(max(map(len, logged), default=0), WIDEST)
@@ -215,6 +223,7 @@ def placement(
     session: Any,
     fetches: Fetch | Iterable[Fetch] | None = None,
     feeds: Iterable[Tensor | str] = (),
+    unfolded: bool = False,
 ) -> Placements:
     """Explain where the ops of a run would be placed.
 
@@ -225,6 +234,8 @@ def placement(
       fetches: a tensor, an operation, a name, or an iterable of these; None for all ops
         of the graph as it is now.
       feeds: the tensors, or their names, that the run would be fed.
+      unfolded: True to show the copies of a run that computes every op, constants
+        included, without the optimizer.
 
     Returns:
       A `Placements`; `print` it.
@@ -246,15 +257,20 @@ def placement(
     graph = session.graph
     if session._closed:
         raise invalid_argument("The session is closed, so nothing can be placed.")
+    unfolded = unfolded or is_unfolded()
     whole = fetches is None
     wanted, fed = elements_of(graph, () if fetches is None else fetches, feeds)
     roots = tuple(graph.get_operations()) if whole else wanted
     step = build_step(prune(roots, fed), roots, fed)
     rows = tuple(session.planner.placer.twin().place(step))
+    needed, folded = list(step.nodes), NOTHING
     options = session.planner.options
-    if options.optimizes and not whole:
+    if unfolded and not whole:
+        folded = explain_folding(session, wanted, fed)
+    elif options.optimizes and not whole:
         merge = options.merge_duplicates
         optimize(step, options.fold_constants, merge, calls_python=False)
+        folded = folded_in(step, needed)
     if len(session.devices) > 1:
         partition(step, session.devices[0], Transfers())
     return Placements(
@@ -262,6 +278,8 @@ def placement(
         tuple(_copies(step, session.transfers)),
         uses_of(session, rows),
         wanted,
+        folded,
+        unfolded,
     )
 
 

@@ -39,6 +39,7 @@ class Why(NamedTuple):
         fed op that cuts it off if a feed replaces it, else the op alone.
       fed: the fed tensor that cuts the op off, or None.
       text: the reason in one sentence.
+      folded: a sentence if the session's optimizer leaves the op out, else "".
     """
 
     op: Operation
@@ -46,9 +47,12 @@ class Why(NamedTuple):
     path: tuple[Operation, ...]
     fed: Tensor | None
     text: str
+    folded: str = ""
 
     def __str__(self) -> str:
         lines = [self.text]
+        if self.folded:
+            lines[0] += f". {self.folded}"
         if len(self.path) > 1:
             lines += [f"  {'   ' * i}{op.name}" for i, op in enumerate(self.path)]
         return "\n".join(lines)

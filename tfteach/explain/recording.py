@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.execute.program import Turns
-from tfteach.explain.value_summary import (
-    Seen,
-)
+from tfteach.explain.folding import NOTHING, Folded
+from tfteach.explain.value_summary import Seen
 from tfteach.framework.graph import Graph
 from tfteach.framework.op import op_class
 from tfteach.framework.op_traits import Flow
@@ -98,6 +97,8 @@ class Recording(Sequence[Step]):
         reached.
       missed: the number of steps that were not recorded because `max_steps` was
         reached.
+      folded: a `Folded`: the ops that the session's optimizer leaves out of the run.
+      unfolded: True if the run was made without the optimizer.
     """
 
     def __init__(
@@ -113,6 +114,8 @@ class Recording(Sequence[Step]):
         stops: Sequence[int] = (),
         dropped: int = 0,
         missed: int = 0,
+        folded: Folded = NOTHING,
+        unfolded: bool = False,
     ) -> None:
         self.steps = tuple(steps)
         self.result = result
@@ -123,6 +126,8 @@ class Recording(Sequence[Step]):
         self.stops = tuple(stops)
         self.dropped = dropped
         self.missed = missed
+        self.folded = folded
+        self.unfolded = unfolded
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -283,6 +288,8 @@ class Recording(Sequence[Step]):
             lines.append(f"      {self.where_it_failed()}")
         if self.dropped:
             lines.append(f"      {self.dropped} values were not kept: memory limit")
+        if said := self.folded.sentence(self.unfolded):
+            lines.append(said)
         return "\n".join(lines)
 
     def _shown(self, most: int, marked: Sequence[int]) -> list[int]:

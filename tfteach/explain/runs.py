@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tfteach.explain.pruning import RunNeeds, explain_run
+from tfteach.engine.session.unfolded import is_unfolded
+from tfteach.explain.folding import NOTHING, Folded, folded_elements
+from tfteach.explain.pruning import RunNeeds, Why, explain_run
 from tfteach.framework.build import user_line
 from tfteach.framework.graph import (
     Graph,
@@ -32,6 +34,8 @@ class Run:
       source: the line that called `Session.run`; None if it is not in a file or a cell.
       count: the number of runs.
       ops: the number of ops in the graph at the last of them.
+      folded: a `Folded`: the ops that the session's optimizer left out of the first.
+      unfolded: True if they were made without the optimizer.
     """
 
     graph: Graph
@@ -40,10 +44,29 @@ class Run:
     source: SourceLine | None
     count: int = 0
     ops: int = 0
+    folded: Folded = NOTHING
+    unfolded: bool = False
 
     def needs(self) -> RunNeeds:
         """The ops that the run executes, as `explain_run` returns them."""
         return explain_run(self.graph, self.fetches, self.feeds)
+
+    def why(self, op: Operation | str) -> Why:
+        """Explain why the run executes an op, leaves it out, or does not need it.
+
+        Args:
+          op: an operation of the graph, or its name.
+
+        Returns:
+          A `Why`; `print` it.
+
+        Raises:
+          KeyError: the graph has no op of that name.
+        """
+        found = self.needs().why(op)
+        if not found.runs or self.unfolded:
+            return found
+        return found._replace(folded=self.folded.why(found.op))
 
     def __str__(self) -> str:
         names = [f.name for f in self.fetches]
@@ -76,11 +99,14 @@ class Runs:
         found = None
         for run in self.runs:
             same = run.graph is graph and run.source == source
+            same &= run.unfolded == is_unfolded()
             if same and run.fetches == event.fetches and run.feeds == event.feeds:
                 found = run
         if found is None:
             found = Run(graph, event.fetches, event.feeds, source)
+            found.unfolded = is_unfolded()
             self.runs.append(found)
+            event.at_end.append(lambda error: _look(found, event, error))
         found.count += 1
         found.ops = graph.version
         self.total += 1
@@ -90,9 +116,18 @@ class Runs:
         for run in self.runs:
             needed = len(run.needs().needed)
             lines.append(f"{run}: {needed} of {run.graph.version} ops run")
+            if said := run.folded.sentence(run.unfolded):
+                lines.append(f"    {said}")
             if run.source is not None and run.source.text:
                 lines.append(f"    line {run.source.line}: {run.source.text}")
         return "\n".join(lines) or "no Session.run"
+
+
+def _look(run: Run, event: SessionRun, error: BaseException | None) -> None:
+    """Record what the session left out of a run that has just ended."""
+    session = event.session
+    if error is None and not session._closed:
+        run.folded = folded_elements(session, run.fetches, run.feeds, run.unfolded)
 
 
 @contextmanager

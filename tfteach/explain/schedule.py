@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Node, Step, writes
+from tfteach.explain.folding import NOTHING, Folded
 from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.framework.graph import Graph
 from tfteach.framework.op_traits import Flow
@@ -132,6 +133,8 @@ class Schedule(NamedTuple):
       races: a `Race` for each pair of ops in no defined order.
       ordered: an `Ordered` for each pair that only control dependencies order.
       ops: a `Scheduled` for each op, in the order of `order`.
+      folded: a `Folded`: the ops that a session's optimizer leaves out of the run.
+      unfolded: True if the run is to be planned without the optimizer.
     """
 
     ready_sets: tuple[tuple[str, ...], ...]
@@ -139,6 +142,8 @@ class Schedule(NamedTuple):
     races: tuple[Race, ...]
     ordered: tuple[Ordered, ...]
     ops: tuple[Scheduled, ...]
+    folded: Folded = NOTHING
+    unfolded: bool = False
 
     @property
     def summary(self) -> str:
@@ -162,9 +167,16 @@ class Schedule(NamedTuple):
           A string of several lines.
         """
         lines = [self.summary]
+        if said := self.folded.sentence(self.unfolded):
+            lines.append(said)
+        once = set() if self.unfolded else set(self.folded.left_out)
+        marked = once if self.folded.is_notable and not self.folded.is_whole else set()
         for number, names in enumerate(self.ready_sets[:most], 1):
             more = [f"and {len(names) - most} more"] if most and names[most:] else []
-            lines.append(f"  {number}. {', '.join([*names[:most], *more])}")
+            listed = [f"({name})" if name in marked else name for name in names[:most]]
+            lines.append(f"  {number}. {', '.join([*listed, *more])}")
+        if marked:
+            lines.append("  (in parentheses: left out of the session's run)")
         if most and self.ready_sets[most:]:
             lines.append(f"  and {len(self.ready_sets) - most} more")
         if self.races:

@@ -16,6 +16,9 @@ from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.program import Turns, ValueObserver
 from tfteach.engine.plan.step import Edge, Node
 from tfteach.engine.session.fetches import Fetches
+from tfteach.engine.session.unfolded import is_unfolded
+from tfteach.engine.session.unfolded import unfolded as as_graph
+from tfteach.explain.folding import folded_run
 from tfteach.explain.live_bytes import Alive
 from tfteach.explain.placement import label_of
 from tfteach.explain.recording import LoopRun, Recording, Step
@@ -54,6 +57,7 @@ def record(
     when: When | None = None,
     max_bytes: int = MAX_BYTES,
     max_steps: int = MAX_STEPS,
+    unfolded: bool = False,
 ) -> Recording:
     """Run once and record every op.
 
@@ -71,6 +75,7 @@ def record(
       max_bytes: the memory for copies of small arrays; beyond it only descriptions are
         kept.
       max_steps: the number of steps to record; further ones are only counted.
+      unfolded: True to run every op, constants included, without the optimizer.
 
     Returns:
       A `Recording`.
@@ -91,10 +96,12 @@ def record(
       >>> run.spoilers()
       [0]
     """
+    unfolded = unfolded or is_unfolded()
     recorder = _Recorder(when, max_bytes, max_steps)
     result, error = None, None
     try:
-        result = session.follow(fetches, feed_dict, [recorder], recorder.begin)
+        with as_graph(unfolded):
+            result = session.follow(fetches, feed_dict, [recorder], recorder.begin)
     except OpError as raised:
         error = raised
     if recorder.problem is not None:
@@ -110,6 +117,8 @@ def record(
         stops=recorder.stops,
         dropped=recorder.dropped,
         missed=recorder.missed,
+        folded=folded_run(session, fetches, feed_dict, unfolded),
+        unfolded=unfolded,
     )
 
 

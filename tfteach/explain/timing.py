@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.plan.partition import Send
+from tfteach.engine.session.unfolded import is_unfolded
+from tfteach.engine.session.unfolded import unfolded as as_graph
+from tfteach.explain.folding import NOTHING, Folded, folded_run
 from tfteach.explain.placement import label_of
 from tfteach.framework import protos
 from tfteach.framework.type_aliases import FeedDict
@@ -80,10 +83,14 @@ class StepTimes(NamedTuple):
       ops: an `OpTime` for each op of the fastest run, in the order in which they began.
       wall_us: for each timed run, microseconds from the start of the first op to the
         end of the last one.
+      folded: a `Folded`: the ops that the session's optimizer leaves out of the run.
+      unfolded: True if the run was made without the optimizer.
     """
 
     ops: tuple[OpTime, ...]
     wall_us: tuple[float, ...]
+    folded: Folded = NOTHING
+    unfolded: bool = False
 
     @property
     def busy_us(self) -> float:
@@ -126,10 +133,9 @@ class StepTimes(NamedTuple):
     def summary(self) -> str:
         """One line: the duration of the run, and the op type that takes most of it."""
         if not self.ops:
-            return (
-                "Nothing was timed: no op ran. What is constant is computed once, "
-                "before the run."
-            )
+            known = self.folded.is_notable  # from RunMetadata alone it is not
+            why = "" if known else " Constants are computed once, before the run."
+            return f"Nothing was timed: no op ran.{why}"
         count = len(self.wall_us)
         runs = f"{count} runs, the fastest" if count > 1 else "one run"
         first = self.by_type()[0]
@@ -141,7 +147,11 @@ class StepTimes(NamedTuple):
     def __str__(self) -> str:
         rows = self.by_type()
         lines = [self.summary]
-        width = max((len(row.name) for row in rows), default=4)
+        if said := self.folded.sentence(self.unfolded):
+            lines.append(said)
+        if not rows:
+            return "\n".join(lines)
+        width = max(len(row.name) for row in rows)
         lines.append(f"{'op type':<{width}}  calls        time  share       bytes")
         for row in rows[:MOST_LINES]:
             lines.append(
@@ -204,7 +214,11 @@ def times_of(run_metadata: Any) -> StepTimes:
 
 
 def timed(
-    session: Any, fetches: Any, feed_dict: FeedDict | None = None, runs: int = 5
+    session: Any,
+    fetches: Any,
+    feed_dict: FeedDict | None = None,
+    runs: int = 5,
+    unfolded: bool = False,
 ) -> StepTimes:
     """Run several times with full tracing, and return the times of the fastest run.
 
@@ -220,6 +234,7 @@ def timed(
         trains.
       feed_dict: as for `session.run`.
       runs: the number of timed runs; one more precedes them to warm up.
+      unfolded: True to run every op, constants included, without the optimizer.
 
     Returns:
       A `StepTimes`; `print` it.
@@ -236,11 +251,15 @@ def timed(
       op type  calls        time  share       bytes
       MatMul       1 ...
     """
-    return times_and_stats(session, fetches, feed_dict, runs)[0]
+    return times_and_stats(session, fetches, feed_dict, runs, unfolded)[0]
 
 
 def times_and_stats(
-    session: Any, fetches: Any, feed_dict: FeedDict | None = None, runs: int = 5
+    session: Any,
+    fetches: Any,
+    feed_dict: FeedDict | None = None,
+    runs: int = 5,
+    unfolded: bool = False,
 ) -> tuple[StepTimes, Any]:
     """As `timed`, with the RunMetadata of the fastest run.
 
@@ -249,16 +268,19 @@ def times_and_stats(
     """
     if runs < 1:
         raise ValueError(f"runs must be at least 1, got {runs}")
+    unfolded = unfolded or is_unfolded()
     options = protos.RunOptions(trace_level=protos.RunOptions.FULL_TRACE)
     found = []
     for _ in range(runs + 1):
         metadata = protos.RunMetadata()
-        session.run(fetches, feed_dict, options=options, run_metadata=metadata)
+        with as_graph(unfolded):
+            session.run(fetches, feed_dict, options=options, run_metadata=metadata)
         found.append((times_of(metadata), metadata))
     found = sorted(found[1:], key=lambda pair: pair[0].wall_us[0])
     times, metadata = found[0]
     walls = tuple(each.wall_us[0] for each, _ in found)
-    return StepTimes(times.ops, walls), metadata
+    folded = folded_run(session, fetches, feed_dict, unfolded)
+    return StepTimes(times.ops, walls, folded, unfolded), metadata
 
 
 def lane_of(op: OpTime) -> str:

@@ -22,6 +22,7 @@ from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.program import StepObserver
 from tfteach.engine.plan.partition import Transfers
 from tfteach.engine.plan.place import Placement
+from tfteach.engine.plan.step import Step
 from tfteach.engine.session.config import default_config
 from tfteach.engine.session.config_proto import Options, check_config
 from tfteach.engine.session.device_list import attributes_of
@@ -36,6 +37,7 @@ from tfteach.engine.session.fetches import Element, Fetches, structure_key
 from tfteach.engine.session.lru import MAX_PROGRAMS, Recent
 from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
 from tfteach.engine.session.planner import AnyProgram, StepPlanner
+from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.framework import defaults
 from tfteach.framework.errors import CancelledError, InvalidArgumentError
 from tfteach.framework.graph import Graph, SessionRun
@@ -322,7 +324,7 @@ class BaseSession:
             for key, tensor in zip(feed_dict, fed, strict=True)
         ):
             return
-        if self._options.timeout_ms:
+        if self._options.timeout_ms or is_unfolded():
             return
         try:
             self._ready[structure_key(fetches), tuple(feed_dict or ())] = plan
@@ -352,7 +354,8 @@ class BaseSession:
     ) -> tuple[AnyProgram, int]:
         """The compiled program for these fetches and fed tensors."""
         elements = tuple(elements)
-        key = elements, fed
+        unfolded = is_unfolded()
+        key = elements, fed, unfolded
         with self._lock:
             self._check_running()
             self._extend()
@@ -361,10 +364,16 @@ class BaseSession:
             if found is not None and found[1] == mutations:
                 self._programs[key] = found  # the latest used
                 return found
-            step = self.planner.plan(elements, fed)
+            step = self.planner.plan(elements, fed, unfolded)
             program = self.planner.compile(step, self.resources, self)
             self._programs[key] = program, mutations
             return program, mutations
+
+    def planned_step(
+        self, elements: Iterable[Element], fed: tuple[Tensor, ...]
+    ) -> Step:
+        """The step that a run of these executes, after the optimizer's passes."""
+        return self._program(elements, fed)[0].step
 
     def make_callable(
         self, fetches: Any, feed_list: Any = None, accept_options: bool = False

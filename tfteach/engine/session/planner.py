@@ -54,13 +54,24 @@ class StepPlanner:
             options.log_device_placement,
         )
 
-    def plan(self, elements: Iterable[Element], fed: tuple[Tensor, ...]) -> Step:
-        """Prune, place and optimize: the step, ready to compile."""
+    def plan(
+        self,
+        elements: Iterable[Element],
+        fed: tuple[Tensor, ...],
+        unfolded: bool = False,
+    ) -> Step:
+        """Prune, place and optimize: the step, ready to compile.
+
+        Args:
+          elements: the fetched tensors and operations.
+          fed: the fed tensors.
+          unfolded: True to leave out the optimizer's passes.
+        """
         elements = tuple(elements)
         step = build_step(prune(elements, fed), elements, fed)
         self.place(step)
         options = self.options
-        if options.optimizes:
+        if options.optimizes and not unfolded:
             optimize(step, options.fold_constants, options.merge_duplicates)
         self.partition(step)
         return step
@@ -85,7 +96,7 @@ class StepPlanner:
         """
         if may_wait_for_each_other(step):
             return DataflowProgram(step, resources, session)
-        optimizes = self.options.optimizes and len(self.devices) == 1
+        optimizes = step.is_optimized and len(self.devices) == 1
         if step.has_control_flow:
             return program_with_flow(step, resources, session, optimizes)
         if not optimizes:
