@@ -147,9 +147,9 @@ def test_line_magic(shell: Any) -> None:
         ("plan = tf.Graph()\n%graph plan plan", "invalid syntax"),
         (
             "plan = tf.Graph()\n%graph plan --fetch a",
-            "--fetch a: the graph has no such",
+            "'a' is not an op or tensor: the graph is empty",
         ),
-        ("%why x --feed x", "--feed says more of a run that --fetch names"),
+        ("%why x --feed x", "--feed x says more of a run: name also what it fetches"),
         ("%why x --fetch x", "the graph is empty"),
         ("%step x --session 1/0", "1/0: ZeroDivisionError: division by zero"),
         ("s = tf.Session()\ns.close()\n%timeline x --session s", "s is closed"),
@@ -206,6 +206,7 @@ def test_names_and_options_are_completed(shell: Any) -> None:
     assert completed(shell, "%step qtotal --br") == ["--break", "--break-nan"]
     assert completed(shell, "%%lazy --f") == ["--fresh"]
     assert completed(shell, "%graph o") == ["other"]
+    assert completed(shell, "%graph --feed qlayer/out qto") == ["qtotal/y", "qtotal"]
     assert completed(shell, "%diff ne") == ["net"]
     assert completed(shell, "%sessions s") == ["sess"]
     shell.user_ns["sess"].close()
@@ -233,5 +234,5 @@ def test_a_cell_that_ran_twice_leaves_no_doubt(shell: Any, capsys: Any) -> None:
 
 def test_a_fetch_that_the_cell_did_not_build(shell: Any, capsys: Any) -> None:
     assert run(shell, NET.replace("net", "net --fetch qtotla")).success
-    said = "--fetch qtotla: the graph has no such op. Did you mean qtotal"
+    said = "'qtotla' is not an op or tensor of the graph. Did you mean qtotal"
     assert said in capsys.readouterr().out

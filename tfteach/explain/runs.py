@@ -25,7 +25,7 @@ __all__ = ["Run", "Runs", "watch_runs"]
 
 @dataclass
 class Run:
-    """The runs with the same fetches and feeds that one line made.
+    """The runs with the same fetches and feeds that one line made in one session.
 
     Attributes:
       graph: the graph.
@@ -36,6 +36,7 @@ class Run:
       ops: the number of ops in the graph at the last of them.
       folded: a `Folded`: the ops that the session's optimizer left out of the first.
       unfolded: True if they were made without the optimizer.
+      session: the number of the session, as `%tfteach` lists it.
     """
 
     graph: Graph
@@ -46,6 +47,7 @@ class Run:
     ops: int = 0
     folded: Folded = NOTHING
     unfolded: bool = False
+    session: int = 0
 
     def needs(self) -> RunNeeds:
         """The ops that the run executes, as `explain_run` returns them."""
@@ -95,15 +97,15 @@ class Runs:
           event: the run.
           source: the line that called `Session.run`, or None.
         """
-        graph = event.session.graph
+        graph, number = event.session.graph, event.session.number
         found = None
         for run in self.runs:
-            same = run.graph is graph and run.source == source
+            same = run.session == number and run.source == source
             same &= run.unfolded == is_unfolded()
             if same and run.fetches == event.fetches and run.feeds == event.feeds:
                 found = run
         if found is None:
-            found = Run(graph, event.fetches, event.feeds, source)
+            found = Run(graph, event.fetches, event.feeds, source, session=number)
             found.unfolded = is_unfolded()
             self.runs.append(found)
             event.at_end.append(lambda error: _look(found, event, error))

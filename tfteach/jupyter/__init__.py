@@ -50,8 +50,9 @@ def load_ipython_extension(shell: Any) -> None:
     """Register the magics; `%load_ext tfteach` calls this.
 
     From then on `import tensorflow` imports tfteach where no TensorFlow is installed,
-    unless the option `c.TfteachMagics.import_tensorflow` is False. Deprecation warnings are switched off, since they would appear in the output of
-    cells and recommend TensorFlow 2's names.
+    unless the option `c.TfteachMagics.import_tensorflow` is False. Deprecation
+    warnings are switched off, since they would appear in the output of cells and
+    recommend TensorFlow 2's names.
 
     Args:
       shell: IPython's shell.

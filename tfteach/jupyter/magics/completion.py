@@ -59,6 +59,7 @@ _BEHIND: dict[str, Words] = {
     "--feed": op_words,
     "--break": op_words,
 }
+_SEVERAL = ("--fetch", "--feed", "--break")  # take all words up to the next option
 
 
 def complete(shell: Any, magic: Any, words: Words = op_words) -> None:
@@ -82,7 +83,9 @@ def complete(shell: Any, magic: Any, words: Words = op_words) -> None:
             return [option for option in options if option.startswith(event.symbol)]
         until = event.text_until_cursor
         line = until[: len(until) - len(event.symbol)].split()
-        kind = _BEHIND.get(line[-1], words) if line else words
+        option = next((word for word in reversed(line) if word.startswith("--")), "")
+        is_behind = option in _SEVERAL or line[-1:] == [option]
+        kind = _BEHIND.get(option, words) if is_behind else words
         known = dict.fromkeys(kind(shell.user_ns, line))
         return [word for word in known if word.startswith(event.symbol)]
 

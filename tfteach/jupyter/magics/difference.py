@@ -6,11 +6,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
-from IPython.core.magic_arguments import (
-    argument,
-    magic_arguments,
-    parse_argstring,
-)
+from IPython.core.magic_arguments import argument
 
 from tfteach.framework import protos
 from tfteach.framework.defaults import get_default_graph
@@ -18,7 +14,15 @@ from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import complete, graph_words
 from tfteach.jupyter.magics.names import did_you_mean, graphs_in
-from tfteach.jupyter.magics.options import STATIC, show_as_asked
+from tfteach.jupyter.magics.options import (
+    GRAPH_OF_SESSION,
+    STATIC,
+    TEXT,
+    magic_arguments,
+    parsed,
+    show_as_asked,
+)
+from tfteach.jupyter.magics.run_request import graph_asked
 
 GRAPHS = (Graph, protos.GraphDef)
 
@@ -39,11 +43,13 @@ class DiffMagics(Magics):
         nargs="*",
         help="%%diff: the graphs before and after; the second is optional, and by "
         "default the default graph. %%%%diff: the graph that the cell changes; by "
-        "default the default graph. Each is a Python name (or an expression without "
+        "default the default graph. With --session its graph takes the place of the "
+        "default graph. Each is a Python name (or an expression without "
         "spaces) of a tf.Graph, a GraphDef, a session or a tensor.",
     )
+    @GRAPH_OF_SESSION
     @STATIC
-    @argument("--text", action="store_true", help="print a line for each difference.")
+    @TEXT
     @line_cell_magic
     def diff(self, line: str, cell: str | None = None) -> None:  # fmt: skip
         """Show two graphs side by side; `%%diff` shows what the cell changes.
@@ -60,12 +66,22 @@ class DiffMagics(Magics):
             %%diff
             train = tf.train.AdamOptimizer().minimize(loss)
         """
-        args = parse_argstring(self.diff, line)
+        args = parsed(self.diff, line, cell is not None)
         most = 2 if cell is None else 1
         if len(args.graph) > most:
             raise UsageError(
                 f"{'%diff compares two graphs' if cell is None else '%%diff takes one'}"
                 f", got {len(args.graph)}: {' '.join(args.graph)}"
+            )
+        if args.session and len(args.graph) == most:
+            raise UsageError(
+                f"%diff: which is the graph {'after' if most == 2 else 'before'}, "
+                f"{args.graph[-1]} or that of --session {args.session}?"
+            )
+        if args.session and len(args.graph) == most:
+            raise UsageError(
+                f"%diff: which is the graph {'after' if most == 2 else 'before'}, "
+                f"{args.graph[-1]} or that of --session {args.session}?"
             )
         if cell is not None:
             self._run(args, cell)
@@ -78,10 +94,10 @@ class DiffMagics(Magics):
                 f"There are {known}"
             )
         after = args.graph[1] if len(args.graph) > 1 else None
-        self._show(self._graph(args.graph[0]), self._graph(after), args)
+        self._show(self._graph(args.graph[0]), self._graph(after, args.session), args)
 
     def _run(self, args: Any, cell: str) -> None:
-        graph = self._graph(args.graph[0] if args.graph else None)
+        graph = self._graph(args.graph[0] if args.graph else None, args.session)
         if not isinstance(graph, Graph):
             raise UsageError(
                 f"%%diff: a cell cannot change {args.graph[0]}: a GraphDef"
@@ -98,14 +114,14 @@ class DiffMagics(Magics):
 
         show_as_asked(GraphDiff(before, after), args)
 
-    def _graph(self, expression: str | None) -> Any:
-        """The Graph or GraphDef of an expression.
+    def _graph(self, expression: str | None, session: str | None = None) -> Any:
+        """The Graph or GraphDef of an expression; else that of a session.
 
         Raises:
           UsageError: it has none; the message suggests similar names.
         """
         if expression is None:
-            return get_default_graph()
+            return graph_asked(self.shell, session) or get_default_graph()
         try:
             value = self.shell.ev(expression)
         except Exception as error:

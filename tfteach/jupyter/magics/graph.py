@@ -6,18 +6,33 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
-from IPython.core.magic_arguments import (
-    argument,
-    magic_arguments,
-    parse_argstring,
-)
+from IPython.core.magic_arguments import argument
 
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import complete, graph_words
-from tfteach.jupyter.magics.names import did_you_mean, graphs_in, has_op
-from tfteach.jupyter.magics.options import DEPTH, STATIC, check_depth, show_as_asked
+from tfteach.jupyter.magics.names import did_you_mean, graphs_in
+from tfteach.jupyter.magics.options import (
+    DEPTH,
+    FEED,
+    FEED_DICT,
+    FETCH,
+    GRAPH_OF_SESSION,
+    STATIC,
+    TEXT,
+    check_depth,
+    magic_arguments,
+    parsed,
+    show_as_asked,
+    unquoted,
+)
+from tfteach.jupyter.magics.run_request import (
+    check_feeds,
+    elements_of,
+    feeds_of,
+    graph_asked,
+)
 
 
 @magics_class
@@ -38,22 +53,13 @@ class GraphMagics(Magics):
         help="%%%%graph: a Python name for the new graph. %%graph: the graph to show, "
         "an expression such as sess.graph; by default the default graph.",
     )
-    @argument(
-        "--fetch",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="highlight what a run of this op or tensor needs; may be repeated.",
-    )
-    @argument(
-        "--feed",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a tensor that this run would be fed; may be repeated.",
-    )
+    @FETCH
+    @FEED
+    @FEED_DICT
+    @GRAPH_OF_SESSION
     @DEPTH
     @STATIC
+    @TEXT
     @argument(
         "--keep",
         metavar="NAME",
@@ -70,7 +76,8 @@ class GraphMagics(Magics):
 
         The cell runs in your own namespace, as any cell does, so its variables remain.
         Only the default graph differs while it runs. After an exception the view shows
-        the part of the graph that was built.
+        the part of the graph that was built. With `--fetch` and `--feed`, what such a
+        run needs is highlighted.
 
         Examples:
 
@@ -83,8 +90,9 @@ class GraphMagics(Magics):
 
             %graph sess.graph
         """
-        args = parse_argstring(self.graph, line)
+        args = parsed(self.graph, line, cell is not None)
         check_depth(args)
+        check_feeds(args)
         if cell is None:
             self._show(args)
         else:
@@ -94,23 +102,31 @@ class GraphMagics(Magics):
         if args.keep or args.default:
             raise UsageError("--keep and --default belong to %%graph, not to %graph")
         expression = " ".join(args.graph)
+        graph = graph_asked(self.shell, args.session)
+        if graph is not None and expression:
+            raise UsageError(
+                f"%graph: which, {expression} or the graph of --session {args.session}?"
+            )
+        if graph is None:
+            graph = self._evaluated(expression) if expression else get_default_graph()
+        view = self._view(graph, args)
         try:
-            graph = self.shell.ev(expression) if expression else get_default_graph()
+            self._mark_run(view, args)
+        except UsageError:
+            view.close()
+            raise
+        show_as_asked(view, args)
+
+    def _evaluated(self, expression: str) -> Any:
+        try:
+            value = self.shell.ev(expression)
         except Exception as error:
             near = did_you_mean(expression, graphs_in(self.shell.user_ns))
             raise UsageError(f"%graph {expression}: {error}.{near}") from None
-        graph = getattr(graph, "graph", graph)  # also a session or a tensor
+        graph = getattr(value, "graph", value)  # also a session or a tensor
         if isinstance(graph, str):
             raise UsageError(f"%graph shows a graph, not the string {graph!r}")
-        self._display(graph, args)
-
-    def _display(self, graph: Any, args: Any) -> None:
-        view = self._view(graph, args)
-        unknown = _unknown(graph, args) if isinstance(graph, Graph) else ""
-        if unknown:
-            view.close()
-            raise UsageError(unknown)
-        show_as_asked(view, args)
+        return graph
 
     def _run(self, args: Any, cell: str) -> None:
         from tfteach.jupyter import display
@@ -120,21 +136,26 @@ class GraphMagics(Magics):
         if name is not None:
             self.shell.user_ns[name] = graph
         view = self._view(graph, args)
-        if not args.static:
+        is_live = not args.static and not args.text
+        if is_live:
             display.show_live(view)  # before the cell runs, to show growth live
         try:
             with graph.as_default():
                 run_cell(self.shell, cell, "%%graph")
-            unknown = _unknown(graph, args)
-            if unknown:  # not an error: the cell has run
-                print(unknown)
+            try:
+                self._mark_run(view, args)
+            except UsageError as error:  # not an error: the cell has run
+                print(error)
         except BaseException as error:
             view.stopped_at = display.where_stopped(error)
             raise
         finally:
             view.refresh()
-            display.show_still(view)
-            if args.static:
+            if args.text:
+                print(view)
+            else:
+                display.show_still(view)
+            if not is_live:
                 view.close()
 
     def _name(self, args: Any) -> str | None:
@@ -148,8 +169,11 @@ class GraphMagics(Magics):
         return str(name)
 
     def _graph(self, args: Any) -> Graph:
-        if args.keep and args.default:
-            raise UsageError("--keep and --default exclude each other")
+        if sum(map(bool, (args.keep, args.default, args.session))) > 1:
+            raise UsageError("--keep, --default and --session exclude each other")
+        graph = graph_asked(self.shell, args.session)
+        if graph is not None:
+            return graph
         if args.default:
             return get_default_graph()
         if args.keep:
@@ -159,17 +183,22 @@ class GraphMagics(Magics):
     def _view(self, graph: Any, args: Any) -> Any:
         from tfteach.jupyter.widgets.graph import GraphView
 
+        if args.feed_dict and not isinstance(graph, Graph):
+            raise UsageError(
+                "--feed-dict: a GraphDef has no tensors; --feed names them"
+            )
+        feeds = [unquoted(word).partition("=")[0] for word in args.feed]
         try:
-            return GraphView(graph, args.fetch, args.feed, args.depth)
+            return GraphView(graph, map(unquoted, args.fetch), feeds, args.depth)
         except TypeError as error:
             raise UsageError(str(error)) from None
 
+    def _mark_run(self, view: Any, args: Any) -> None:
+        """Show the run that the options name, now that the graph has its ops.
 
-def _unknown(graph: Graph, args: Any) -> str:
-    """A message about the first option that names nothing of the graph, or ""."""
-    for option, names in (("--fetch", args.fetch), ("--feed", args.feed)):
-        for name in names:
-            if not has_op(graph, name.lstrip("^").partition(":")[0]):
-                near = did_you_mean(name, (op.name for op in graph.get_operations()))
-                return f"{option} {name}: the graph has no such op.{near}"
-    return ""
+        Raises:
+          UsageError: a name is not in the graph.
+        """
+        if isinstance(view.graph, Graph) and args.fetch:
+            view.fetches = elements_of(self.shell, view.graph, args)
+            view.feeds = feeds_of(self.shell, view.graph, args)

@@ -8,11 +8,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class
-from IPython.core.magic_arguments import (
-    argument,
-    magic_arguments,
-    parse_argstring,
-)
+from IPython.core.magic_arguments import argument
 
 from tfteach.explain.growth import Growth
 from tfteach.explain.lazy_loading import advice_of
@@ -26,6 +22,14 @@ from tfteach.framework.graph import (
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.options import (
+    GRAPH_OF_SESSION,
+    STATIC,
+    TEXT,
+    magic_arguments,
+    parsed,
+)
+from tfteach.jupyter.magics.run_request import graph_asked
 
 MOST_VIEWS = 4  # views per cell
 
@@ -53,11 +57,9 @@ class GrowthMagics(Magics):
         default=0,
         help="height of the graph in pixels; 0 fits.",
     )
-    @argument(
-        "--static",
-        action="store_true",
-        help="show a static picture, not a live view.",
-    )
+    @GRAPH_OF_SESSION
+    @STATIC
+    @TEXT
     @cell_magic
     def lazy(self, line: str, cell: str) -> None:
         """Run the cell and watch every graph that it builds or runs.
@@ -76,10 +78,10 @@ class GrowthMagics(Magics):
                 for _ in range(10):
                     sess.run(tf.add(x, y))
         """
-        args = parse_argstring(self.lazy, line)
+        args = parsed(self.lazy, line, is_cell=True)
         if args.height < 0:
             raise UsageError(f"--height counts pixels, got {args.height}")
-        watch = _Watch(args)
+        watch = _Watch(args, graph_asked(self.shell, args.session))
         fresh = Graph().as_default() if args.fresh else nullcontext()
         try:
             with observe_all(watch.callback), fresh:
@@ -91,8 +93,9 @@ class GrowthMagics(Magics):
 class _Watch:
     """The graphs of one cell, with a growth and a view for each."""
 
-    def __init__(self, args: Any) -> None:
+    def __init__(self, args: Any, only: Graph | None) -> None:
         self.args = args
+        self.only = only  # None for all graphs
         self.growths: dict[Graph, Growth] = {}
         self.views: list[Any] = []
         self.thread = threading.get_ident()
@@ -103,6 +106,8 @@ class _Watch:
         graph = event.op.graph if isinstance(event, OpAdded) else event.session.graph
         # Ignore functions, and graphs that only other threads use.
         if graph in self.growths or graph.building_function:
+            return
+        if self.only not in (None, graph):
             return
         if threading.get_ident() != self.thread:
             return
@@ -119,7 +124,7 @@ class _Watch:
 
         view = GrowthView(growth, height=self.args.height)
         self.views.append(view)
-        if not self.args.static:
+        if not self.args.static and not self.args.text:
             display.show_live(view)
 
     def finish(self) -> None:
@@ -129,10 +134,15 @@ class _Watch:
             growth.close()
         for view in self.views:
             view.refresh()
-            display.show_still(view)
-            if self.args.static:
+            if self.args.text:
+                print(view)
+            else:
+                display.show_still(view)
+            if self.args.static or self.args.text:
                 view.close()
-        for growth in self.growths.values():
+        # The text of a view contains its verdict.
+        told = len(self.views) if self.args.text else 0
+        for growth in list(self.growths.values())[told:]:
             verdict = growth.verdict
             if verdict.is_lazy:
                 print(verdict.headline(place), *advice_of(verdict, place), sep="\n")

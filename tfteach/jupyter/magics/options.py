@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from IPython.core import magic_arguments as arguments
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument
 
@@ -15,12 +17,37 @@ SESSION = argument(
     help="the session, an expression; by default the default session, or the only open "
     "one.",
 )
-FEED = argument(
-    "--feed",
-    action="append",
+GRAPH_OF_SESSION = argument(
+    "--session",
+    metavar="NAME",
+    help="the session, an expression, whose graph is meant.",
+)
+RUN_OF_SESSION = argument(
+    "--session",
+    metavar="NAME",
+    help="the session, an expression, whose runs are shown; by default those of all.",
+)
+FETCHES = argument(
+    "fetch",
+    nargs="+",
+    help="what to fetch: names of ops, or Python names.",
+)
+FETCH = argument(
+    "--fetch",
+    nargs="+",
+    action="extend",
     default=[],
     metavar="NAME",
-    help="a tensor that the run would be fed; may be repeated.",
+    help="the ops or tensors that the run would fetch.",
+)
+FEED = argument(
+    "--feed",
+    nargs="+",
+    action="extend",
+    default=[],
+    metavar="NAME",
+    help="the tensors that are fed. With a value, x=batch or in quotes "
+    "'x=np.ones([2, 3])', where the run takes place or its shape matters.",
 )
 FEED_DICT = argument(
     "--feed-dict",
@@ -35,6 +62,64 @@ STATIC = argument(
     action="store_true",
     help="show a static picture instead of a live view.",
 )
+TEXT = argument(
+    "--text",
+    action="store_true",
+    help="print text instead of showing a view, as print(view) does.",
+)
+
+
+class magic_arguments(arguments.magic_arguments):
+    """IPython's decorator, with a usage in which the arguments precede the options.
+
+    An option that takes several names would take the arguments behind it, too.
+    """
+
+    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        method: Any = super().__call__(func)
+        parser = method.parser
+        words = [*_positional(parser), *_optional(parser)]
+        parser.usage = " ".join(["%(prog)s", *words])
+        method.__doc__ = parser.format_help()
+        decorated: Callable[..., Any] = method
+        return decorated
+
+
+def _positional(parser: Any) -> Iterator[str]:
+    for action in parser._actions:
+        if not action.option_strings:
+            many = {"*": f"[{action.dest} ...]", "?": f"[{action.dest}]"}
+            one = action.dest
+            yield many.get(action.nargs, f"{one} [{one} ...]" if action.nargs else one)
+
+
+def _optional(parser: Any) -> Iterator[str]:
+    for action in parser._actions:
+        if action.option_strings:
+            value = action.metavar or action.dest.upper()
+            value = "" if action.nargs == 0 else f" {value}"
+            more = " ..." if action.nargs == "+" else ""
+            yield f"[{action.option_strings[-1]}{value}{more}]"
+
+
+def parsed(magic: Any, line: str, is_cell: bool = False) -> Any:
+    """The arguments of a magic's line.
+
+    Args:
+      magic: the magic's method.
+      line: the rest of the line.
+      is_cell: True for a cell magic.
+
+    Raises:
+      UsageError: the line is wrong; the message says how, and shows the usage.
+    """
+    try:
+        return magic.parser.parse_argstring(line)
+    except (UsageError, ValueError) as error:  # ValueError: a quote without its other
+        sign = "%%" if is_cell else "%"
+        usage = magic.parser.format_usage().partition("%")[2].strip()
+        text = f"{sign}{magic.__name__}: {error}\nUsage: {sign}{usage}"
+        raise UsageError(text) from None
 
 
 def check_depth(args: Any) -> None:
@@ -47,27 +132,17 @@ def check_depth(args: Any) -> None:
         raise UsageError(f"--depth counts levels from 1, got {args.depth}")
 
 
-def feed_dict_of(shell: Any, expression: str | None) -> dict[Any, Any] | None:
-    """The value of `--feed-dict`.
-
-    Raises:
-      UsageError: it is not a dict.
-    """
-    if not expression:
-        return None
-    try:
-        feed = shell.ev(expression)
-    except Exception as error:
-        raise UsageError(f"--feed-dict {expression}: {error}") from None
-    if not isinstance(feed, dict):
-        raise UsageError(f"--feed-dict {expression} is not a dict, but {feed!r}")
-    return feed
+def unquoted(text: str) -> str:
+    """A word of the command line without its quotes."""
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
+    return text
 
 
 def show_as_asked(view: Any, args: Any) -> None:
     """Show a view live; with `--static` or `--text` show its contents and close it."""
-    if getattr(args, "text", False):
-        print(view.to_text())
+    if args.text:
+        print(view)
     elif args.static:
         display.show_still(view)
     else:

@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from IPython.core.magic import Magics, line_magic, magics_class
-from IPython.core.magic_arguments import (
-    argument,
-    magic_arguments,
-    parse_argstring,
-)
+from IPython.core.magic_arguments import argument
 
 from tfteach.jupyter.magics.completion import complete
-from tfteach.jupyter.magics.names import element_of, session_of
+from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (
     DEPTH,
     FEED,
+    FEED_DICT,
     SESSION,
     STATIC,
+    TEXT,
     check_depth,
+    magic_arguments,
+    parsed,
     show_as_asked,
 )
+from tfteach.jupyter.magics.run_request import request_in
 
 
 @magics_class
@@ -41,12 +42,11 @@ class PlacementMagics(Magics):
         "whole graph is placed.",
     )
     @FEED
+    @FEED_DICT
     @SESSION
     @DEPTH
     @STATIC
-    @argument(
-        "--text", action="store_true", help="print TensorFlow's log, with reasons."
-    )
+    @TEXT
     @line_magic
     def placement(self, line: str) -> None:  # fmt: skip
         """Show where each op is placed, why, and what is copied between devices.
@@ -58,14 +58,12 @@ class PlacementMagics(Magics):
             %placement train_op --session sess
             %placement loss --feed images --text
         """
-        args = parse_argstring(self.placement, line)
+        args = parsed(self.placement, line)
         check_depth(args)
         session = session_of(self.shell, args.session)
-        graph, names = session.graph, self.shell.user_ns
-        fetches = [element_of(graph, names, name) for name in args.fetch]
-        feeds = [element_of(graph, names, name) for name in args.feed]
+        asked = request_in(self.shell, session, args)
 
         from tfteach.jupyter.widgets.placement import PlacementView
 
-        view = PlacementView(session, fetches, feeds, depth=args.depth)
+        view = PlacementView(session, asked.fetches, asked.fed, depth=args.depth)
         show_as_asked(view, args)

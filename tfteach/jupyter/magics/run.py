@@ -6,19 +6,33 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
-from IPython.core.magic_arguments import (
-    argument,
-    magic_arguments,
-    parse_argstring,
-)
+from IPython.core.magic_arguments import argument
 
 from tfteach.explain.pruning import RunNeeds, explain_run
-from tfteach.explain.runs import Run, watch_runs
-from tfteach.framework.graph import Operation, Tensor
+from tfteach.explain.runs import Run, Runs, watch_runs
+from tfteach.framework.graph import Operation
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import complete
-from tfteach.jupyter.magics.names import element_of, graph_of
-from tfteach.jupyter.magics.options import DEPTH, STATIC, check_depth, show_as_asked
+from tfteach.jupyter.magics.names import element_of, session_of
+from tfteach.jupyter.magics.options import (
+    DEPTH,
+    FEED,
+    FEED_DICT,
+    FETCH,
+    GRAPH_OF_SESSION,
+    RUN_OF_SESSION,
+    STATIC,
+    TEXT,
+    check_depth,
+    magic_arguments,
+    parsed,
+    show_as_asked,
+)
+from tfteach.jupyter.magics.run_request import (
+    check_feeds,
+    graph_asked,
+    request_of,
+)
 
 
 @magics_class
@@ -34,8 +48,10 @@ class RunMagics(Magics):
         self.last: Run | None = None
 
     @magic_arguments()
+    @RUN_OF_SESSION
     @DEPTH
     @STATIC
+    @TEXT
     @cell_magic
     def run(self, line: str, cell: str) -> None:
         """Run the cell, then show which ops each `Session.run` in it executed.
@@ -51,69 +67,71 @@ class RunMagics(Magics):
                 sess.run(train_op, {x: batch})
             sess.run(loss, {x: batch})
         """
-        args = parse_argstring(self.run, line)
+        args = parsed(self.run, line, is_cell=True)
         check_depth(args)
         with watch_runs() as seen:
             try:
                 run_cell(self.shell, cell, "%%run")
             finally:
-                self.last = seen.runs[-1] if seen.runs else self.last
-                if seen.runs:
-                    self._show(seen, args)
-        if not seen.runs:
-            print("No Session.run in this cell.")
+                self._show(seen, args)
 
-    def _show(self, seen: Any, args: Any) -> None:
+    def _show(self, seen: Runs, args: Any) -> None:
         from tfteach.jupyter.widgets.run import RunView
 
+        of = ""
+        if args.session:
+            try:
+                session = session_of(self.shell, args.session, True)
+            except UsageError as error:  # not an error: the cell has run
+                print(error)
+            else:
+                of = f" of {args.session}"
+                seen.runs = [run for run in seen.runs if run.session == session.number]
+        if not seen.runs:
+            print(f"No Session.run{of} in this cell.")
+            return
+        self.last = seen.runs[-1]
         for graph in dict.fromkeys(run.graph for run in seen.runs):
             view = RunView(graph, runs=seen, depth=args.depth)
             show_as_asked(view, args)
 
     @magic_arguments()
     @argument("node", help="the op to explain: its name, or a Python name.")
-    @argument(
-        "--fetch",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="explain a run of this op or tensor; may be repeated. By default the last "
-        "run in a %%%%run cell.",
-    )
-    @argument(
-        "--feed",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a tensor that this run would be fed; may be repeated.",
-    )
+    @FETCH
+    @FEED
+    @FEED_DICT
+    @GRAPH_OF_SESSION
+    @TEXT
     @line_magic
     def why(self, line: str) -> None:  # fmt: skip
         """Explain why a run executes an op, or skips it.
+
+        It is the run that `--fetch` names, or else the last run of a `%%run` cell.
 
         Examples:
 
             %why layer1/weights --fetch loss --feed x
             %why w                                   # in the last run of a %%run cell
         """
-        args = parse_argstring(self.why, line)
+        args = parsed(self.why, line)
         needs = self._needs(args)
         graph = needs.fetches[0].graph
         op = element_of(graph, self.shell.user_ns, args.node)
         print(needs.why(op if isinstance(op, Operation) else op.op))
 
     def _needs(self, args: Any) -> RunNeeds:
-        if not args.fetch:
-            if args.feed:
-                raise UsageError("%why: --feed says more of a run that --fetch names")
-            if self.last is None:
-                raise UsageError(
-                    "%why: which run? Say --fetch NAME, or run a cell with %%run first"
-                )
-            return self.last.needs()
-        names = self.shell.user_ns
-        graph = graph_of(names, args.fetch)
-        fetches = [element_of(graph, names, name) for name in args.fetch]
-        feeds = [element_of(graph, names, name) for name in args.feed]
-        tensors = [f if isinstance(f, Tensor) else f.outputs[0] for f in feeds]
-        return explain_run(graph, fetches, tensors)
+        if args.fetch:
+            asked = request_of(self.shell, args)
+            return explain_run(asked.graph, asked.fetches, asked.fed)
+        check_feeds(args)
+        if self.last is None:
+            raise UsageError(
+                "%why: which run? Say --fetch NAME, or run a cell with %%run first"
+            )
+        graph = graph_asked(self.shell, args.session)
+        if graph not in (None, self.last.graph):
+            raise UsageError(
+                f"%why: the last run in a %%run cell was not of {args.session}; say "
+                "--fetch NAME"
+            )
+        return self.last.needs()

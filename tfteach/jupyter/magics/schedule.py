@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from IPython.core.magic import Magics, line_magic, magics_class
-from IPython.core.magic_arguments import (
-    argument,
-    magic_arguments,
-    parse_argstring,
-)
 
 from tfteach.jupyter.magics.completion import complete
-from tfteach.jupyter.magics.names import element_of, graph_of
-from tfteach.jupyter.magics.options import FEED, STATIC, show_as_asked
+from tfteach.jupyter.magics.options import (
+    FEED,
+    FEED_DICT,
+    FETCHES,
+    GRAPH_OF_SESSION,
+    STATIC,
+    TEXT,
+    magic_arguments,
+    parsed,
+    show_as_asked,
+)
+from tfteach.jupyter.magics.run_request import request_of
 
 
 @magics_class
@@ -27,12 +32,12 @@ class ScheduleMagics(Magics):
         complete(shell, self.schedule)
 
     @magic_arguments()
-    @argument(
-        "fetch", nargs="+", help="what would be fetched: names of ops, or Python names."
-    )
+    @FETCHES
     @FEED
+    @FEED_DICT
+    @GRAPH_OF_SESSION
     @STATIC
-    @argument("--text", action="store_true", help="print ready sets and races.")
+    @TEXT
     @line_magic
     def schedule(self, line: str) -> None:  # fmt: skip
         """Show in which order a run can execute its ops: ready sets and races.
@@ -45,12 +50,9 @@ class ScheduleMagics(Magics):
             %schedule total assign_w
             %schedule train_op --feed x --text
         """
-        args = parse_argstring(self.schedule, line)
-        names = self.shell.user_ns
-        graph = graph_of(names, args.fetch)
-        fetches = [element_of(graph, names, name) for name in args.fetch]
-        feeds = [element_of(graph, names, name) for name in args.feed]
+        args = parsed(self.schedule, line)
+        asked = request_of(self.shell, args)
 
         from tfteach.jupyter.widgets.schedule import ScheduleView
 
-        show_as_asked(ScheduleView(graph, fetches, feeds), args)
+        show_as_asked(ScheduleView(*asked[:2], asked.fed), args)

@@ -6,11 +6,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
-from IPython.core.magic_arguments import (
-    argument,
-    magic_arguments,
-    parse_argstring,
-)
+from IPython.core.magic_arguments import argument
 
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import open_sessions
@@ -18,7 +14,13 @@ from tfteach.explain.sessions import default_name
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.completion import complete, session_words
 from tfteach.jupyter.magics.names import session_of, sessions_in
-from tfteach.jupyter.magics.options import STATIC, show_as_asked
+from tfteach.jupyter.magics.options import (
+    STATIC,
+    TEXT,
+    magic_arguments,
+    parsed,
+    show_as_asked,
+)
 
 
 @magics_class
@@ -33,13 +35,21 @@ class SessionsMagics(Magics):
 
     @magic_arguments()
     @argument(
-        "session",
+        "sessions",
         nargs="*",
         help="Python names of sessions; by default all that have one, and the other "
         "sessions of their graphs.",
     )
+    @argument(
+        "--session",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME",
+        help="more sessions, named as in the other magics.",
+    )
     @STATIC
-    @argument("--text", action="store_true", help="print the variables and runs.")
+    @TEXT
     @line_magic
     def sessions(self, line: str) -> None:  # fmt: skip
         """Show sessions side by side: what their variables hold, run by run.
@@ -52,10 +62,10 @@ class SessionsMagics(Magics):
             %sessions
             %sessions sess_a sess_b
         """
-        args = parse_argstring(self.sessions, line)
+        args = parsed(self.sessions, line)
         from tfteach.jupyter.widgets.sessions import SessionsView
 
-        for named in self._by_graph(args.session).values():
+        for named in self._by_graph([*args.sessions, *args.session]).values():
             view = SessionsView(named)
             show_as_asked(view, args)
 

@@ -7,16 +7,13 @@ from typing import Any
 
 import traitlets
 from IPython.core.magic import Magics, line_magic, magics_class
-from IPython.core.magic_arguments import (
-    argument,
-    magic_arguments,
-    parse_argstring,
-)
+from IPython.core.magic_arguments import argument
 
 from tfteach.compat import finder
 from tfteach.explain.status import Status, imported_tensorflow, status
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.options import TEXT, magic_arguments, parsed
 
 STANDS_IN = (
     "`import tensorflow` imports tfteach, because no TensorFlow is installed "
@@ -56,7 +53,7 @@ class TfteachMagics(Magics):
         help="on: `import tensorflow` imports tfteach where no TensorFlow is "
         "installed, as after %%load_ext. off: it never does.",
     )
-    @argument("--text", action="store_true", help="print the state as text.")
+    @TEXT
     @line_magic
     def tfteach(self, line: str) -> None:
         """Show versions, devices (also simulated GPUs), threads, extras and sessions.
@@ -70,7 +67,7 @@ class TfteachMagics(Magics):
             %tfteach
             %tfteach tensorflow off
         """
-        args = parse_argstring(self.tfteach, line)
+        args = parsed(self.tfteach, line)
         if args.state is not None:
             self.import_tensorflow = args.state == "on"
         if args.about is not None:

@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
-from IPython.core.magic_arguments import (
-    argument,
-    magic_arguments,
-    parse_argstring,
-)
+from IPython.core.magic_arguments import argument
 
 from tfteach.explain.recording import Recording
 from tfteach.explain.stepping import record
@@ -21,13 +17,19 @@ from tfteach.jupyter.magics.completion import complete
 from tfteach.jupyter.magics.names import element_of, session_of
 from tfteach.jupyter.magics.options import (
     DEPTH,
+    FEED,
     FEED_DICT,
+    FETCHES,
     SESSION,
     STATIC,
+    TEXT,
     check_depth,
-    feed_dict_of,
+    magic_arguments,
+    parsed,
     show_as_asked,
+    unquoted,
 )
+from tfteach.jupyter.magics.run_request import request_in
 
 
 @magics_class
@@ -41,24 +43,17 @@ class StepMagics(Magics):
         complete(shell, self.step)
 
     @magic_arguments()
-    @argument("fetch", nargs="+", help="what to fetch: names of ops, or Python names.")
-    @argument(
-        "--feed",
-        action="append",
-        default=[],
-        metavar="NAME=EXPRESSION",
-        help="a tensor to feed, and its value: x=batch, or in quotes "
-        "'x=np.ones([2, 3])'; may be repeated.",
-    )
+    @FETCHES
+    @FEED
     @FEED_DICT
     @argument(
         "--break",
         dest="break_on",
-        action="append",
+        nargs="+",
+        action="extend",
         default=[],
         metavar="OP",
-        help="stop at this op; * matches any part of a name: 'layer1/*'; may be "
-        "repeated.",
+        help="stop at these ops; * matches any part of a name: 'layer1/*'.",
     )
     @argument(
         "--break-nan",
@@ -75,7 +70,7 @@ class StepMagics(Magics):
     @SESSION
     @DEPTH
     @STATIC
-    @argument("--text", action="store_true", help="print the steps as a table.")
+    @TEXT
     @line_magic
     def step(self, line: str) -> None:
         """Run once and record every op, then step through the run in either direction.
@@ -87,18 +82,17 @@ class StepMagics(Magics):
         Examples:
 
             %step loss --feed x=batch --break-nan
-            %step train_op --feed-dict feed --break loss --break 'layer1/*'
+            %step train_op --feed-dict feed --break loss 'layer1/*'
             %step result --when 'turn == 2 and op_type == "Mul"'
         """
-        args = parse_argstring(self.step, line)
+        args = parsed(self.step, line)
         check_depth(args)
         session = session_of(self.shell, args.session)
-        graph, names = session.graph, self.shell.user_ns
-        fetches = [element_of(graph, names, name) for name in args.fetch]
-        feed = self._feed(graph, args)
-        break_on = [self._pattern(graph, unquoted(name)) for name in args.break_on]
+        asked = request_in(self.shell, session, args)
+        names = self.shell.user_ns
+        break_on = [self._pattern(asked.graph, unquoted(n)) for n in args.break_on]
         when = None if not args.when else _Predicate(unquoted(args.when), names)
-        run = record(session, fetches, feed, when=when)
+        run = record(session, asked.fetches, asked.feed_dict, when=when)
         if when is not None:
             when.check(run)
 
@@ -115,30 +109,6 @@ class StepMagics(Magics):
             return name
         element = element_of(graph, self.shell.user_ns, name)
         return element.op.name if isinstance(element, Tensor) else element.name
-
-    def _feed(self, graph: Graph, args: Any) -> dict[Any, Any] | None:
-        feed = dict(feed_dict_of(self.shell, args.feed_dict) or {})
-        for text in map(unquoted, args.feed):
-            name, equals, expression = text.partition("=")
-            if not equals:
-                raise UsageError(f"--feed {text}: say what to feed, {text}=batch")
-            element = element_of(graph, self.shell.user_ns, name.strip())
-            if not isinstance(element, Tensor):
-                if not element.outputs:
-                    raise UsageError(f"--feed {text}: {element.name} has no output")
-                element = element.outputs[0]
-            try:
-                feed[element] = self.shell.ev(expression)
-            except Exception as error:
-                raise UsageError(f"--feed {text}: {error}") from None
-        return feed or None
-
-
-def unquoted(text: str) -> str:
-    """A word of the command line without its quotes."""
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        return text[1:-1]
-    return text
 
 
 class _Predicate:

@@ -6,22 +6,23 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
-from IPython.core.magic_arguments import (
-    argument,
-    magic_arguments,
-    parse_argstring,
-)
+from IPython.core.magic_arguments import argument
 
 from tfteach.explain.timing import times_and_stats
 from tfteach.jupyter.magics.completion import complete
-from tfteach.jupyter.magics.names import element_of, session_of
+from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (
+    FEED,
     FEED_DICT,
+    FETCHES,
     SESSION,
     STATIC,
-    feed_dict_of,
+    TEXT,
+    magic_arguments,
+    parsed,
     show_as_asked,
 )
+from tfteach.jupyter.magics.run_request import request_in
 
 
 @magics_class
@@ -35,7 +36,8 @@ class TimelineMagics(Magics):
         complete(shell, self.timeline)
 
     @magic_arguments()
-    @argument("fetch", nargs="+", help="what to fetch: names of ops, or Python names.")
+    @FETCHES
+    @FEED
     @FEED_DICT
     @SESSION
     @argument(
@@ -46,7 +48,7 @@ class TimelineMagics(Magics):
     )
     @argument("--memory", action="store_true", help="also show the memory of the run.")
     @STATIC
-    @argument("--text", action="store_true", help="print totals by op type.")
+    @TEXT
     @line_magic
     def timeline(self, line: str) -> None:  # fmt: skip
         """Run several times, and show when each op ran and for how long.
@@ -55,17 +57,17 @@ class TimelineMagics(Magics):
 
         Examples:
 
-            %timeline train_op --feed-dict feed
+            %timeline train_op --feed x=images labels=digits
             %timeline loss --feed-dict {x:batch} --runs 20 --text
         """
-        args = parse_argstring(self.timeline, line)
+        args = parsed(self.timeline, line)
         if args.runs < 1:
             raise UsageError(f"--runs counts from 1, got {args.runs}")
         session = session_of(self.shell, args.session)
-        names = self.shell.user_ns
-        fetches = [element_of(session.graph, names, name) for name in args.fetch]
-        feed = feed_dict_of(self.shell, args.feed_dict)
-        times, stats = times_and_stats(session, fetches, feed, args.runs)
+        asked = request_in(self.shell, session, args)
+        times, stats = times_and_stats(
+            session, asked.fetches, asked.feed_dict, args.runs
+        )
 
         from tfteach.jupyter.widgets.memory import MemoryView
         from tfteach.jupyter.widgets.timeline import TimelineView

@@ -310,6 +310,15 @@ class Explorer(Shown, ipywidgets.Tab):
             widget.close()
         super().close()
 
+    def __repr__(self) -> str:
+        return f"Explorer({', '.join(self.titles)})"
+
+    def to_text(self) -> str:
+        """The texts of the views that were opened, by the titles of their tabs."""
+        made = self.views.made.items()
+        texts = [f"{title}:\n{view}" for title, view in made if isinstance(view, Shown)]
+        return "\n\n".join(texts)
+
     def static_bundle(self) -> dict[str, str]:
         """The static picture of the first view, as a dict from MIME types to data."""
         bundle: dict[str, str] = self.views[self.titles[0]].static_bundle()

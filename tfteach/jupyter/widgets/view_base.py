@@ -66,6 +66,13 @@ class Shown:
         """The static picture as a dict from MIME types to data."""
         raise NotImplementedError
 
+    def to_text(self) -> str:
+        """The contents as text; `print(view)` and `--text` print it."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.to_text()
+
     def live_bundle(self) -> dict[str, Any]:
         """The live view as a dict from its MIME type to its model id."""
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
@@ -80,7 +87,3 @@ class Shown:
 
 class PlainView(Shown, anywidget.AnyWidget):
     """A view that is not a graph, with its own text and static picture."""
-
-    def to_text(self) -> str:
-        """The contents as text."""
-        raise NotImplementedError
