@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.lab import Lab
+from tests.browser.overlaps import check_labels
 from tests.browser.test_graph_view import node, view_of
 
 pytestmark = pytest.mark.browser
@@ -65,6 +66,7 @@ def test_devices_log_and_copies(lab: Lab) -> None:
     view.locator(".tft-edge.tft-copy").first.wait_for()
     view.locator(".tft-noted", has_text="49.00 KiB").first.wait_for()
     lab.screenshot("placement_view", view)
+    check_labels(view, at_least=8)
     # a run later the memory has been counted
     gpu = view.locator(".tft-device", has_text="GPU:0")
     assert "simulated" in gpu.inner_text()
@@ -96,6 +98,11 @@ def test_devices_log_and_copies(lab: Lab) -> None:
     copies = view.locator(".tft-copies")
     copies.locator("li", has_text="net/dense/kernel").first.click()
     assert copies.locator("[aria-selected=true]").count() == 1
+    # whatever is open, labels lie on nothing
+    for boxes in (30, 60):
+        view.get_by_role("button", name="Expand").click()
+        view.locator(".tft-node").nth(boxes).wait_for()
+        check_labels(view, at_least=20)
     lab.set_theme("JupyterLab Dark")
     lab.screenshot("placement_view_dark", view)
     lab.set_theme("JupyterLab Light")

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator
 
 from tests.browser import views
 from tests.browser.lab import Lab
+from tests.browser.overlaps import check_labels
 from tests.browser.test_graph_view import SETUP, node
 
 pytestmark = pytest.mark.browser
@@ -107,6 +108,7 @@ def back_to_the_cause_of_a_nan(lab: Lab, view: Locator) -> None:
     assert panel.locator("td.tft-bad-cell").all_text_contents() == ["-∞"]
     assert "wrong = tf.multiply" in panel.locator(".tft-step-source").inner_text()
     assert "3×1 · 1 ∞" in lines(view)
+    check_labels(view, at_least=6)
     assert "tft-to-come" in (node(view, "cost/wrong").get_attribute("class") or "")
     for theme in (views.DARK, views.LIGHT):
         lab.set_theme(theme)
@@ -138,6 +140,7 @@ def back_to_the_cause_of_a_nan(lab: Lab, view: Locator) -> None:
     strip.press("ArrowLeft")
     at(view, 49, "train/update_layer/w/ApplyGradientDescent")
     assert "2 NaN" in panel.inner_text()
+    check_labels(view, at_least=15)
     shot(lab, "step_view_update", view)
     # a breakpoint is set in the page, and played to
     strip.press("Home")
@@ -172,6 +175,7 @@ def turn_by_turn(lab: Lab, view: Locator) -> None:
     assert half.locator("td").all_text_contents() == ["2", "0.5"]
     badge = node(view, "while/half/").locator(".tft-badge")
     assert "×2" in badge.all_text_contents()
+    check_labels(view, at_least=4)
     shot(lab, "step_loop", view)
     view.get_by_role("button", name="Next turn of while").click()
     words.get_by_text("turn 3 of 3").wait_for()

@@ -2,6 +2,7 @@ import type { Input, OpRow, WireRow } from "../src/kernel/graph_messages";
 import { decode } from "../src/kernel/graph_messages";
 import { estimateWidth } from "../src/layout/box_style";
 import type { LayoutOptions } from "../src/layout/scope_layout";
+import { NO_NOTES } from "../src/layout/scope_layout";
 import { GraphModel } from "../src/model/graph";
 import linear from "./fixtures/linear_regression.json";
 import softmax from "./fixtures/softmax_regression_adam.json";
@@ -46,6 +47,7 @@ export const options = (...expanded: string[]): LayoutOptions => ({
   groupAbove: 300,
   rules: { aside: new Set(), inline: new Set() },
   labels: true,
+  note: NO_NOTES,
 });
 
 /** The same numbers in every run. */

@@ -26,18 +26,25 @@ export interface Badge {
   kind: BadgeKind;
 }
 
+const GAP = 3;
+const widthOf = (text: string, measure: Measure): number => measure(text, 9.5, true) + 12;
+
+/** The width of all badges of a box. */
+export const badgeWidth = (badges: readonly Badge[], measure: Measure): number =>
+  badges.reduce((sum, { text }) => sum + widthOf(text, measure) + GAP, 0);
+
 /** Badges like "fetch", from the right; below a closed box, above an open one. */
 export function drawBadges(extra: SVGGElement, item: SceneNode, badges: readonly Badge[], measure: Measure): void {
   let x = item.open ? item.w / 2 - 26 : item.w / 2 + 12;
   const below = item.style.glyph === "const" ? -1 : -4; // a constant's value fills its box
   for (const { text, kind } of badges) {
-    const w = measure(text, 9.5, true) + 12;
+    const w = widthOf(text, measure);
     x -= w;
     const y = item.open ? -item.h / 2 - 8 : item.h / 2 + below;
     const g = svg("g", extra, { class: `tft-badge tft-badge-${kind}`, transform: `translate(${x},${y})` });
     svg("rect", g, { width: `${w}`, height: "15", rx: "7.5" });
     svg("text", g, { x: `${w / 2}`, y: "10.8" }).textContent = text;
-    x -= 3;
+    x -= GAP;
   }
 }
 

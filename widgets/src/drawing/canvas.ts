@@ -3,11 +3,13 @@
 import { svg } from "../base/svg";
 import type { Measure } from "../layout/box_style";
 import { SUBTITLE_PX, TITLE_PX } from "../layout/box_style";
-import { middle, resample } from "../layout/polyline";
+import { resample } from "../layout/polyline";
 import type { Scene, SceneArea, SceneEdge, SceneNode } from "../layout/scene";
 import type { Point } from "../layout/scope_layout";
 import type { Badge } from "./badges";
-import { drawBadges, drawFetcher, drawToggle } from "./badges";
+import { badgeWidth, drawBadges, drawFetcher, drawToggle } from "./badges";
+import type { EdgeNotes } from "./edge_labels";
+import { EdgeLabels } from "./edge_labels";
 import { PanZoom } from "./pan_zoom";
 import { CONST_PILL_H, cornerPath, glyphPaths, headPath, linePath } from "./paths";
 
@@ -26,8 +28,7 @@ export interface NodeMarks {
 export interface Marks {
   node: (node: SceneNode) => NodeMarks;
   edge: (edge: SceneEdge) => string[];
-  /** Replaces the label of a line. */
-  edgeNote?: (edge: SceneEdge) => string | undefined;
+  notes?: EdgeNotes | undefined;
 }
 
 interface Rect {
@@ -66,19 +67,13 @@ interface DrawnNode {
 interface DrawnEdge {
   el: SVGGElement;
   line: SVGPathElement;
-  /** Arrow head, ring and label exist only where needed: thousands of edges have none. */
+  /** Arrow head and ring exist only where needed: thousands of edges have none. */
   head: SVGPathElement | null;
-  label: SVGTextElement | null;
+  /** Shows, under the pointer, the words for which there is no room. */
+  hint: SVGPathElement | null;
   now: Point[];
   from: Point[];
   item: SceneEdge;
-}
-
-/** How far a label moves up (or down) because its line leans towards it (or away). */
-function leansTowards({ points, labelAt }: SceneEdge, side: number): number {
-  const below = points.find(([, y]) => y > labelAt![1] + 1) ?? points.at(-1)!;
-  const lean = (below[0] - labelAt![0]) * side;
-  return Math.max(-4, Math.min(4, lean / 4));
 }
 
 export class Canvas extends PanZoom {
@@ -86,11 +81,13 @@ export class Canvas extends PanZoom {
   readonly nodes = new Map<string, DrawnNode>();
   readonly #edges = new Map<string, DrawnEdge>();
   readonly #layers: Layer[] = [];
+  readonly #labels: EdgeLabels;
   #frame = 0;
 
   constructor(parent: Element, measure: Measure, calm: () => boolean) {
     super(parent, calm);
     this.#measure = measure;
+    this.#labels = new EdgeLabels(measure, (depth) => this.#layer(depth).labels);
     this.el.addEventListener("pointerover", (event) => {
       const id = (event.target as Element).closest<SVGGElement>(".tft-node")?.dataset.id;
       const drawn = id === undefined ? undefined : this.nodes.get(id);
@@ -107,16 +104,18 @@ export class Canvas extends PanZoom {
     this.#drawAreas(scene);
     this.#drawNodes(scene, before, move);
     this.#drawEdges(scene, move);
-    this.mark(marks);
+    this.mark(marks, move);
     if (move) this.#start();
     else this.#step(1);
   }
 
   /** Updates classes, badges and labels without a new layout. */
-  mark(marks: Marks): void {
+  mark(marks: Marks, fade = false): void {
+    const badgesOf = new Map<SceneNode, Badge[]>();
     for (const drawn of this.nodes.values()) {
       const { item } = drawn;
       const { classes, badges, label, note } = marks.node(item);
+      badgesOf.set(item, badges);
       drawn.subtitle.textContent = item.open ? "" : (note ?? item.style.subtitle);
       const born = drawn.el.classList.contains("tft-born") ? ["tft-born"] : [];
       const base = [
@@ -135,21 +134,24 @@ export class Canvas extends PanZoom {
     }
     for (const drawn of this.#edges.values()) {
       drawn.el.setAttribute("class", ["tft-edge", `tft-${drawn.item.kind}`, ...marks.edge(drawn.item)].join(" "));
-      if (marks.edgeNote !== undefined) this.#note(drawn, marks.edgeNote(drawn.item));
     }
+    if (this.scene === null) return;
+    const width = (node: SceneNode): number => badgeWidth(badgesOf.get(node) ?? [], this.#measure);
+    this.#labels.show(this.scene, marks.notes, width, fade);
+    for (const drawn of this.#edges.values()) this.#drawHint(drawn, this.#labels.hidden.get(drawn.item.id));
   }
 
-  #note(drawn: DrawnEdge, note: string | undefined): void {
-    const { item } = drawn;
-    if (note === undefined && drawn.label === null) return;
-    const label = this.#label(drawn);
-    label.textContent = note ?? item.label;
-    label.classList.toggle("tft-noted", note !== undefined);
-    if (note === undefined || item.labelAt !== null) return;
-    const [x, y] = middle(item.points);
-    label.setAttribute("x", (x + 5).toFixed(1));
-    label.setAttribute("y", (y + 3.2).toFixed(1));
-    label.style.textAnchor = "start";
+  #drawHint(drawn: DrawnEdge, words: string | undefined): void {
+    if (words === undefined) {
+      drawn.hint?.remove();
+      drawn.hint = null;
+      return;
+    }
+    if (drawn.hint === null) {
+      drawn.hint = svg("path", drawn.el, { class: "tft-hint", d: drawn.line.getAttribute("d") ?? "" });
+      svg("title", drawn.hint);
+    }
+    drawn.hint.firstElementChild!.textContent = words;
   }
 
   /** Draws lines on top, for edges that the layout leaves out. */
@@ -286,7 +288,6 @@ export class Canvas extends PanZoom {
     for (const [id, drawn] of this.#edges) {
       if (!ids.has(id)) {
         drawn.el.remove();
-        drawn.label?.remove();
         this.#edges.delete(id);
       }
     }
@@ -299,7 +300,7 @@ export class Canvas extends PanZoom {
           el,
           line: svg("path", el, { class: "tft-line" }),
           head: null,
-          label: null,
+          hint: null,
           now: item.points,
           from: item.points,
           item,
@@ -313,27 +314,7 @@ export class Canvas extends PanZoom {
         drawn.from = resample(drawn.now, item.points.length);
         drawn.item = item;
       }
-      if (item.label === "") {
-        drawn.label?.remove();
-        drawn.label = null;
-        continue;
-      }
-      const isNew = drawn.label === null;
-      const label = this.#label(drawn);
-      if (move && isNew) label.animate([{ opacity: 0 }, { opacity: 1 }], { duration: MOVE_MS * 1.5 });
-      label.textContent = item.label;
-      if (item.labelAt !== null) {
-        const side = item.labelSide;
-        label.setAttribute("x", (item.labelAt[0] + 5 * side).toFixed(1));
-        label.setAttribute("y", (item.labelAt[1] + 3.2 - leansTowards(item, side)).toFixed(1));
-        label.style.textAnchor = side > 0 ? "start" : "end";
-      }
     }
-  }
-
-  #label(drawn: DrawnEdge): SVGTextElement {
-    drawn.label ??= svg("text", this.#layer(drawn.item.depth).labels, { class: "tft-label" });
-    return drawn.label;
   }
 
   #start(): void {
@@ -406,6 +387,7 @@ export class Canvas extends PanZoom {
       : tip;
     const d = item.back ? cornerPath(points) : linePath([...points.slice(0, -1), end]);
     drawn.line.setAttribute("d", d);
+    drawn.hint?.setAttribute("d", d);
     const head = item.arrow ? headPath(tip, before) + (item.kind === "control" ? "" : "Z") : "";
     const ring =
       item.kind === "reference" && item.starts ? `M${first[0] - 3},${first[1] + 3}a3,3 0 1 0 6,0a3,3 0 1 0 -6,0z` : "";

@@ -1,21 +1,17 @@
 // Lines and outlines as SVG path data.
 import type { Glyph } from "../layout/box_style";
+import { splineNet } from "../layout/polyline";
 import type { Point } from "../layout/scope_layout";
 
 const f = (n: number): string => (Math.round(n * 10) / 10).toString();
-const LEAD = 14; // a line leaves and meets a box at right angles for about so far
 
-/** A smooth line (uniform B-spline) that leaves and arrives vertically. */
+/** A smooth line (see splineNet) as Bézier curves. */
 export function linePath(points: readonly Point[]): string {
   const first = points[0]!;
   const last = points.at(-1)!;
-  const dir = last[1] >= first[1] ? 1 : -1;
-  const lead = Math.min(LEAD, Math.abs(last[1] - first[1]) / 3) * dir;
-  const p: Point[] = [first, [first[0], first[1] + lead], ...points.slice(1, -1), [last[0], last[1] - lead], last];
   let d = `M${f(first[0])},${f(first[1])}`;
   const sixth = (a: Point, b: Point, c: Point, i: 0 | 1): number => (a[i] + 4 * b[i] + c[i]) / 6;
-  // Ends are tripled, so that the curve passes through them.
-  const q: Point[] = [first, first, ...p, last, last];
+  const q = splineNet(points);
   for (let i = 1; i + 2 < q.length; i++) {
     const [b, c, e] = [q[i]!, q[i + 1]!, q[i + 2]!];
     d +=

@@ -1,6 +1,8 @@
 // A step shown on the graph: boxes that have run, and the values on the lines.
-import { computed } from "@preact/signals-core";
-import type { Scene, SceneEdge, SceneNode } from "../layout/scene";
+import { shorten } from "../layout/box_style";
+import type { Base } from "../layout/edge_bundles";
+import type { SceneEdge, SceneNode } from "../layout/scene";
+import type { EdgeNote } from "../layout/scope_layout";
 import type { Value } from "../model/recorded_run";
 import { isWrong } from "../model/recorded_run";
 import type { NodeMarks } from "./canvas";
@@ -8,11 +10,11 @@ import type { GraphState } from "./graph_state";
 import { withoutLikeness } from "./node_marks";
 import type { StepState } from "./step_state";
 
+const LONGEST = 34; // letters of a value on a line: text has no end
+
 export class StepMarks {
   readonly #graph: GraphState;
   readonly #state: StepState;
-  /** The lines that carry their value's label. */
-  readonly #labelled = computed(() => labelledEdges(this.#graph.scene.value));
 
   constructor(graph: GraphState, state: StepState) {
     this.#graph = graph;
@@ -57,28 +59,35 @@ export class StepMarks {
   }
 
   edge(edge: SceneEdge, classes: string[]): string[] {
-    const values = this.#flowed(edge);
+    const values = this.#flowed(edge.base);
     const kept = classes.filter((name) => name !== "tft-needed");
     if (values.length > 0) kept.push("tft-flowed");
     if (values.some(isWrong)) kept.push("tft-bad");
     return kept;
   }
 
-  /** The text on the line; undefined keeps its label. */
-  note(edge: SceneEdge): string | undefined {
-    const values = this.#flowed(edge);
+  /** The values that have flowed along a line; undefined leaves it its label. */
+  note({ base }: SceneEdge): EdgeNote | undefined {
+    const values = this.#flowed(base);
     if (values.length === 0) return undefined;
-    if (!edge.starts || !this.#labelled.value.has(edge.id)) return ""; // said where the line begins, or on another one
-    if (values.length === 1) return values[0]!.short;
-    const wrong = values.filter(isWrong).length;
-    return `${values.length} values${wrong > 0 ? `, ${wrong} with NaN` : ""}`;
+    const text = values.length === 1 ? values[0]!.short : manyText(values.length, values.filter(isWrong).length);
+    return { text: shorten(text, LONGEST), subject: tensorsOf(base).join() };
+  }
+
+  /** The longest text that the line will show in this run. */
+  longestNote(base: readonly Base[]): EdgeNote | undefined {
+    const { longest } = this.#state;
+    const values = tensorsOf(base).flatMap((tensor) => longest.value.get(tensor) ?? []);
+    if (values.length === 0) return undefined;
+    const text = values.length === 1 ? values[0]!.text : manyText(values.length, values.filter((v) => v.wrong).length);
+    return { text: shorten(text, LONGEST), subject: tensorsOf(base).join() };
   }
 
   /** The values that flowed along a line, each tensor's last. */
-  #flowed(edge: SceneEdge): Value[] {
+  #flowed(base: readonly Base[]): Value[] {
     const found = new Map<string, Value>();
     const { made, ran } = this.#state.known.value;
-    for (const { from, port, to } of edge.base) {
+    for (const { from, port, to } of base) {
       if (port < 0) continue;
       const reader = ran.get(to)?.step;
       const { inputs } = this.#graph.model.ops[to]!;
@@ -93,17 +102,9 @@ export class StepMarks {
   }
 }
 
-/** Of the lines with one tensor those with room for a label, else the first. */
-function labelledEdges(scene: Scene): Set<string> {
-  const found = new Set<string>();
-  const said = new Set<string>();
-  const tensorsOf = ({ base }: SceneEdge): string =>
-    [...new Set(base.map(({ from, port }) => `${from}:${port}`))].join();
-  const byRoom = [...scene.edges].sort((a, b) => Number(a.labelAt === null) - Number(b.labelAt === null));
-  for (const edge of byRoom) {
-    const tensors = tensorsOf(edge);
-    if (edge.labelAt !== null || !said.has(tensors)) found.add(edge.id);
-    said.add(tensors);
-  }
-  return found;
-}
+const manyText = (values: number, wrong: number): string => `${values} values${wrong > 0 ? `, ${wrong} with NaN` : ""}`;
+
+/** "op:port" of each tensor of a line. */
+const tensorsOf = (base: readonly Base[]): string[] => [
+  ...new Set(base.filter(({ port }) => port >= 0).map(({ from, port }) => `${from}:${port}`)),
+];

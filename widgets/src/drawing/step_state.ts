@@ -9,7 +9,7 @@ import type { Op } from "../model/graph";
 import { passesValuesOn } from "../model/op_families";
 import { splitName } from "../model/prune";
 import type { Known, RecordedRun, Step } from "../model/recorded_run";
-import { globbed } from "../model/recorded_run";
+import { globbed, isWrong } from "../model/recorded_run";
 import type { GraphState } from "./graph_state";
 
 export class StepState {
@@ -25,6 +25,8 @@ export class StepState {
   readonly known: ReadonlySignal<Known>;
   /** Ops, like Merge, that passed a value on. */
   readonly passed: ReadonlySignal<ReadonlySet<number>>;
+  /** Of each tensor, by "op:port": the longest text of its values in this run, and whether any is NaN or infinite. */
+  readonly longest: ReadonlySignal<Map<string, { text: string; wrong: boolean }>>;
   readonly #patterns: ReadonlySignal<RegExp[]>;
   /** "op:port" of each value's tensor. */
   readonly #keys: ReadonlySignal<string[]>;
@@ -55,6 +57,16 @@ export class StepState {
         const [op, port] = splitName(name);
         return `${graph.model.byName.get(op) ?? -1}:${port ?? 0}`;
       });
+    });
+    this.longest = computed(() => {
+      const found = new Map<string, { text: string; wrong: boolean }>();
+      run.values.forEach((value, i) => {
+        const key = this.#keys.value[i]!;
+        const { text, wrong } = found.get(key) ?? { text: "", wrong: false };
+        const longer = value.short.length > text.length ? value.short : text;
+        found.set(key, { text: longer, wrong: wrong || isWrong(value) });
+      });
+      return found;
     });
     this.known = computed(() => run.known(this.at.value, (value) => this.#keys.value[value]!));
     this.passed = computed(() => {

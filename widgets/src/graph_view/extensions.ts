@@ -1,6 +1,8 @@
 // Hooks for views that are built on the graph view.
 import type { NodeMarks } from "../drawing/canvas";
+import type { Base } from "../layout/edge_bundles";
 import type { SceneEdge, SceneNode } from "../layout/scene";
+import type { EdgeNote } from "../layout/scope_layout";
 import type { Node as GraphNode } from "../model/graph";
 
 /** Functions that read signals are called again when these change. */
@@ -11,9 +13,12 @@ export interface Extensions {
   isRun?: boolean;
   /** Has the last word on how a box looks. */
   decorate?: (node: SceneNode, marks: NodeMarks) => NodeMarks;
-  /** Has the last word on the classes of a line, and on the words beside it. */
+  /** Has the last word on the classes of a line. */
   edge?: (edge: SceneEdge, classes: string[]) => string[];
-  edgeNote?: (edge: SceneEdge) => string | undefined;
+  /** The words on a line in place of its label; undefined keeps that. */
+  note?: (edge: SceneEdge) => EdgeNote | undefined;
+  /** The longest of those words while a picture stands, if these change: room is kept for them. */
+  longestNote?: (base: readonly Base[]) => EdgeNote | undefined;
   /** Handles a click on a box; true if it did. */
   click?: (id: string) => boolean;
   /** Handles a key pressed on a box (id "" for none); true if it did. */

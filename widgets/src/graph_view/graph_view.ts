@@ -18,6 +18,7 @@ import type { Measure } from "../layout/box_style";
 import type { Scene } from "../layout/scene";
 import { depthSteps, emptyScene, opensByLevel, sceneSteps } from "../layout/scene";
 import type { LayoutCache, LayoutOptions } from "../layout/scope_layout";
+import { NO_NOTES } from "../layout/scope_layout";
 import { makeMeasure } from "../layout/text_width";
 import type { GraphModel, Node as GraphNode, Op } from "../model/graph";
 import { GraphSource } from "../model/graph_source";
@@ -186,6 +187,7 @@ export class GraphView implements PanelHost {
       groupAbove: this.#traits.get("group_above"),
       rules: { aside: new Set(this.#traits.get("aside")), inline: new Set(this.#traits.get("inline")) },
       labels: this.#traits.get("labels"),
+      note: this.#extensions.longestNote ?? NO_NOTES,
     };
   }
 
@@ -282,11 +284,11 @@ export class GraphView implements PanelHost {
   #marks(): Marks {
     const { highlight, focus, selectedBox, matches, likeness } = this.state;
     const marks = makeMarks(this.model, highlight.value, focus.value, selectedBox.value, matches.value, likeness.value);
-    const { decorate, edge, edgeNote } = this.#extensions;
+    const { decorate, edge, note, longestNote } = this.#extensions;
     return {
       node: decorate === undefined ? marks.node : (node) => decorate(node, marks.node(node)),
       edge: edge === undefined ? marks.edge : (line) => edge(line, marks.edge(line)),
-      ...(edgeNote === undefined ? {} : { edgeNote }),
+      notes: note && { now: note, longest: (line) => longestNote?.(line.base) ?? note(line) },
     };
   }
 

@@ -1,7 +1,7 @@
 // Layered layout of one lane of one scope: dagre finds ranks and positions, this file routes the lines at the boxes.
 import { Graph, layout } from "@dagrejs/dagre";
 import type { Node } from "../model/graph";
-import type { BoxStyle, Measure } from "./box_style";
+import type { BoxStyle } from "./box_style";
 import { orderRanks } from "./crossing_reduction";
 import type { Bundle, Lane, OpenScope } from "./edge_bundles";
 import { siblingPort } from "./edge_bundles";
@@ -26,8 +26,15 @@ export interface PlacedEdge {
   points: Point[];
   label: string;
   labelAt: Point | null;
+  labelWidth: number;
   /** Ends in an arrow head; false where the line continues inside a box. */
   arrow: boolean;
+}
+
+/** The label of a line, and the width kept for it and for what will replace it. */
+export interface EdgeText {
+  label: string;
+  width: number;
 }
 
 /** A lane's drawing, from 0,0. */
@@ -67,7 +74,8 @@ interface DagreResult {
 export type LayoutCache = Map<string, { signature: string; structure: string; turn: number; result: DagreResult }>;
 
 export const LABEL_PX = 9.5;
-const LABEL_H = 13;
+export const NOTE_PX = 10; // bold
+export const LABEL_H = 13;
 const MOST_TWICE = 80; // boxes that are laid out a second time, if that reads better
 const PORT_ROOM = 24; // between the border and the first rank, where lines fan out
 
@@ -79,14 +87,13 @@ export function layFlow(
   frame: OpenScope,
   flow: PlacedBox[],
   bundles: Bundle[],
-  texts: Map<string, string>,
-  measure: Measure,
+  texts: Map<string, EdgeText>,
   cache: LayoutCache,
 ): Block {
   const block: Block = { w: 0, h: 0, boxes: flow, edges: [] };
   if (flow.length === 0) return block;
   const forward = bundles.filter((b) => !b.back);
-  const result = runDagre(name, flow, forward, texts, measure, cache);
+  const result = runDagre(name, flow, forward, texts, cache);
   const byId = new Map(flow.map((b) => [b.node.id, b]));
   for (const box of flow) [box.x, box.y] = result.at.get(box.node.id)!;
   for (const bundle of forward) block.edges.push(placeEdge(frame, bundle, byId, texts.get(bundle.key)!, result));
@@ -100,7 +107,6 @@ export function layFlow(
     block,
     forward.some((b) => isPort(b.from)),
     forward.some((b) => isPort(b.to)),
-    measure,
   );
   return block;
 }
@@ -109,12 +115,11 @@ function runDagre(
   name: string,
   flow: PlacedBox[],
   bundles: Bundle[],
-  texts: Map<string, string>,
-  measure: Measure,
+  texts: Map<string, EdgeText>,
   cache: LayoutCache,
 ): DagreResult {
   const sizes = flow.map((b) => `${b.node.id}:${Math.round(b.w)}x${Math.round(b.h)}`).join("\n");
-  const signature = `${sizes}\n\n${bundles.map((b) => `${b.key}:${texts.get(b.key)}:${b.kind}`).join("\n")}`;
+  const signature = `${sizes}\n\n${bundles.map((b) => `${b.key}:${texts.get(b.key)!.width}:${b.kind}`).join("\n")}`;
   const structure = `${flow.map((b) => b.node.id).join("\n")}\n\n${bundles.map((b) => b.key).join("\n")}`;
   const known = cache.get(name);
   if (known?.signature === signature) return known.result;
@@ -145,9 +150,8 @@ function runDagre(
     for (const end of [from, to]) if (isPort(end)) g.setNode(portId(end, from), { width: 10, height: 1 });
   }
   for (const { from, to, key, kind } of bundles) {
-    const text = texts.get(key)!;
-    const label =
-      text === "" ? {} : { width: measure(text, LABEL_PX, false) + 4, height: LABEL_H, labelpos: "r", labeloffset: 5 };
+    const { width } = texts.get(key)!;
+    const label = width === 0 ? {} : { width: width + 4, height: LABEL_H, labelpos: "r", labeloffset: 5 };
     g.setEdge(portId(from, from), portId(to, from), {
       ...label,
       weight: kind === "control" ? 1 : 3,
@@ -207,7 +211,7 @@ function runDagre(
 }
 
 /** A key of everything that a layout depends on except names: identical layers are laid out once. */
-function shapeOf(flow: PlacedBox[], bundles: Bundle[], texts: Map<string, string>): { key: string; names: string[] } {
+function shapeOf(flow: PlacedBox[], bundles: Bundle[], texts: Map<string, EdgeText>): { key: string; names: string[] } {
   const names = flow.map((b) => b.node.id);
   const numbers = new Map(names.map((id, i) => [id, i]));
   const number = (end: string, from: string): number => {
@@ -218,7 +222,8 @@ function shapeOf(flow: PlacedBox[], bundles: Bundle[], texts: Map<string, string
   const places = new Map([...new Set(bundles.map((b) => b.place))].sort((a, b) => a - b).map((place, i) => [place, i]));
   const sizes = flow.map((b) => `${Math.round(b.w)}x${Math.round(b.h)}`);
   const lines = bundles.map(
-    (b) => `${number(b.from, b.from)} ${number(b.to, b.from)} ${b.kind} ${places.get(b.place)} ${texts.get(b.key)}`,
+    (b) =>
+      `${number(b.from, b.from)} ${number(b.to, b.from)} ${b.kind} ${places.get(b.place)} ${texts.get(b.key)!.width}`,
   );
   return { key: `${SHAPE}${sizes.join()}\n${lines.join("\n")}`, names };
 }
@@ -266,19 +271,19 @@ function placeEdge(
   frame: OpenScope,
   bundle: Bundle,
   byId: Map<string, PlacedBox>,
-  label: string,
+  { label, width }: EdgeText,
   result: DagreResult,
 ): PlacedEdge {
   const edge = result.edges.get(bundle.key)!;
   const points = [...edge.points];
   // Between neighbouring ranks nothing is in the way, and without a label there is nothing to make room for.
-  if (label === "" && points.length === 3) points.splice(1, 1);
-  if (label !== "" && edge.label !== null) runPast(points, edge.label[1]);
+  if (width === 0 && points.length === 3) points.splice(1, 1);
+  if (width > 0 && edge.label !== null) runPast(points, edge.label[1]);
   if (isPort(bundle.from)) points[0] = result.at.get(portId(bundle.from, bundle.from))!;
   if (isPort(bundle.to)) points[points.length - 1] = result.at.get(portId(bundle.to, bundle.from))!;
   const target = byId.get(bundle.to);
   const goesOn = target?.inner?.inPorts.has(innerPort(frame, bundle.from)) ?? false;
-  return { bundle, points, label, labelAt: edge.label, arrow: target !== undefined && !goesOn };
+  return { bundle, points, label, labelAt: edge.label, labelWidth: width, arrow: target !== undefined && !goesOn };
 }
 
 /** Makes a line vertical beside its label. */
@@ -392,12 +397,12 @@ function routeBack(block: Block, byId: Map<string, PlacedBox>, backs: Bundle[]):
       [enter, up],
       [enter, above],
     ];
-    block.edges.push({ bundle, points, label: "", labelAt: null, arrow: true });
+    block.edges.push({ bundle, points, label: "", labelAt: null, labelWidth: 0, arrow: true });
   });
 }
 
 /** Moves everything so that the block starts at 0,0. */
-function shrinkToFit(block: Block, entering: boolean, leaving: boolean, measure: Measure): void {
+function shrinkToFit(block: Block, entering: boolean, leaving: boolean): void {
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
   const cover = (x: number, y: number, w: number, h: number): void => {
     left = Math.min(left, x - w / 2);
@@ -408,7 +413,7 @@ function shrinkToFit(block: Block, entering: boolean, leaving: boolean, measure:
   for (const b of block.boxes) cover(b.x, b.y, b.w, b.h);
   for (const e of block.edges) {
     for (const [x, y] of e.points) if (e.bundle.back || (y > top && y < bottom)) cover(x, y, 6, 0);
-    if (e.labelAt !== null && e.label !== "") cover(...e.labelAt, measure(e.label, LABEL_PX, false) + 8, 0);
+    if (e.labelAt !== null) cover(...e.labelAt, e.labelWidth + 8, 0);
   }
   top -= entering ? PORT_ROOM : 0;
   bottom += leaving ? PORT_ROOM : 0;

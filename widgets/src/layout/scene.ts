@@ -5,12 +5,13 @@ import { atOnce } from "../base/time_slices";
 import type { GraphModel, Node } from "../model/graph";
 import type { BoxStyle } from "./box_style";
 import type { Base, EdgeKind, Lane } from "./edge_bundles";
-import { labelPoint } from "./polyline";
 import type { LayoutCache, LayoutOptions, Point, ScopeLayout } from "./scope_layout";
 import { HEADER, layoutScope } from "./scope_layout";
 
 export interface SceneNode {
   id: string;
+  /** The id of the scope in which it is drawn, as of edges and areas. */
+  scope: string;
   node: Node;
   style: BoxStyle;
   lane: Lane;
@@ -26,14 +27,14 @@ export interface SceneNode {
 
 export interface SceneEdge {
   id: string;
+  scope: string;
   depth: number;
   kind: EdgeKind;
   back: boolean;
   points: Point[];
   label: string;
+  /** The centre of the room that the layout keeps for a label. */
   labelAt: Point | null;
-  /** The label's side of the line: right (1) or left (-1). */
-  labelSide: 1 | -1;
   arrow: boolean;
   base: Base[];
   /** Starts at a box; false for the continuation of another line at a border. */
@@ -42,6 +43,7 @@ export interface SceneEdge {
 
 export interface SceneArea {
   id: string;
+  scope: string;
   lane: Lane;
   depth: number;
   x: number;
@@ -98,21 +100,20 @@ function flatten(model: GraphModel, scene: Scene, layout: ScopeLayout, dx: numbe
   const scope = layout.frame.scope.id;
   const at = ([x, y]: Point): Point => [x + dx, y + dy];
   for (const area of layout.areas) {
-    scene.areas.push({ ...area, id: `${scope}|${area.lane}`, depth, x: area.x + dx, y: area.y + dy });
+    scene.areas.push({ ...area, id: `${scope}|${area.lane}`, scope, depth, x: area.x + dx, y: area.y + dy });
   }
   for (const bundle of layout.frame.cut) scene.cut.push(...bundle.base);
   scene.cut.push(...layout.frame.hidden);
   for (const e of layout.edges) {
-    const label = e.labelAt === null ? null : labelPoint(e.points, e.labelAt);
     scene.edges.push({
       id: `${scope}|${e.bundle.key}`,
+      scope,
       depth,
       kind: e.bundle.kind,
       back: e.bundle.back,
       points: e.points.map(at),
       label: e.label,
-      labelAt: label === null ? null : at(label),
-      labelSide: label !== null && e.labelAt![0] < label[0] ? -1 : 1,
+      labelAt: e.labelAt === null ? null : at(e.labelAt),
       arrow: e.arrow,
       base: e.bundle.base,
       starts: !e.bundle.from.includes("\u0002"),
@@ -123,6 +124,7 @@ function flatten(model: GraphModel, scene: Scene, layout: ScopeLayout, dx: numbe
     const [x, y] = at([box.x, box.y]);
     scene.nodes.push({
       id: node.id,
+      scope,
       node,
       style,
       lane,

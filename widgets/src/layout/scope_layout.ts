@@ -7,10 +7,10 @@ import { shapeText } from "../model/graph";
 import { grouped } from "../model/series";
 import type { Measure } from "./box_style";
 import { boxStyleOf } from "./box_style";
-import type { Bundle, Lane, LaneRules, OpenScope } from "./edge_bundles";
+import type { Base, Bundle, Lane, LaneRules, OpenScope } from "./edge_bundles";
 import { makeOpenScope } from "./edge_bundles";
-import type { Block, LayoutCache, PlacedBox, Point, ScopeLayout } from "./layered_layout";
-import { layFlow } from "./layered_layout";
+import type { Block, EdgeText, LayoutCache, PlacedBox, Point, ScopeLayout } from "./layered_layout";
+import { LABEL_PX, layFlow, NOTE_PX } from "./layered_layout";
 
 export type { LayoutCache, PlacedBox, PlacedEdge, Point, ScopeLayout } from "./layered_layout";
 
@@ -20,7 +20,18 @@ export interface LayoutOptions {
   groupAbove: number;
   rules: LaneRules;
   labels: boolean;
+  /** What a view will write on a line in place of its label. */
+  note: (base: readonly Base[]) => EdgeNote | undefined;
 }
+
+/** A view's words on a line. */
+export interface EdgeNote {
+  text: string;
+  /** Lines of the same subject, such as the readers of one tensor, are labelled once. */
+  subject: string;
+}
+
+export const NO_NOTES = (): undefined => undefined;
 
 export const HEADER = 30;
 export const PADDING = 18;
@@ -135,27 +146,45 @@ function layLane(
   ];
   const touched = new Set(bundles.flatMap((b) => [b.from, b.to]));
   const flow = mine.filter((b) => touched.has(b.node.id));
-  // A line that crosses the border is labelled outside, once.
-  const inside = new Set(frame.drawn);
-  const texts = new Map(bundles.map((b) => [b.key, options.labels && inside.has(b) ? labelOf(model, b) : ""]));
-  // A tensor is labelled once; one with many readers only in the details, since its lines fan out.
-  const fans = new Map<string, number>();
-  for (const b of bundles) if (b.tensors === 1) fans.set(b.from, (fans.get(b.from) ?? 0) + 1);
-  const said = new Set<string>();
-  for (const b of bundles) {
-    const base = b.base.find((one) => one.port >= 0);
-    if (b.tensors !== 1 || base === undefined || texts.get(b.key) === "") continue;
-    const tensor = `${base.from}:${base.port}`;
-    if (said.has(tensor) || fans.get(b.from)! > LARGE_FAN) texts.set(b.key, "");
-    said.add(tensor);
-  }
-  const block = layFlow(`${frame.scope.id}|${lane}`, frame, flow, bundles, texts, options.measure, cache);
+  const texts = edgeTexts(model, frame, bundles, options);
+  const block = layFlow(`${frame.scope.id}|${lane}`, frame, flow, bundles, texts, cache);
   stackLoose(
     block,
     mine.filter((b) => !touched.has(b.node.id)),
   );
   block.boxes = mine;
   return block;
+}
+
+/** The labels of a lane's lines, and the room for each. */
+function edgeTexts(
+  model: GraphModel,
+  frame: OpenScope,
+  bundles: readonly Bundle[],
+  { labels, measure, note }: LayoutOptions,
+): Map<string, EdgeText> {
+  // A line that crosses the border is labelled outside, once.
+  const inside = new Set(frame.drawn);
+  // A tensor is labelled once; one with many readers only in the details, since its lines fan out.
+  const fans = new Map<string, number>();
+  for (const b of bundles) if (b.tensors === 1) fans.set(b.from, (fans.get(b.from) ?? 0) + 1);
+  const [said, noted] = [new Set<string>(), new Set<string>()];
+  const texts = new Map<string, EdgeText>();
+  for (const b of bundles) {
+    let label = labels && inside.has(b) ? labelOf(model, b) : "";
+    const base = b.base.find((one) => one.port >= 0);
+    if (b.tensors === 1 && base !== undefined && label !== "") {
+      const tensor = `${base.from}:${base.port}`;
+      if (said.has(tensor) || fans.get(b.from)! > LARGE_FAN) label = "";
+      said.add(tensor);
+    }
+    const { text, subject } = (inside.has(b) && !b.back ? note(b.base) : undefined) ?? { text: "", subject: "" };
+    const room = noted.has(subject) ? "" : text;
+    noted.add(subject);
+    const widths = [label === "" ? 0 : measure(label, LABEL_PX, false), room === "" ? 0 : measure(room, NOTE_PX, true)];
+    texts.set(b.key, { label, width: Math.ceil(Math.max(...widths)) });
+  }
+  return texts;
 }
 
 /** Places boxes without edges in rows below the flow, in creation order. */

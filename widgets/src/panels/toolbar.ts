@@ -88,7 +88,7 @@ function makeLegend(): HTMLElement {
     ["variable", "variable: keeps its value between runs"],
     ["flow", "control flow"],
     ["scope", "name scope: double-click or Enter opens it"],
-    ["data", "tensor, with its shape"],
+    ["data", "tensor, with its shape; point at the line where that is cut short"],
     ["control", "control edge: only an order"],
     ["reference", "reference: may change the variable"],
     ["left-out", "edge of the selected box that the picture leaves out"],

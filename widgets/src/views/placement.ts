@@ -14,7 +14,9 @@ import { traitSignal } from "../kernel/trait_signal";
 import type { Traits } from "../kernel/traits";
 import type { Copy, DeviceRow, Placement, PlacementTraits } from "../kernel/view_messages";
 import { decodeCopy, decodePlacement } from "../kernel/view_messages";
-import type { SceneEdge, SceneNode } from "../layout/scene";
+import type { Base } from "../layout/edge_bundles";
+import type { SceneNode } from "../layout/scene";
+import type { EdgeNote } from "../layout/scope_layout";
 
 const MOST_ROWS = 600;
 
@@ -62,8 +64,9 @@ class PlacementView {
     this.#moved = computed(() => copies.value.map(decodeCopy));
     this.#view = new GraphView(traits, root, {
       decorate: (node, marks) => this.#decorate(node, marks),
-      edge: (edge, classes) => (this.#copiesOn(edge).length > 0 ? [...classes, "tft-copy"] : classes),
-      edgeNote: (edge) => this.#edgeNote(edge),
+      edge: (edge, classes) => (this.#copiesOn(edge.base).length > 0 ? [...classes, "tft-copy"] : classes),
+      note: (edge) => this.#note(edge.base),
+      longestNote: (base) => this.#note(base),
     });
     const log = h(
       "section",
@@ -288,17 +291,17 @@ class PlacementView {
     };
   }
 
-  #copiesOn(edge: SceneEdge): Copy[] {
-    const found = edge.base.map(({ from, port, to }) => this.#copyOf.value.get(`${from}:${port}:${to}`));
+  #copiesOn(base: readonly Base[]): Copy[] {
+    const found = base.map(({ from, port, to }) => this.#copyOf.value.get(`${from}:${port}:${to}`));
     return [...new Set(found)].filter((copy) => copy !== undefined);
   }
 
-  #edgeNote(edge: SceneEdge): string | undefined {
-    const copies = this.#copiesOn(edge);
+  #note(base: readonly Base[]): EdgeNote | undefined {
+    const copies = this.#copiesOn(base);
+    const subject = copies.map(({ op, port, to }) => `${op}:${port}>${to}`).join();
     if (copies.length === 0) return undefined;
-    if (!edge.starts) return ""; // said where the line begins
-    if (copies.length > 1) return `${copies.length} copies`;
-    return /^\d/.test(copies[0]!.size) ? copies[0]!.size : "copy";
+    if (copies.length > 1) return { text: `${copies.length} copies`, subject };
+    return { text: /^\d/.test(copies[0]!.size) ? copies[0]!.size : "copy", subject };
   }
 }
 

@@ -59,7 +59,8 @@ class StepView {
     this.#view = new GraphView(traits, root, {
       decorate: (node, marks) => stepMarks.node(node, marks),
       edge: (edge, classes) => stepMarks.edge(edge, classes),
-      edgeNote: (edge) => stepMarks.note(edge),
+      note: (edge) => stepMarks.note(edge),
+      longestNote: (base) => stepMarks.longestNote(base),
       key: (key) => this.#key(key),
     });
     this.#state = new StepState(this.#run, this.#view.state, traits, cleanup);

@@ -3,11 +3,12 @@ import type { Steps } from "../../src/base/time_slices";
 import { atOnce, inSlices } from "../../src/base/time_slices";
 import type { Batch, WireRows } from "../../src/kernel/graph_messages";
 import { LocalTraits } from "../../src/kernel/local_traits";
-import { estimateWidth } from "../../src/layout/box_style";
+import type { Scene } from "../../src/layout/scene";
 import { makeScene } from "../../src/layout/scene";
 import { GraphModel } from "../../src/model/graph";
 import { GraphSource } from "../../src/model/graph_source";
 import { grouped } from "../../src/model/series";
+import { options } from "../helpers";
 
 function* slow(steps: number, ms: number, log: number[] = []): Steps<string> {
   for (let i = 0; i < steps; i++) {
@@ -69,17 +70,13 @@ test("a large graph is read in steps, and batches wait until it is read", () => 
 test("a page gets no more boxes than it can draw", () => {
   const source = new GraphSource(new LocalTraits(rows(6000, (i) => `s${i % 40}/${i % 4 === 0 ? "a" : "b"}/n${i}`)));
   atOnce(source.read());
-  const options = {
-    measure: estimateWidth,
-    groupAbove: 5000,
-    rules: { aside: new Set<string>(), inline: new Set<string>() },
-    labels: true,
-  };
-  const all = makeScene(source.model, { ...options, expanded: new Set(source.model.scopes.keys()) }, new Map());
+  const draw = (...open: string[]): Scene =>
+    makeScene(source.model, { ...options(...open), groupAbove: 5000 }, new Map());
+  const all = draw(...source.model.scopes.keys());
   expect(all.crowded).toBe(true);
   expect(all.nodes.length).toBeGreaterThan(2000);
   expect(all.nodes.length).toBeLessThan(3100);
-  expect(makeScene(source.model, { ...options, expanded: new Set(["s0/"]) }, new Map()).crowded).toBe(false);
+  expect(draw("s0/").crowded).toBe(false);
 
   const flat = new GraphModel(
     Array.from({ length: 2000 }, (_, i) => ({ name: `n_${i}`, type: "Add", inputs: [], controls: [], outputs: [] })),
