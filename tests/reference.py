@@ -31,6 +31,7 @@ EXPLAIN = {
     "placement": "Where each op runs",
     "sharing": "Which calls share a variable",
     "sessions": "What variables hold in each session",
+    "row_updates": "Which rows an optimizer moves",
     "stepping": "A run, op by op",
     "value_summary": "Values in a recorded run",
     "timing": "Where the time goes",

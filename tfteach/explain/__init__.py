@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfteach.explain.optimizing import explain_optimizing as explain_optimizing
     from tfteach.explain.pruning import RunNeeds as RunNeeds
     from tfteach.explain.pruning import explain_run as explain_run
+    from tfteach.explain.row_updates import watch_rows as watch_rows
     from tfteach.explain.runs import watch_runs as watch_runs
     from tfteach.explain.schedule import explain_schedule as explain_schedule
     from tfteach.explain.sessions import SessionLog as SessionLog
@@ -51,6 +52,7 @@ _LATER = {
     "unfolded": "folding",
     "watch_growth": "growth",
     "watch_memory": "memory",
+    "watch_rows": "row_updates",
     "watch_runs": "runs",
 }
 

@@ -108,7 +108,7 @@ def state_of(session: BaseSession) -> State:
     """
     found: State = {}
     for op in variables_of(session.graph):
-        cell = _cell(session, op)
+        cell = cell_of(session, op)
         is_set = cell is not None and cell.is_initialized
         found[op.name] = describe(cell.value) if is_set and cell is not None else None
     return found
@@ -119,7 +119,8 @@ def variables_of(graph: Graph) -> list[Operation]:
     return [op for op in graph.get_operations() if op.spec.returns_handle]
 
 
-def _cell(session: BaseSession, op: Operation) -> Cell | None:
+def cell_of(session: BaseSession, op: Operation) -> Cell | None:
+    """A session's buffer of a variable; None if the session has not run its op."""
     spec: Any = op.spec
     key = "variable", getattr(spec, "container", ""), spec.shared_name or op.name
     found = session.resources.find(key)

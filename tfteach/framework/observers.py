@@ -30,13 +30,16 @@ class SessionRun(NamedTuple):
       at_end: callbacks for the end of the run; each receives the
         error that ended the run, or None.
       run_metadata: the caller's RunMetadata, filled in by the end; None if not given.
+      followers: the engine's step observers; one that is added follows this run,
+        instruction by instruction.
     """
 
     session: Any
     fetches: tuple[Operation | Tensor, ...]
     feeds: tuple[Tensor, ...]
     at_end: list[Callable[[BaseException | None], Any]]
-    run_metadata: Any = None
+    run_metadata: Any
+    followers: list[Any]
 
 
 Observer = Callable[[OpAdded | SessionRun], Any]

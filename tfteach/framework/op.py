@@ -467,6 +467,17 @@ class Op:
         """
         return None
 
+    def rows_read(self, *inputs: Any) -> Any:
+        """The indices of the rows of its first input that the op reads.
+
+        Args:
+          inputs: arrays; a variable is its `Cell`.
+
+        Returns:
+          An array of integers; None unless the op selects rows by index.
+        """
+        return None
+
     def fetched(self, output: Tensor, value: Any) -> Any:
         """The value that a session returns when this output is fetched."""
         return value

@@ -222,7 +222,9 @@ class BaseSession:
             return self._run_now(fetches, feed_dict, asked, settings)
         return self._announced(
             asked,
-            lambda: self._run_now(fetches, feed_dict, asked, settings),
+            lambda followers: self._run_now(
+                fetches, feed_dict, asked, settings, followers
+            ),
             run_metadata,
         )
 
@@ -243,16 +245,19 @@ class BaseSession:
         return Asked(resolved, tuple(fed), converters, arrays)
 
     def _announced(
-        self, asked: Asked, run: Callable[[], Any], run_metadata: Any = None
+        self,
+        asked: Asked,
+        run: Callable[[list[StepObserver]], Any],
+        run_metadata: Any = None,
     ) -> Any:
         """The results of `run`; the graph's observers are notified of the outcome."""
         elements = tuple(asked.fetches.elements)
-        event = SessionRun(self, elements, asked.fed, [], run_metadata)
+        event = SessionRun(self, elements, asked.fed, [], run_metadata, [])
         for observer in self._graph.observers:
             observer(event)
         error: BaseException | None = None
         try:
-            return run()
+            return run(event.followers)
         except BaseException as raised:
             error = raised
             raise
@@ -278,9 +283,10 @@ class BaseSession:
         names = [tensor.name for tensor in asked.fed]
         begin(dict(zip(names, asked.arrays, strict=True)))
 
-        def run() -> Any:
+        def run(followers: list[StepObserver]) -> Any:
             program, _ = self._program(asked.fetches.elements, asked.fed)
-            return asked.fetches.result(program.run(asked.arrays, observers))
+            every = [*observers, *followers]
+            return asked.fetches.result(program.run(asked.arrays, every))
 
         return self._announced(asked, run)
 
@@ -290,24 +296,29 @@ class BaseSession:
         feed_dict: FeedDict | None,
         asked: Asked,
         settings: tuple[Any, Any],
+        followers: Sequence[StepObserver] = (),
     ) -> Any:
         """Look up or build the program, and run it."""
         program, mutations = self._program(asked.fetches.elements, asked.fed)
         result = asked.fetches.result
         plan = Plan(program, asked.converters, result, mutations)
         self._remember(fetches, feed_dict, asked.fed, plan)
-        return result(self._run_program(program, asked.arrays, settings))
+        return result(self._run_program(program, asked.arrays, settings, followers))
 
     def _run_program(
-        self, program: AnyProgram, arrays: list[Any], settings: tuple[Any, Any]
+        self,
+        program: AnyProgram,
+        arrays: list[Any],
+        settings: tuple[Any, Any],
+        followers: Sequence[StepObserver] = (),
     ) -> Any:
         """The fetched values; `settings` are the options and the metadata."""
         timeout_ms = self._options.timeout_ms
         if settings == (None, None) and not timeout_ms:
-            return program.run(arrays)
+            return program.run(arrays, followers)
         from tfteach.engine.session.run_options import run_with_options
 
-        return run_with_options(self, program, arrays, settings, timeout_ms)
+        return run_with_options(self, program, arrays, settings, timeout_ms, followers)
 
     def _remember(
         self,

@@ -27,6 +27,7 @@ def run_with_options(
     fed: Sequence[Any],
     settings: tuple[Any, Any],
     timeout_ms: int = 0,
+    followers: Sequence[StepObserver] = (),
 ) -> Any:
     """Run a program under RunOptions, and fill RunMetadata.
 
@@ -37,6 +38,7 @@ def run_with_options(
       settings: a RunOptions proto or None, and a RunMetadata proto or None; what the
         latter holds is replaced by what the run records.
       timeout_ms: the time limit if the options have none; 0 for no limit.
+      followers: further observers of the run.
 
     Raises:
       AttributeError: the arguments are no protos.
@@ -50,7 +52,7 @@ def run_with_options(
     if run_metadata and not hasattr(run_metadata, "ParseFromString"):
         kind = "ParseFromString", "run_metadata", "Metadata"
         raise AttributeError(_not_a(run_metadata, *kind))
-    observers: list[StepObserver] = []
+    observers: list[StepObserver] = [*followers]
     tracer = None
     if options:
         _check(options, session)

@@ -107,6 +107,9 @@ class Gather(Op):
     def compute(self, xp: ArrayModule, params: Array, indices: Array) -> Any:
         return _take(xp, params, indices, 0)
 
+    def rows_read(self, params: Any, indices: Any) -> Any:
+        return indices
+
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         params, indices = op.inputs
         params_shape = _params_shape(params)
@@ -199,6 +202,9 @@ class GatherV2(Op):
         source = range(batch, batch + inner)
         target = range(at, at + inner)
         return xp.moveaxis(found, tuple(source), tuple(target))
+
+    def rows_read(self, params: Any, indices: Any, axis: Any) -> Any:
+        return indices if int(axis) == 0 else None
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         params, indices, axis = op.inputs
@@ -356,6 +362,9 @@ class GatherNd(Op):
             return xp.broadcast_to(params, target).copy()
         check_points(xp, indices, params.shape, "param shape")
         return params[tuple(indices[..., i] for i in range(depth))]
+
+    def rows_read(self, params: Any, indices: Any) -> Any:
+        return indices[..., 0] if indices.shape[-1] else None
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         from tfteach.ops.array.scatter_nd import ScatterNd

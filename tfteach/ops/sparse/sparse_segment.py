@@ -53,6 +53,9 @@ class _Sparse(Op, abstract=True):
         count = int(segment_ids[-1]) + 1 if segment_ids.size else 0
         return self.reduce(xp, data, indices, segment_ids, count)
 
+    def rows_read(self, data: Any, indices: Any, *_: Any) -> Any:
+        return indices
+
     def reduce(
         self, xp: ArrayModule, data: Any, indices: Any, ids: Any, count: int
     ) -> Any:

@@ -61,6 +61,9 @@ class ResourceGather(StatefulOp):
         rows = GatherV2(self.batch_dims)
         return rows.compute(ctx.xp, resource.value, indices, axis)
 
+    def rows_read(self, resource: Any, indices: Any) -> Any:
+        return None if self.batch_dims else indices
+
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         handle, indices = op.inputs
         params_shape = variable_shape(handle)
@@ -87,6 +90,9 @@ class ResourceGatherNd(StatefulOp):
     def compute(self, ctx: KernelContext, resource: Cell, indices: Any) -> Any:
         require_value(resource)
         return GatherNd().compute(ctx.xp, resource.value, indices)
+
+    def rows_read(self, resource: Any, indices: Any) -> Any:
+        return GatherNd().rows_read(resource, indices)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         handle, indices = op.inputs
