@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 import tfteach as tf
@@ -86,3 +88,64 @@ def test_nothing_is_noted_outside(graph: tf.Graph) -> None:
     assert str(seen) == "no Session.run"
     assert graph.observers == ()
     assert tf.Graph().observers == ()
+
+
+def test_runs_that_failed_or_were_refused(graph: tf.Graph) -> None:
+    session, closed = tf.Session(graph=graph), tf.Session(graph=graph)
+    closed.close()
+    with watch_runs() as seen:
+        for value in (1.0, None, 2.0, None):
+            feeds = {} if value is None else {"x:0": value}
+            with suppress(tf.errors.InvalidArgumentError):
+                session.run("b:0", feeds)
+        for fetches, feeds in [
+            ("nowhere", None),
+            (["b:0", {"k": "nowhere:0", 1: tf.Graph}], None),
+            ("b:0", {"x:0": "text"}),
+            ("b:0", {"x": 1.0, "other:0": 1.0}),
+            (None, None),
+        ]:
+            with suppress(TypeError, ValueError):
+                session.run(fetches, feeds)
+        for _ in range(2):
+            with suppress(RuntimeError):
+                closed.run(graph.get_tensor_by_name("b:0"))
+        with suppress(RuntimeError):
+            tf.Session(graph=tf.Graph()).run("b:0")
+    session.close()
+    rows = [(run.label, run.count, run.outcome, run.error[:44]) for run in seen.runs]
+    unfed = "InvalidArgumentError: You must feed a value "
+    assert rows[:2] == [
+        ("b:0", 2, "3 of 6 ops run", ""),
+        ("b:0", 2, "4 of 6 ops needed, failed", unfed),
+    ]
+    assert seen.total == 12
+    assert {run.outcome for run in seen.runs[2:]} == {"refused"}
+    assert [(label, error.partition(":")[0]) for label, _, _, error in rows[2:]] == [
+        ("nowhere", "ValueError"),
+        ("b:0, nowhere:0, " + repr(tf.Graph), "ValueError"),
+        ("b:0", "ValueError"),
+        ("b:0", "TypeError"),
+        ("None", "TypeError"),
+        ("b:0", "RuntimeError"),
+        ("b:0", "RuntimeError"),
+    ]
+    assert [run.count for run in seen.runs[2:]] == [1, 1, 1, 1, 1, 2, 1]
+    assert "run(nowhere): refused\n    ValueError: Fetch argument" in str(seen)
+    assert f"run(b:0) x2: 4 of 6 ops needed, failed\n    {unfed}" in str(seen)
+    with pytest.raises(ValueError, match=r"refused. ValueError: Fetch argument"):
+        seen.runs[2].why("a")
+    with watch_runs() as seen:
+        pass
+    with suppress(ValueError), tf.Session(graph=graph) as session:
+        session.run("nowhere")
+    assert seen.runs == []
+
+
+def test_a_run_that_always_fails_has_one_row(graph: tf.Graph) -> None:
+    with watch_runs() as seen, tf.Session(graph=graph) as session:
+        for _ in range(3):
+            with suppress(tf.errors.InvalidArgumentError):
+                session.run("b:0")
+    assert [(run.count, bool(run.error)) for run in seen.runs] == [(3, True)]
+    assert seen.total == 3

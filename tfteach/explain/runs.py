@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.explain.folding import NOTHING, Folded, folded_elements
@@ -19,8 +20,12 @@ from tfteach.framework.graph import (
     Tensor,
     observe_all,
 )
+from tfteach.framework.observers import RunRefused, observe_refusals
 
 __all__ = ["Run", "Runs", "watch_runs"]
+
+LONGEST_ERROR = 200
+LONGEST_NAME = 60
 
 
 @dataclass
@@ -37,6 +42,10 @@ class Run:
       folded: a `Folded`: the ops that the session's optimizer left out of the first.
       unfolded: True if they were made without the optimizer.
       session: the number of the session, as `%tfteach` lists it.
+      error: the class and the first line of the exception that ended them; "" without
+        one.
+      refused: the fetches as they were written, if the session refused the run before
+        it began; `fetches` and `feeds` are empty then.
     """
 
     graph: Graph
@@ -48,6 +57,21 @@ class Run:
     folded: Folded = NOTHING
     unfolded: bool = False
     session: int = 0
+    error: str = ""
+    refused: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The fetches, separated by commas."""
+        return ", ".join(self.refused or (fetch.name for fetch in self.fetches))
+
+    @property
+    def outcome(self) -> str:
+        """ "3 of 5 ops run", "5 of 5 ops needed, failed" or "refused"."""
+        if self.refused:
+            return "refused"
+        share = f"{len(self.needs().needed)} of {self.graph.version} ops"
+        return f"{share} needed, failed" if self.error else f"{share} run"
 
     def needs(self) -> RunNeeds:
         """The ops that the run executes, as `explain_run` returns them."""
@@ -64,15 +88,17 @@ class Run:
 
         Raises:
           KeyError: the graph has no op of that name.
+          ValueError: the session refused the run.
         """
+        if self.refused:
+            raise ValueError(f"No op ran: the run was refused. {self.error}")
         found = self.needs().why(op)
         if not found.runs or self.unfolded:
             return found
         return found._replace(folded=self.folded.why(found.op))
 
     def __str__(self) -> str:
-        names = [f.name for f in self.fetches]
-        text = f"run({', '.join(names)})"
+        text = f"run({self.label})"
         if self.feeds:
             text += f" fed {', '.join(f.name for f in self.feeds)}"
         return f"{text} x{self.count}" if self.count > 1 else text
@@ -97,27 +123,56 @@ class Runs:
           event: the run.
           source: the line that called `Session.run`, or None.
         """
-        graph, number = event.session.graph, event.session.number
-        found = None
-        for run in self.runs:
-            same = run.session == number and run.source == source
-            same &= run.unfolded == is_unfolded()
-            if same and run.fetches == event.fetches and run.feeds == event.feeds:
-                found = run
+        graph = event.session.graph
+        run = Run(graph, event.fetches, event.feeds, source)
+        run.session, run.unfolded = event.session.number, is_unfolded()
+        found = self._add(run)
+        event.at_end.append(lambda error: self._ended(found, event, error))
+
+    def note_refused(self, event: RunRefused, source: SourceLine | None) -> None:
+        """Add a run that its session refused.
+
+        Args:
+          event: the refusal.
+          source: the line that called `Session.run`, or None.
+        """
+        run = Run(event.session.graph, (), (), source, session=event.session.number)
+        run.error, run.refused = error_line(event.error), words_of(event.fetches)
+        self._add(run)
+
+    def _add(self, run: Run, after: Run | None = None) -> Run:
+        """Count a run, with those like it or as the first of its kind."""
+        found = next((known for known in self.runs if _is_like(known, run)), None)
         if found is None:
-            found = Run(graph, event.fetches, event.feeds, source, session=number)
-            found.unfolded = is_unfolded()
-            self.runs.append(found)
-            event.at_end.append(lambda error: _look(found, event, error))
+            found = run
+            at = len(self.runs) if after is None else self.runs.index(after) + 1
+            self.runs.insert(at, run)
         found.count += 1
-        found.ops = graph.version
+        found.ops = run.graph.version
         self.total += 1
+        return found
+
+    def _ended(self, run: Run, event: SessionRun, error: BaseException | None) -> None:
+        """Record how a run ended, and what the session left out of it."""
+        if error is None:
+            if run.folded is NOTHING and not event.session._closed:
+                run.folded = folded_elements(
+                    event.session, run.fetches, run.feeds, run.unfolded
+                )
+            return
+        failed = replace(run, count=0, error=error_line(error), folded=NOTHING)
+        run.count -= 1
+        self.total -= 1
+        self._add(failed, after=run)
+        if not run.count:
+            self.runs.remove(run)
 
     def __str__(self) -> str:
         lines = []
         for run in self.runs:
-            needed = len(run.needs().needed)
-            lines.append(f"{run}: {needed} of {run.graph.version} ops run")
+            lines.append(f"{run}: {run.outcome}")
+            if run.error:
+                lines.append(f"    {run.error}")
             if said := run.folded.sentence(run.unfolded):
                 lines.append(f"    {said}")
             if run.source is not None and run.source.text:
@@ -125,16 +180,42 @@ class Runs:
         return "\n".join(lines) or "no Session.run"
 
 
-def _look(run: Run, event: SessionRun, error: BaseException | None) -> None:
-    """Record what the session left out of a run that has just ended."""
-    session = event.session
-    if error is None and not session._closed:
-        run.folded = folded_elements(session, run.fetches, run.feeds, run.unfolded)
+def _is_like(run: Run, other: Run) -> bool:
+    """True if the two count as one: the same call, with the same outcome."""
+    return all(
+        getattr(run, name) == getattr(other, name)
+        for name in "session source unfolded error refused fetches feeds".split()
+    )
+
+
+def error_line(error: BaseException) -> str:
+    """The class and the first line of an exception."""
+    text = error.args[0] if isinstance(error, KeyError) and error.args else error
+    first = str(getattr(error, "message", text)).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {first}"[:LONGEST_ERROR]
+
+
+def words_of(fetches: Any) -> tuple[str, ...]:
+    """Fetches as the caller wrote them, as far as they have names."""
+    if isinstance(fetches, Mapping):
+        fetches = list(fetches.values())
+    if isinstance(fetches, list | tuple):
+        return tuple(word for part in fetches for word in words_of(part)) or ("[]",)
+    return (_word_of(fetches),)
+
+
+def _word_of(leaf: Any) -> str:
+    name = leaf if isinstance(leaf, str) else getattr(leaf, "name", None)
+    text = name if isinstance(name, str) else repr(leaf)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 3]}..."
 
 
 @contextmanager
 def watch_runs() -> Iterator[Runs]:
     """Record every `Session.run` inside a `with` block, of any session and graph.
+
+    Runs that fail are recorded with their error, and so are those that the session
+    refuses: of a closed session, or with a fetch that is not in the graph.
 
     Returns:
       A context manager; `with` assigns a `Runs`, which fills as the block executes.
@@ -156,5 +237,8 @@ def watch_runs() -> Iterator[Runs]:
         if isinstance(event, SessionRun):
             seen.note(event, user_line())
 
-    with observe_all(note):
+    def note_refused(event: RunRefused) -> None:
+        seen.note_refused(event, user_line())
+
+    with observe_all(note), observe_refusals(note_refused):
         yield seen

@@ -14,6 +14,7 @@ from tfteach.engine.devices.array_module import to_host
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import open_sessions
 from tfteach.explain.graph_rows import value_text
+from tfteach.explain.runs import error_line
 from tfteach.framework.build import user_line
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.variable_cell import Cell
@@ -22,7 +23,6 @@ __all__ = ["Change", "LoggedRun", "SessionLog", "Value", "state_of"]
 
 UNINITIALIZED = "uninitialized"
 MOST_RUNS = 300
-LONGEST_ERROR = 200
 
 
 class Value(NamedTuple):
@@ -228,8 +228,7 @@ class SessionLog:
 
         def ended(error: BaseException | None) -> None:
             if error is not None:
-                first = str(getattr(error, "message", error)).strip().partition("\n")[0]
-                run.error = f"{type(error).__name__}: {first}"[:LONGEST_ERROR]
+                run.error = error_line(error)
             after = state_of(session)
             with self._lock:
                 run.changes = tuple(_changes(self._last[name], after))

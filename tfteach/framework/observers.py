@@ -42,6 +42,21 @@ class SessionRun(NamedTuple):
     followers: list[Any]
 
 
+class RunRefused(NamedTuple):
+    """A session refused a run before it began: nothing of it was executed.
+
+    Attributes:
+      session: the session; it may be closed.
+      fetches, feed_dict: as the caller wrote them.
+      error: why.
+    """
+
+    session: Any
+    fetches: Any
+    feed_dict: Any
+    error: Exception
+
+
 Observer = Callable[[OpAdded | SessionRun], Any]
 
 
@@ -84,6 +99,26 @@ def observe_all(callback: Observer) -> Iterator[None]:
         _everywhere = tuple(o for o in _everywhere if o is not callback)
         for graph in list(_graphs):
             _stop(graph, callback)
+
+
+_of_refusals: tuple[Callable[[RunRefused], Any], ...] = ()
+
+
+@contextmanager
+def observe_refusals(callback: Callable[[RunRefused], Any]) -> Iterator[None]:
+    """Call `callback` for each run that any session refuses."""
+    global _of_refusals
+    _of_refusals = (*_of_refusals, callback)
+    try:
+        yield
+    finally:
+        _of_refusals = tuple(o for o in _of_refusals if o is not callback)
+
+
+def announce_refusal(event: RunRefused) -> None:
+    """Notify the observers of refusals."""
+    for observer in _of_refusals:
+        observer(event)
 
 
 def observers_of_new(graph: Graph) -> tuple[Observer, ...]:

@@ -41,6 +41,7 @@ from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.framework import defaults
 from tfteach.framework.errors import CancelledError, InvalidArgumentError
 from tfteach.framework.graph import Graph, SessionRun
+from tfteach.framework.observers import RunRefused, announce_refusal
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import FeedDict
 
@@ -230,6 +231,13 @@ class BaseSession:
 
     def _flatten(self, fetches: Any, feed_dict: FeedDict | None) -> Asked:
         """Resolve the arguments of `run`; raises for those that cannot run."""
+        try:
+            return self._resolved(fetches, feed_dict)
+        except Exception as error:
+            announce_refusal(RunRefused(self, fetches, feed_dict, error))
+            raise
+
+    def _resolved(self, fetches: Any, feed_dict: FeedDict | None) -> Asked:
         self._check_open()
         if self._graph.version == 0:
             raise RuntimeError(

@@ -90,7 +90,8 @@ class RunMagics(Magics):
         if not seen.runs:
             print(f"No Session.run{of} in this cell.")
             return
-        self.last = seen.runs[-1]
+        started = [run for run in seen.runs if not run.refused]
+        self.last = started[-1] if started else self.last
         for graph in dict.fromkeys(run.graph for run in seen.runs):
             view = RunView(graph, runs=seen, depth=args.depth)
             show_as_asked(view, args)

@@ -125,7 +125,7 @@ def row_of(run: Run) -> dict[str, Any]:
     if run.source is not None:
         place, line, _, text = display.where(run.source)
     return {
-        "label": ", ".join(fetch.name for fetch in run.fetches),
+        "label": run.label,
         "where": f"{place} line {line}" if place else "",
         "text": text.strip(),
         "count": run.count,
