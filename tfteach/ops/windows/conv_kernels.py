@@ -1,5 +1,7 @@
 """Convolution kernels for any number of spatial dimensions, channels last.
 
+Where llvmlite is installed, conv_by_tiles.py computes the larger ones.
+
 Each is a matrix product: the windows of a few images (or of a few rows of a large
 image) are copied into a buffer that fits in the cache, and multiplied by the filter's
 matrix.  The copy costs a twentieth of the product; copying all windows at once would
@@ -23,6 +25,7 @@ from typing import Any
 from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.threads import cores, share
 from tfteach.framework.type_aliases import ArrayModule
+from tfteach.ops.windows import conv_by_tiles
 from tfteach.ops.windows.conv_geometry import Pairs, Windows
 
 # Elements of the window buffer: 2 MB of float32.  A smaller one slows the products, a
@@ -47,10 +50,12 @@ def convolve(xp: ArrayModule, x: Any, filters: Any, windows: Windows) -> Any:
       An array [batch, *windows.out, outputs].
     """
     depth = filters.shape[-1]
-    result = xp.empty((x.shape[0], *windows.out, depth), x.dtype)
-    if not result.size or not filters.size:
-        result[...] = 0
-        return result
+    shape = (x.shape[0], *windows.out, depth)
+    if not prod(shape) or not filters.size:
+        return xp.zeros(shape, x.dtype)
+    if _by_tiles(xp, x, depth, windows):
+        return conv_by_tiles.convolve(x, filters, windows)
+    result = xp.empty(shape, x.dtype)
     matrix = _wide(filters.reshape(-1, depth))
     pixels = _pixels(x, windows)
     if pixels is not None:
@@ -71,6 +76,8 @@ def filter_gradient(xp: ArrayModule, x: Any, grad: Any, windows: Windows) -> Any
     shape = (*windows.window, channels, depth)
     if not grad.size or not x.size:
         return xp.zeros(shape, x.dtype)
+    if _by_tiles(xp, x, depth, windows):
+        return conv_by_tiles.filter_gradient(x, grad, windows)
     pixels = _pixels(x, windows)
     if pixels is not None:
         flat = _wide(pixels.reshape(-1, channels))
@@ -97,7 +104,8 @@ def input_gradient(
 ) -> Any:
     """The gradient of `convolve` by its input, [batch, *sizes, channels]."""
     axes = len(sizes)
-    if filters.shape[-2] * 4 <= filters.shape[-1]:
+    few = filters.shape[-2] * 4 <= filters.shape[-1]
+    if few and not _by_tiles(xp, grad, filters.shape[-2], windows):
         return _scatter(xp, sizes, filters, grad, windows)
     flipped = xp.swapaxes(filters, -1, -2)
     parts = [
@@ -189,6 +197,12 @@ def _convolve_part(xp: ArrayModule, flipped: Any, grad: Any, parts: list[Any]) -
         tuple(part[3] for part in parts),
     )
     return convolve(xp, grad, kernel, windows)
+
+
+@with_card_kernel(lambda xp, x, depth, windows: False)
+def _by_tiles(xp: ArrayModule, x: Any, depth: int, windows: Windows) -> bool:
+    """Whether conv_by_tiles.py computes the convolution of `x` to `depth` outputs."""
+    return conv_by_tiles.applies(x, depth, windows)
 
 
 @with_card_kernel(lambda xp: CARD_BLOCK)
