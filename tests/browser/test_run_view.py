@@ -43,6 +43,20 @@ for step in range(20):
 sess.run(best, {x: np.ones([1, 4])})
 """
 
+FAILURES = """\
+%%run
+closed = tf.Session(graph=graph)
+closed.close()
+for session, fetches, feed in [
+    (sess, "nowhere:0", batch), (sess, loss, batch), (sess, train, {x: batch[x]}),
+    (closed, best, batch),
+]:
+    try:
+        session.run(fetches, feed)
+    except (RuntimeError, ValueError, tf.errors.OpError):
+        pass
+"""
+
 GUESS = """\
 from tfteach.jupyter import RunView
 with tf.Graph().as_default():
@@ -98,6 +112,34 @@ def test_the_runs_of_a_training_loop(lab: Lab) -> None:
     view.locator("button", has_text="Trace").click()
     view.locator(".tft-run-said", has_text="Step ").wait_for()
     view.locator(".tft-run-said", has_text="All ").wait_for(timeout=20_000)
+
+
+def test_runs_that_failed_or_were_refused(lab: Lab) -> None:
+    lab.open_cells("failures.ipynb", SETUP, MODEL, "sess.run(init)", FAILURES)
+    lab.run_all()
+    assert lab.cell_errors() == []
+    view = view_of(lab, 3)
+    runs, said = view.locator(".tft-run-item"), view.locator(".tft-run-said")
+    outcomes = view.locator(".tft-run-count").all_inner_texts()
+    assert [text for text in outcomes if text.startswith("✕")] == [
+        "✕ refused",
+        "✕ failed",
+        "✕ refused",
+    ]
+    assert runs.nth(1).get_attribute("aria-pressed") == "true"  # the first that began
+    assert "ValueError: Fetch argument 'nowhere:0'" in runs.nth(0).inner_text()
+    assert view.locator(".tft-badge-wrong").count() == 0
+    runs.nth(3).click()
+    view.locator(".tft-run-said", has_text="refused this run").wait_for()
+    assert "RuntimeError: Attempted to use a closed Session." in said.inner_text()
+    assert view.locator(".tft-node.tft-dim").count() == 0
+    runs.nth(2).click()
+    view.locator(".tft-run-said", has_text="It failed: InvalidArgument").wait_for()
+    node(view, "labels").locator(".tft-badge-wrong").wait_for()
+    view.page.wait_for_timeout(900)  # boxes have come to rest
+    for theme in ("Dark", "Light"):
+        lab.set_theme(f"JupyterLab {theme}")
+        lab.screenshot(f"run_view_failures_{theme.lower()}", view)
 
 
 def test_a_guess_is_scored(lab: Lab) -> None:

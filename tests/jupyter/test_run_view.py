@@ -82,6 +82,48 @@ def test_run_magic_after_an_error(shell: Any) -> None:  # noqa: F811
     assert len(shell.shown) == 1
 
 
+FAILING = """\
+for fetches, feed in [("nowhere", {}), (total, {}), (total, {x: 1.0}), (total, {})]:
+    try:
+        sess.run(fetches, feed)
+    except (ValueError, tf.errors.InvalidArgumentError):
+        pass
+"""
+
+
+def test_runs_that_failed_or_were_refused(shell: Any, capsys: Any) -> None:  # noqa: F811
+    run(shell, BUILD)
+    assert run(shell, f"%%run\n{FAILING}").success
+    bundle = shell.shown[1]
+    lines = bundle["text/plain"].splitlines()
+    assert lines[0] == "nowhere: refused"
+    assert lines[1].startswith("  ValueError: Fetch argument 'nowhere' cannot be")
+    assert lines[2] == "total:0 x2: 3 of 5 ops needed, failed"
+    assert lines[3].startswith("  InvalidArgumentError: You must feed a value for")
+    assert lines[4] == "total:0: 2 of 5 ops run"
+    assert "✕ nowhere: refused. ValueError" in bundle["image/svg+xml"]
+    assert "✕ total:0 x2: 3 of 5 ops needed, failed." in bundle["image/svg+xml"]
+    assert "✕ failed<" in bundle["image/svg+xml"]  # at the placeholder
+    assert run(shell, f"%%run --text\n{FAILING}").success
+    assert capsys.readouterr().out.splitlines()[:5] == lines[:5]
+    run(shell, "%why x")
+    assert "'x' does not run: it is fed" in capsys.readouterr().out  # the last begun
+    run(shell, "%%run\nsess.close()\nsess.run(total)")
+    assert shell.shown[-1]["text/plain"].startswith(
+        "total:0: refused\n  RuntimeError: Attempted to use a closed Session.\n5 ops in"
+    )
+
+
+def test_the_first_run_that_began_is_shown(graph: tf.Graph) -> None:
+    with tf.Session(graph=graph) as session, watch_runs() as seen:
+        with pytest.raises(ValueError, match="nowhere"):
+            session.run("nowhere")
+        session.run("b:0", {"x:0": 1.0})
+    view = RunView(runs=seen)
+    assert (view.chosen, view.fetches) == (1, ["b:0"])
+    assert [row["refused"] for row in view._run_list] == [True, False]
+
+
 def test_what_can_be_wrong(shell: Any, capsys: Any) -> None:  # noqa: F811
     run(shell, BUILD)
     run(shell, "%%run\ny = 1")

@@ -11,6 +11,7 @@ from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.explain.folding import NOTHING, Folded, folded_elements
 from tfteach.explain.pruning import RunNeeds, Why, explain_run
 from tfteach.framework.build import user_line
+from tfteach.framework.errors import OpError
 from tfteach.framework.graph import (
     Graph,
     OpAdded,
@@ -44,6 +45,7 @@ class Run:
       session: the number of the session, as `%tfteach` lists it.
       error: the class and the first line of the exception that ended them; "" without
         one.
+      failed_at: the name of the op that raised it; "" if none did.
       refused: the fetches as they were written, if the session refused the run before
         it began; `fetches` and `feeds` are empty then.
     """
@@ -58,6 +60,7 @@ class Run:
     unfolded: bool = False
     session: int = 0
     error: str = ""
+    failed_at: str = ""
     refused: tuple[str, ...] = ()
 
     @property
@@ -161,6 +164,8 @@ class Runs:
                 )
             return
         failed = replace(run, count=0, error=error_line(error), folded=NOTHING)
+        op = error.op if isinstance(error, OpError) else None
+        failed.failed_at = getattr(op, "name", "")
         run.count -= 1
         self.total -= 1
         self._add(failed, after=run)

@@ -69,6 +69,12 @@ def dot_source(still: Still) -> str:
             "fontcolor": MUTED,
         },
     )  # fmt: skip
+    if still.caption:
+        words = "".join(
+            f"{html.escape(line)}<br align='left'/>" for line in still.caption
+        )
+        label = f"<<font color='{FETCH}'>{words}</font>>"
+        dot.attr(label=label, labelloc="b", labeljust="l", fontsize="10")
     ids = {box.id: f"n{i}" for i, box in enumerate(still.boxes)}
     _draw_inside(still, dot, still.root, ids)
     _draw_edges(still, dot, ids)
@@ -125,7 +131,9 @@ def _draw_box(still: Still, dot: Any, box: Box, ids: dict[str, str]) -> None:
     elif still.needed is not None:
         attrs["penwidth"] = "1.9"
     names = {still.rows[i].name for i in box.members}
-    if names & still.fetched:
+    if still.failed_at in names:
+        attrs |= {"color": FETCH, "penwidth": "3", "xlabel": _tag("✕ failed", FETCH)}
+    elif names & still.fetched:
         attrs |= {"color": FETCH, "penwidth": "2.4", "xlabel": _tag("fetch", FETCH)}
     elif names & still.fed:
         attrs |= {"color": FEED, "penwidth": "2.4", "xlabel": _tag("feed", FEED)}

@@ -33,6 +33,8 @@ class Still:
       aside, inline: names of boxes to set aside, or to keep in the main flow.
 
     Attributes:
+      caption: lines below the picture: runs that failed or were refused.
+      failed_at: the name of the op that failed; "" for none.
       paint: a function of a box that returns (fill, line, second line of text), or None
         for the default of its kind.
       edge_words: a function of the (op, output, consumer) triples of an edge that
@@ -40,6 +42,8 @@ class Still:
       values: the same, for labels in place of shapes, on edges of the usual colour.
     """
 
+    caption: Sequence[str] = ()
+    failed_at = ""
     paint: Callable[[Box], tuple[str, str, str] | None] | None = None
     edge_words: Callable[[list[tuple[int, int, int]]], str] | None = None
     values: Callable[[list[tuple[int, int, int]]], str] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import traitlets
@@ -10,11 +11,18 @@ from tfteach.explain.pruning import RunNeeds, Why, explain_run
 from tfteach.explain.runs import Run, Runs
 from tfteach.framework.graph import Operation
 from tfteach.jupyter import display
+from tfteach.jupyter.picture_contents import Still
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
+
+MOST_FAILURES = 6  # below a static picture
+WIDTH = 96  # of the lines there, in characters
 
 
 class RunView(GraphView):
     """The ops that `Session.run` needs, traced back from the fetches, and why.
+
+    Runs that failed or were refused are listed with their errors; the op that failed is
+    marked.
 
     "Trace" animates how a run finds its ops; the slider stops it at any step. Click a
     box to see why it runs, or why it does not. `f` and `d` change fetches and feeds, as
@@ -69,11 +77,15 @@ class RunView(GraphView):
         if graph is None and seen:
             graph = seen[0].graph
         seen = [run for run in seen if run.graph is graph]
+        # The first that began; one that was refused has no fetches in the graph.
+        chosen = next((i for i, run in enumerate(seen) if not run.refused), 0)
         if seen and not fetches:
-            fetches, feeds = seen[0].fetches, seen[0].feeds
+            fetches, feeds = seen[chosen].fetches, seen[chosen].feeds
         super().__init__(graph, fetches, feeds, **options)
         self.predict = predict
+        self._seen = seen
         self._run_list = [row_of(run) for run in seen]
+        self.chosen = chosen
 
     def needs(self) -> RunNeeds:
         """The ops that the displayed run executes, as `explain_run` returns them.
@@ -102,21 +114,48 @@ class RunView(GraphView):
 
     def _run_in_picture(self) -> tuple[list[str], list[str]]:
         """No fetches while the learner predicts: the picture would show the answer."""
-        guessing = self.predict and not self.revealed
-        return ([], []) if guessing else super()._run_in_picture()
+        return ([], []) if self._is_guessing else super()._run_in_picture()
+
+    def still(self) -> Still:
+        still = super().still()
+        failures = [run for run in self._seen if run.error]
+        still.caption = [
+            line
+            for run in failures[:MOST_FAILURES]
+            for line in wrap(f"✕ {title_of(run)}: {run.outcome}. {run.error}", WIDTH)
+        ]
+        if len(failures) > MOST_FAILURES:
+            still.caption.append(f"... and {len(failures) - MOST_FAILURES} more")
+        for run in self._seen[self.chosen : self.chosen + 1]:
+            if not self._is_guessing and self._shows(run):
+                still.failed_at = run.failed_at
+        return still
+
+    def _shows(self, run: Run) -> bool:
+        """True if the fetches and feeds are still those of the run."""
+        names = [[element.name for element in run.fetches], [t.name for t in run.feeds]]
+        return names == [self.fetches, self.feeds]
+
+    @property
+    def _is_guessing(self) -> bool:
+        return self.predict and not self.revealed
 
     def to_text(self) -> str:
         """The runs, with a line each, then the graph as text."""
-        lines = [
-            f"{row['label']}{' x' + str(row['count']) if row['count'] > 1 else ''}: "
-            f"{row['needed']} of {row['ops']} ops run"
-            for row in self._run_list
-        ]
+        lines = []
+        for run in self._seen:
+            lines.append(f"{title_of(run)}: {run.outcome}")
+            lines += [f"  {run.error}"] if run.error else []
         return "\n".join([*lines, super().to_text()])
 
     def static_bundle(self) -> dict[str, str]:
         bundle = super().static_bundle()
         return {**bundle, "text/plain": self.to_text()}
+
+
+def title_of(run: Run) -> str:
+    """The fetches of a run, and how often it was made."""
+    return f"{run.label} x{run.count}" if run.count > 1 else run.label
 
 
 def row_of(run: Run) -> dict[str, Any]:
@@ -133,4 +172,7 @@ def row_of(run: Run) -> dict[str, Any]:
         "ops": run.graph.version,
         "fetches": [fetch.name for fetch in run.fetches],
         "feeds": [feed.name for feed in run.feeds],
+        "error": run.error,
+        "failed_at": run.failed_at,
+        "refused": bool(run.refused),
     }

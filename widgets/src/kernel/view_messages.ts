@@ -47,6 +47,12 @@ export interface CellRun {
   ops: number;
   fetches: string[];
   feeds: string[];
+  /** The class and first line of the exception that ended it; "" without one. */
+  error: string;
+  /** The op that raised it; "" if none did. */
+  failed_at: string;
+  /** The session refused it: no op was executed, and there are no fetches. */
+  refused: boolean;
 }
 
 export interface RunTraits extends GraphTraits {

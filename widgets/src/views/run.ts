@@ -50,7 +50,7 @@ class RunView {
     this.#revealed = traitSignal(traits, "revealed", cleanup);
     this.#score = traitSignal(traits, "score", cleanup);
     this.#view = new GraphView(traits, root, {
-      decorate: (node, marks) => this.#decorate(node, marks),
+      decorate: (node, marks) => this.#decorate(node, this.#withFailure(node, marks)),
       click: (id) => this.#mark(id),
     });
     this.#player = this.#makePlayer();
@@ -87,14 +87,20 @@ class RunView {
     this.#list.hidden = runs.length === 0;
     this.#list.replaceChildren(
       ...runs.map((run, i) => {
-        const item = button("", run.label, () => this.#choose(i), "tft-run-item");
+        const failed = run.error !== "";
+        const item = button(
+          "",
+          run.label,
+          () => this.#choose(i),
+          failed ? "tft-run-item tft-run-failed" : "tft-run-item",
+        );
         item.setAttribute("aria-pressed", `${i === this.#chosen.value}`);
-        const share = `${((100 * run.needed) / Math.max(1, run.ops)).toFixed(1)}%`;
+        const outcome = run.refused ? "✕ refused" : failed ? "✕ failed" : `${run.needed} of ${run.ops} ops`;
         item.replaceChildren(
           h("span", { class: "tft-run-label" }, run.label, run.count > 1 ? h("b", {}, ` ×${run.count}`) : null),
-          h("span", { class: "tft-run-count" }, `${run.needed} of ${run.ops} ops`),
-          h("span", { class: "tft-meter", "aria-hidden": "true" }, h("span", { style: `width: ${share}` })),
+          h("span", { class: "tft-run-count" }, outcome),
         );
+        item.append(failed ? h("span", { class: "tft-run-error", title: run.error }, run.error) : meter(run));
         if (run.where !== "") item.append(h("span", { class: "tft-muted" }, run.where));
         if (run.text !== "") item.append(h("code", {}, run.text));
         return h("li", {}, item);
@@ -169,6 +175,27 @@ class RunView {
     batch(() => update(this.#traits, { score, revealed: true }));
   }
 
+  /** The chosen run, while its fetches and feeds are those of the graph. */
+  get #chosenRun(): CellRun | undefined {
+    const run = this.#runs.value[this.#chosen.value];
+    const { fetches, feeds } = this.#view.state;
+    const same = (some: string[], others: readonly string[]): boolean => some.join() === others.join();
+    if (run === undefined || !same(run.fetches, fetches.value) || !same(run.feeds, feeds.value)) return undefined;
+    return run;
+  }
+
+  #withFailure(node: SceneNode, marks: NodeMarks): NodeMarks {
+    const name = this.#guessing ? "" : (this.#chosenRun?.failed_at ?? "");
+    if (name === "" || node.open) return marks;
+    if (!node.node.members.some((i) => this.#view.model.ops[i]?.name === name)) return marks;
+    return {
+      ...marks,
+      classes: [...marks.classes, "tft-failed"],
+      badges: [...marks.badges, { text: "✕ failed", kind: "wrong" }],
+      label: `${marks.label}, failed`,
+    };
+  }
+
   #decorate(node: SceneNode, marks: NodeMarks): NodeMarks {
     if (!this.#predict.value) return marks;
     const op = this.#view.model.opOf(node.node);
@@ -218,6 +245,8 @@ class RunView {
     const { light, model } = this.#view;
     const { wave, depthOfRun } = this.#view.state;
     const score = this.#score.value;
+    const run = this.#chosenRun;
+    if (run?.refused) return `The session refused this run, so no op was executed. ${run.error}`;
     if (!light.active) return "Fetch something: f, or Shift-click a box.";
     if (this.#guessing) {
       return `Which ops run? Click them; + opens a scope to reach its ops. ${this.#guessed.value.length} marked.`;
@@ -227,8 +256,16 @@ class RunView {
     }
     if (wave.value !== null) return `Step ${wave.value} back from the fetches: ${light.needed.size} ops found.`;
     const found = `found in ${count(depthOfRun.value, "step")} back from the fetches`;
-    return `All ${light.needed.size} of ${count(model.ops.length, "op")} that run; ${found}.`;
+    const failed = run !== undefined && run.error !== "";
+    const verb = failed ? "are needed" : "run";
+    const end = failed ? ` It failed: ${run.error}` : "";
+    return `All ${light.needed.size} of ${count(model.ops.length, "op")} that ${verb}; ${found}.${end}`;
   }
+}
+
+function meter({ needed, ops }: CellRun): HTMLElement {
+  const share = `${((100 * needed) / Math.max(1, ops)).toFixed(1)}%`;
+  return h("span", { class: "tft-meter", "aria-hidden": "true" }, h("span", { style: `width: ${share}` }));
 }
 
 export default hosted((traits: Traits<RunTraits>, el) => new RunView(traits, el));
