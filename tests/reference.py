@@ -43,8 +43,8 @@ EXPLAIN = {
 }
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Examples")
 VIEWS = (
-    "GraphView RunView GrowthView PlacementView SessionsView StepView TimelineView "
-    "MemoryView OptimizingView ScheduleView GraphDiff"
+    "GraphView RunView GrowthView PlacementView SessionsView RowsView StepView "
+    "TimelineView MemoryView OptimizingView ScheduleView GraphDiff"
 ).split()
 
 

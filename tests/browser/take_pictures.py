@@ -18,6 +18,7 @@ from playwright.sync_api import Locator, sync_playwright
 
 from tests.browser import test_optimizing_view as optimizing
 from tests.browser import test_placement_view as placement
+from tests.browser import test_rows_view as rows
 from tests.browser import test_sessions_view as sessions
 from tests.browser import test_step_view as step
 from tests.browser import test_timeline_view as timeline
@@ -180,6 +181,10 @@ def choose_conv(view: Locator) -> None:
     box(view, "conv2/").click()
 
 
+def choose_step(view: Locator) -> None:
+    view.get_by_role("application").first.press("ArrowDown")
+
+
 def choose_error(view: Locator) -> None:
     view.locator("li", has_text="FailedPreconditionError").click()
 
@@ -216,6 +221,10 @@ NOTEBOOKS = {
     "placement": Notebook(
         (placement.SETUP, placement.TOWERS, placement.VIEW, placement.RUN),
         (Picture("placement_view", 2, ".tfteach-placement", as_it_is),),
+    ),
+    "rows": Notebook(
+        rows.CELLS,
+        (Picture("rows_view", 1, ".tfteach-rows", choose_step),),
     ),
     "sessions": Notebook(
         sessions.CELLS,

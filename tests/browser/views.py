@@ -56,6 +56,22 @@ try:
 except tf.errors.FailedPreconditionError:
     pass
 sessions""",
+    "RowsView": """\
+from tfteach.explain import watch_rows
+recorded = {}
+for name, optimizer in [
+    ("Adam", tf.train.AdamOptimizer(0.1)),
+    ("LazyAdam", tf.contrib.opt.LazyAdamOptimizer(0.1)),
+]:
+    with tf.Graph().as_default(), tf.Session() as own, watch_rows() as recorded[name]:
+        emb = tf.get_variable("emb", [5, 2], initializer=tf.ones_initializer())
+        ids = tf.placeholder(tf.int32, [None], name="ids")
+        rows_loss = tf.reduce_sum(tf.nn.embedding_lookup(emb, ids) ** 2)
+        step = optimizer.minimize(rows_loss)
+        own.run(tf.global_variables_initializer())
+        for batch in ([0, 1], [2, 2], [0, 4], [3]):
+            own.run(step, {ids: batch})
+tfj.RowsView(recorded)""",
     "StepView": "tfj.StepView.of(sess, train, feed, break_on=[loss])",
     "TimelineView": "tfj.TimelineView.of(sess, train, feed)",
     "MemoryView": """\

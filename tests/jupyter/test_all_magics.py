@@ -23,10 +23,11 @@ with tf.Graph().as_default() as graph:
     x = tf.placeholder(tf.float32, [None], name="x")
     z = tf.placeholder(tf.float32, [None], name="z")
     w = tf.Variable(2.0, name="w")
+    e = tf.Variable([1.0, 2.0], name="e")
     loss = tf.add(x * w, z, name="loss")
 sess = tf.Session(graph=graph)
 other = tf.Session(graph=graph)
-sess.run(w.initializer)
+sess.run([w.initializer, e.initializer])
 feed = {x: [1.0], z: [2.0]}
 """
 # What to run for each magic, with its options; a cell magic has a cell below.
@@ -38,6 +39,7 @@ CALLS = {
     "%%lazy": "%%lazy {}\nfor _ in range(3): sess.run(tf.add(w, 1.0))",
     "%optimizing": "%optimizing loss --session sess {}",
     "%placement": "%placement loss --session sess {}",
+    "%%rows": "%%rows {}\nq = sess.run(tf.gather(e, [1]))",
     "%%run": "%%run {}\nq = sess.run(loss, feed)",
     "%schedule": "%schedule loss {}",
     "%sessions": "%sessions sess other {}",
@@ -224,7 +226,7 @@ def test_a_session_stands_for_its_graph(built: Any, capsys: Any) -> None:
     assert run(built, "%why w --session sess --fetch loss").success
     cell = "for s in (sess, other):\n    s.run(w.initializer)"
     assert run(built, f"%%run --session other --text\n{cell}").success
-    assert capsys.readouterr().out.count(" of 11 ops run") == 1
+    assert capsys.readouterr().out.count(" of 15 ops run") == 1
     assert run(built, "%%run --session other --text\nq = sess.run(w)").success
     assert "No Session.run of other in this cell." in capsys.readouterr().out
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.memory import MemoryView as MemoryView
     from tfteach.jupyter.widgets.optimizing import OptimizingView as OptimizingView
     from tfteach.jupyter.widgets.placement import PlacementView as PlacementView
+    from tfteach.jupyter.widgets.rows import RowsView as RowsView
     from tfteach.jupyter.widgets.run import RunView as RunView
     from tfteach.jupyter.widgets.schedule import ScheduleView as ScheduleView
     from tfteach.jupyter.widgets.sessions import SessionsView as SessionsView
@@ -34,6 +35,7 @@ _VIEWS = {
     "MemoryView": "memory",
     "OptimizingView": "optimizing",
     "PlacementView": "placement",
+    "RowsView": "rows",
     "RunView": "run",
     "ScheduleView": "schedule",
     "SessionsView": "sessions",

@@ -12,6 +12,7 @@ MAGICS = {
     "growth": "GrowthMagics",
     "optimizing": "OptimizingMagics",
     "placement": "PlacementMagics",
+    "rows": "RowsMagics",
     "run": "RunMagics",
     "schedule": "ScheduleMagics",
     "sessions": "SessionsMagics",

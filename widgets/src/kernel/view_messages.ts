@@ -95,6 +95,32 @@ export interface SessionsTraits {
   height: number;
 }
 
+// --- rows of embeddings ---
+
+/** At a step and an index into `rows`; `level` -1 has not moved, otherwise `distance` says how far. */
+export type RowCell = [step: number, row: number, level: number, read: 0 | 1, distance: string | null];
+
+export interface HeatMap {
+  variable: string;
+  about: string;
+  verdict: string;
+  /** The numbers of the rows shown. */
+  rows: number[];
+  others: number;
+  cells: RowCell[];
+  /** Of each step: how many of the other rows moved, and the level of the farthest. */
+  others_moved: [count: number, level: number][];
+  /** The number of the first step. */
+  first: number;
+  /** What ran, and where. */
+  steps: string[];
+}
+
+export interface RowsTraits {
+  _panels: { title: string; heat_maps: HeatMap[] }[];
+  _note: string;
+}
+
 // --- a growing graph ---
 
 export interface Verdict {
