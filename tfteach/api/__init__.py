@@ -148,6 +148,7 @@ from tfteach.framework.graph_keys import GraphKeys as GraphKeys
 from tfteach.framework.graphdef.import_graph_def import import_graph_def as import_graph_def
 from tfteach.framework.indexed_slices import IndexedSlices as IndexedSlices
 from tfteach.framework.indexed_slices import convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices
+from tfteach.framework.opened_scopes import RecordedNameScope as name_scope
 from tfteach.framework.scope import add_to_collection as add_to_collection
 from tfteach.framework.scope import add_to_collections as add_to_collections
 from tfteach.framework.scope import colocate_with as colocate_with
@@ -156,7 +157,6 @@ from tfteach.framework.scope import control_dependencies as control_dependencies
 from tfteach.framework.scope import device as device
 from tfteach.framework.scope import get_collection as get_collection
 from tfteach.framework.scope import get_collection_ref as get_collection_ref
-from tfteach.framework.scope import name_scope as name_scope
 from tfteach.framework.scope import set_random_seed as set_random_seed
 from tfteach.framework.shape import TensorShape as TensorShape
 from tfteach.ops.array.bincount_histogram import bincount as bincount
@@ -493,11 +493,11 @@ from tfteach.variables.partitioners import min_max_variable_partitioner as min_m
 from tfteach.variables.partitioners import variable_axis_size_partitioner as variable_axis_size_partitioner
 from tfteach.variables.scope.create_partitioned import create_partitioned_variables as create_partitioned_variables
 from tfteach.variables.scope.get_variable import AUTO_REUSE as AUTO_REUSE
+from tfteach.variables.scope.get_variable import RecordedVariableScope as variable_scope
 from tfteach.variables.scope.get_variable import get_local_variable as get_local_variable
 from tfteach.variables.scope.get_variable import get_variable as get_variable
 from tfteach.variables.scope.get_variable import get_variable_scope as get_variable_scope
 from tfteach.variables.scope.get_variable import variable_op_scope as variable_op_scope
-from tfteach.variables.scope.get_variable import variable_scope as variable_scope
 from tfteach.variables.scope.template import make_template as make_template
 from tfteach.variables.scope.variable_scope import VariableScope as VariableScope
 from tfteach.variables.scope.variable_scope import no_regularizer as no_regularizer

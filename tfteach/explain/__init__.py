@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tfteach.framework.lazy_names import imported, lazy_getattr
 
 if TYPE_CHECKING:
+    from tfteach.explain.collections import explain_collections as explain_collections
     from tfteach.explain.folding import explain_folding as explain_folding
     from tfteach.explain.folding import unfolded as unfolded
     from tfteach.explain.growth import Growth as Growth
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tfteach.explain.memory import MemoryWatch as MemoryWatch
     from tfteach.explain.memory import memory_of as memory_of
     from tfteach.explain.memory import watch_memory as watch_memory
+    from tfteach.explain.names import explain_name as explain_name
     from tfteach.explain.optimizing import explain_optimizing as explain_optimizing
     from tfteach.explain.pruning import RunNeeds as RunNeeds
     from tfteach.explain.pruning import explain_run as explain_run
@@ -39,7 +41,9 @@ _LATER = {
     "MemoryWatch": "memory",
     "RunNeeds": "pruning",
     "SessionLog": "sessions",
+    "explain_collections": "collections",
     "explain_folding": "folding",
+    "explain_name": "names",
     "explain_optimizing": "optimizing",
     "explain_run": "pruning",
     "explain_schedule": "schedule",

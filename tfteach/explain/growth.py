@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 from tfteach.explain.duplicate_ops import Group, Twins
 from tfteach.explain.large_constants import Embedded, embedded_again
 from tfteach.explain.lazy_loading import Verdict, judge, text_of
-from tfteach.framework.build import user_frame
+from tfteach.framework.call_origin import line_of, user_frame
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.graphdef.graph_def import node_size
-from tfteach.framework.operation import decode_source
 
 __all__ = ["Growth", "Round", "Step", "watch_growth"]
 
@@ -118,7 +117,7 @@ class Growth:
         with self._lock:
             while self._recorded:
                 ops, origin = self._recorded.popleft()
-                line = None if origin is None else decode_source(*origin)
+                line = None if origin is None else line_of(origin)
                 self._runs += 1
                 if self._stretches and self._stretches[-1][0] == ops:
                     _, runs, last = self._stretches[-1]

@@ -19,7 +19,7 @@ from tfteach.engine.execute.program import Turns, ValueObserver
 from tfteach.engine.plan.step import Node
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.explain.sessions import cell_of, default_name, variables_of
-from tfteach.framework.build import user_line
+from tfteach.framework.call_origin import user_line
 from tfteach.framework.graph import (
     OpAdded,
     Operation,

@@ -10,7 +10,7 @@ from typing import Any
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.explain.folding import NOTHING, Folded, folded_elements
 from tfteach.explain.pruning import RunNeeds, Why, explain_run
-from tfteach.framework.build import user_line
+from tfteach.framework.call_origin import user_line
 from tfteach.framework.errors import OpError
 from tfteach.framework.graph import (
     Graph,

@@ -15,7 +15,7 @@ from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import open_sessions
 from tfteach.explain.graph_rows import value_text
 from tfteach.explain.runs import error_line
-from tfteach.framework.build import user_line
+from tfteach.framework.call_origin import user_line
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.variable_cell import Cell
 

@@ -5,50 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tfteach.framework.graph import Graph, SourceLine, get_default_graph
+from tfteach.explain.variable_calls import Uses, VariableCall, uses_of
+from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
-from tfteach.framework.operation import Operation, decode_source
-from tfteach.framework.shape import Shape
-from tfteach.framework.shape import text as shape_text
-from tfteach.variables.scope.get_variable import store_of
-from tfteach.variables.scope.store import Request
 
-__all__ = ["Duplicate", "Sharing", "Uses", "explain_sharing"]
-
-TRAINABLE = GraphKeys.TRAINABLE_VARIABLES
-
-
-class Uses(NamedTuple):
-    """One variable, and the lines that requested it.
-
-    Attributes:
-      name: the name of its op.
-      dtype: the name of its type.
-      shape: a tuple of sizes, with None for unknown ones; None for an unknown rank.
-      made_by: the line that created it, or None if unknown.
-      calls: the number of `get_variable` calls that returned it; 0 for a plain
-        `tf.Variable`.
-      lines: source line -> number of these calls, including the one that created it.
-    """
-
-    name: str
-    dtype: str
-    shape: Shape
-    made_by: SourceLine | None
-    calls: int
-    lines: dict[SourceLine | None, int]
-
-    @property
-    def is_shared(self) -> bool:
-        """True if more than one call returned it."""
-        return self.calls > 1
-
-    @property
-    def value(self) -> str:
-        """Its type and shape: "float32 [784,10]"."""
-        return f"{self.dtype} {shape_text(self.shape)}"
+__all__ = ["Duplicate", "Sharing", "explain_sharing"]
 
 
 class Duplicate(NamedTuple):
@@ -83,25 +46,50 @@ class Sharing(NamedTuple):
         """The variables that more than one call returned."""
         return [uses for uses in self.variables if uses.is_shared]
 
-    def __str__(self) -> str:
-        calls = sum(uses.calls for uses in self.variables)
-        lines = [
+    @property
+    def summary(self) -> str:
+        """One line: "2 variables, 4 get_variable calls, 2 shared"."""
+        calls = sum(len(uses.calls) for uses in self.variables if uses.by_name)
+        text = (
             f"{_plural(len(self.variables), 'variable')}, "
             f"{_plural(calls, 'get_variable call')}, {len(self.shared)} shared"
-        ]
-        for uses in self.variables:
+        )
+        if self.duplicates:
+            text += f", {_plural(len(self.duplicates), 'possible duplicate')}"
+        return text
+
+    def to_text(self, most: int | None = None) -> str:
+        """The variables, the calls that made and shared them, and the duplicates.
+
+        Args:
+          most: the number of variables and of duplicates to list; by default all.
+
+        Returns:
+          A string of several lines.
+        """
+        lines = [self.summary]
+        for uses in self.variables[:most]:
             lines.append(f"{uses.name}: {uses.value}")
-            lines.append(f"    made by {_where(uses.made_by)}")
-            for line, count in _others(uses).items():
+            made, *others = uses.calls
+            lines.append(f"    made by {_said(made)}")
+            counts = Counter(_said(call) for call in others)
+            for said, count in counts.items():
                 times = f"{count} times " if count > 1 else ""
-                lines.append(f"    shared {times}by {_where(line)}")
+                lines.append(f"    shared {times}by {said}")
+        if most is not None and len(self.variables) > most:
+            lines.append(f"and {len(self.variables) - most} more variables")
         if self.duplicates:
             lines.append("Two where one was meant?")
-        for duplicate in self.duplicates:
+        for duplicate in self.duplicates[:most]:
             both = ", made by the same line" if duplicate.same_line else ""
             lines.append(f"  {duplicate.second} beside {duplicate.first}{both}")
             lines.append(f"    {duplicate.advice}")
+        if most is not None and len(self.duplicates) > most:
+            lines.append(f"  and {len(self.duplicates) - most} more")
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.to_text()
 
 
 def explain_sharing(graph: Graph | None = None) -> Sharing:
@@ -118,47 +106,18 @@ def explain_sharing(graph: Graph | None = None) -> Sharing:
       ...     return x * tf.get_variable("w", [], use_resource=False)
       >>> with tf.variable_scope("net", reuse=tf.AUTO_REUSE):
       ...     y = layer(layer(1.0))
-      >>> explain_sharing().variables[0].calls
-      2
+      >>> [call.made for call in explain_sharing().variables[0].calls]
+      [True, False]
     """
     graph = get_default_graph() if graph is None else graph
-    requests: dict[str, list[Request]] = {}
-    for request in store_of(graph).requests:
-        op = getattr(request.variable, "op", None)
-        if isinstance(op, Operation):
-            requests.setdefault(op.name, []).append(request)
-    made = [op for op in graph.get_operations() if op.spec.returns_handle]
-    variables = tuple(_uses(op, requests.get(op.name, [])) for op in made)
-    weights = {v.op.name for v in graph.get_collection(TRAINABLE)}
+    variables = tuple(uses_of(graph))
+    weights = {
+        v.op.name
+        for v in graph.collection_list(GraphKeys.TRAINABLE_VARIABLES)
+        if hasattr(v, "op")
+    }
     learned = [uses for uses in variables if uses.name in weights]
     return Sharing(variables, tuple(_duplicates(learned)))
-
-
-def _uses(op: Operation, requests: Iterable[Request]) -> Uses:
-    spec: Any = op.spec
-    lines: Counter[SourceLine | None] = Counter()
-    for request in requests:
-        origin = request.origin
-        lines[None if origin is None else decode_source(*origin)] += 1
-    shape = spec.shape
-    return Uses(
-        op.name,
-        spec.dtype.base_dtype.name,
-        shape,
-        op.source,
-        lines.total(),
-        dict(lines),
-    )
-
-
-def _others(uses: Uses) -> dict[SourceLine | None, int]:
-    """The calls other than the one that created the variable."""
-    counts = Counter(uses.lines)
-    if uses.made_by in counts:
-        counts[uses.made_by] -= 1
-    elif counts:  # the graph was imported, or the line is unknown
-        counts[next(iter(counts))] -= 1
-    return {line: count for line, count in counts.items() if count > 0}
 
 
 # ---- duplicates
@@ -177,7 +136,7 @@ def _duplicates(variables: Iterable[Uses]) -> Iterable[Duplicate]:
             if first is None or first.value != uses.value:
                 continue
             same = first.made_by is not None and first.made_by == uses.made_by
-            if uses.calls and not same:
+            if uses.by_name and not same:
                 continue
             yield Duplicate(first.name, uses.name, same, _advice(first, uses, plain))
             break
@@ -199,7 +158,7 @@ def _without_numbers(name: str) -> Iterable[str]:
 
 
 def _advice(first: Uses, second: Uses, plain: str) -> str:
-    if not second.calls:
+    if not second.by_name:
         return (
             "tf.Variable makes a new variable each time it is called. To share one, "
             f'use tf.get_variable("{first.name.rsplit("/", 1)[-1]}", ...) inside '
@@ -221,11 +180,13 @@ def _advice(first: Uses, second: Uses, plain: str) -> str:
     )
 
 
-def _where(source: SourceLine | None) -> str:
-    if source is None:
+def _said(call: VariableCall) -> str:
+    if call.line is None:
         return "an unknown line"
-    text = f": {source.text}" if source.text else ""
-    return f"line {source.line}{text}"
+    text = f": {call.line.text}" if call.line.text else ""
+    scope = f" in scope {call.name_scope}" if call.name_scope else ""
+    reuse = f", reuse={call.reuse}" if call.reuse else ""
+    return f"line {call.line.line}{text}{scope}{reuse}"
 
 
 def _plural(count: int, word: str) -> str:

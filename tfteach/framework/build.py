@@ -7,11 +7,11 @@ Source: python/framework/op_def_library.py.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework import op as op_module
+from tfteach.framework.call_origin import user_frame
 from tfteach.framework.control_flow_context import check_inputs
 from tfteach.framework.defaults import default_graph, get_default_graph
 from tfteach.framework.graph import Graph
@@ -19,15 +19,16 @@ from tfteach.framework.input_conversion import convert_inputs
 from tfteach.framework.op import Op
 from tfteach.framework.operation import (
     Operation,
-    SourceLine,
     Tensor,
-    decode_source,
 )
-from tfteach.framework.scope import ScopeState, graph_of, is_valid_name, name_text
+from tfteach.framework.scope import (
+    ScopeState,
+    graph_of,
+    is_valid_name,
+    name_text,
+    open_name_scope,
+)
 from tfteach.framework.shape_inference import infer
-
-_OWN_FILES: dict[str, bool] = {}
-_PACKAGE = __file__[: -len("framework/build.py")]
 
 
 def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
@@ -80,7 +81,7 @@ def _build_converting(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
         )
     graph = graph_of(flat)
     name = cls.op_type if name is None else name
-    with default_graph(graph), graph.name_scope(name) as scope:
+    with default_graph(graph), open_name_scope(graph, name) as scope:
         inputs = tuple(convert_inputs(op, values))
         node = create(graph, op, inputs, scope[:-1])
     return _result(op, node)
@@ -155,7 +156,7 @@ def _append_in_context(graph: Graph, node: Operation) -> None:
     if node.spec.holds_value:  # TF creates these without a name scope
         context.add_op(node)
     else:
-        with graph.name_scope(node.name + "/"):
+        with open_name_scope(graph, node.name + "/"):
             context.add_op(node)
     graph.announce(node)
 
@@ -195,26 +196,6 @@ def _colocate_with_refs(
     )
     node.device = ""
     _colocate(node, [*reversed(variables), *others])
-
-
-def user_frame() -> Any:
-    """(code, offset) of the innermost frame outside this package, or None."""
-    frame: Any = sys._getframe(2)
-    while frame is not None:
-        code = frame.f_code
-        own = _OWN_FILES.get(code.co_filename)
-        if own is None:
-            own = _OWN_FILES[code.co_filename] = code.co_filename.startswith(_PACKAGE)
-        if not own:
-            return code, frame.f_lasti
-        frame = frame.f_back
-    return None
-
-
-def user_line() -> SourceLine | None:
-    """The line of `user_frame`: for an observer, the one that builds or runs."""
-    origin = user_frame()
-    return None if origin is None else decode_source(*origin)
 
 
 op_module.build = build

@@ -54,6 +54,16 @@ def export_value(module: str, **names: str) -> None:
             content[attribute] = warned
 
 
+def public_names(file: str, attribute: str) -> list[str]:
+    """The public names of what the module in `file` calls `attribute`."""
+    path = Path(file).with_suffix("").as_posix().removesuffix("/__init__")
+    return [
+        public
+        for public, (module, name) in EXPORTS.items()
+        if name == attribute and path.endswith("/" + module.replace(".", "/"))
+    ]
+
+
 # Packages and modules that few programs use: imported on first access.
 LATER = tuple(
     f"tfteach.{package}."

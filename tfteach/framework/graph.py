@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tfteach.framework.call_origin import SourceLine
 from tfteach.framework.defaults import default_graph, get_default_graph, set_graph_class
 from tfteach.framework.export import export_value
 from tfteach.framework.graph_collections import GraphCollections
@@ -25,7 +26,7 @@ from tfteach.framework.observers import (
     observe_all,
     observers_of_new,
 )
-from tfteach.framework.operation import Operation, SourceLine, Tensor
+from tfteach.framework.operation import Operation, Tensor
 
 if TYPE_CHECKING:
     from tfteach.framework.constant_values import KnownValues

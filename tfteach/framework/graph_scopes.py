@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tfteach.framework.call_origin import is_called_by_user, user_frame
+from tfteach.framework.opened_scopes import OpenedScope, open_recorded_scope
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import (
     ControlScope,
@@ -25,7 +27,13 @@ from tfteach.framework.scope import (
 
 
 class GraphScopes:
-    """The methods of `Graph` that concern names and scopes."""
+    """The methods of `Graph` that concern names and scopes.
+
+    Attributes:
+      opened_scopes: those of the user's code, for tfteach.explain.names.
+    """
+
+    order: Iterator[int]
 
     def __init__(self) -> None:
         makers: list[Scopes] = []
@@ -34,6 +42,7 @@ class GraphScopes:
         self._separated: ScopeState | None = None  # see switch_to_thread_local
         self._names_in_use: dict[str, Any] = {}
         self._name_numbers: dict[str, Iterator[int]] = {}  # the next suffix to try
+        self.opened_scopes: dict[Any, OpenedScope] = {}
 
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
@@ -128,6 +137,8 @@ class GraphScopes:
         Yields:
           The prefix, such as "layer/" ("" at the top).
         """
+        if is_called_by_user():
+            return open_recorded_scope(self, name, user_frame())
         return open_name_scope(self, name)
 
     def get_name_scope(self) -> str:

@@ -5,13 +5,11 @@ Source: python/framework/ops.py (API and messages).
 
 from __future__ import annotations
 
-import functools
-import linecache
 from collections.abc import Callable, Iterable, Iterator
-from types import CodeType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.call_origin import Origin, SourceLine, line_of
 from tfteach.framework.defaults import get_default_session
 from tfteach.framework.device import DeviceSpecV2, written_name
 from tfteach.framework.dtypes import DType
@@ -23,30 +21,6 @@ from tfteach.framework.type_aliases import DTypeLike, FeedDict, SessionLike
 
 if TYPE_CHECKING:
     from tfteach.framework.graph import Graph
-
-
-class SourceLine(NamedTuple):
-    """The line of user code that built an op."""
-
-    file: str
-    line: int
-    function: str
-
-    @property
-    def text(self) -> str:
-        """The line itself; "" if the source cannot be read."""
-        return linecache.getline(self.file, self.line).strip()
-
-
-@functools.lru_cache(maxsize=1024)  # loops build many ops on one line
-def decode_source(code: CodeType, lasti: int) -> SourceLine:
-    """The line of the instruction at offset `lasti` of `code`."""
-    line = code.co_firstlineno
-    for start, end, number in code.co_lines():
-        if start <= lasti < end and number is not None:
-            line = number
-            break
-    return SourceLine(code.co_filename, line, code.co_name)
 
 
 class OperatorNotAllowedInGraphError(TypeError):
@@ -272,7 +246,7 @@ class Operation:
     # Attributes outside the op's definition, such as _class; None if there are none.
     extra_attrs: dict[str, Any] | None
     control_flow_context: Any
-    _origin: tuple[CodeType, int] | None
+    _origin: Origin | None
 
     @property
     def type(self) -> str:
@@ -282,7 +256,7 @@ class Operation:
     @property
     def source(self) -> SourceLine | None:
         """The first line outside tfteach that led to this node."""
-        return None if self._origin is None else decode_source(*self._origin)
+        return None if self._origin is None else line_of(self._origin)
 
     @property
     def traceback(self) -> list[tuple[str, int, str, str]]:

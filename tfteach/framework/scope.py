@@ -16,7 +16,7 @@ import functools
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tfteach.framework.defaults import get_default_graph, has_default_graph
@@ -153,15 +153,16 @@ class Scopes:
 
     Attributes:
       name: the name scope, "" at the top.
+      users: the innermost name scope that the user's code opened.
       state: all other blocks.
       outer: the state inherited by this thread until it opens a block itself; None in
         the thread that created the graph.
     """
 
-    __slots__ = ("name", "outer", "state")
+    __slots__ = ("name", "outer", "state", "users")
 
     def __init__(self, outer: ScopeState | None = None) -> None:
-        self.name = ""
+        self.name = self.users = ""
         self.outer = outer
         self.state = ScopeState() if outer is None else outer
 
@@ -400,13 +401,16 @@ class name_scope:
         if self._default is not None:
             self._default.__enter__()
         try:
-            self._scope = graph.name_scope(self._name)
+            self._scope = self._open(graph)
             prefix: str = self._scope.__enter__()
             return prefix
         except BaseException:
             if self._default is not None:
                 self._default.__exit__(None, None, None)
             raise
+
+    def _open(self, graph: Graph) -> AbstractContextManager[str]:
+        return open_name_scope(graph, self._name)
 
     def __exit__(self, *error: Any) -> None:
         self._scope.__exit__(*error)
@@ -479,7 +483,7 @@ def set_random_seed(seed: int | None) -> None:
 
 
 export_value(
-    __name__, name_scope="name_scope", device="device",
+    __name__, device="device",
     control_dependencies="control_dependencies", colocate_with="colocate_with",
     container="container", add_to_collection="add_to_collection",
     add_to_collections="add_to_collections", get_collection="get_collection",

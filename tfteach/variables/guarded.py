@@ -38,7 +38,7 @@ class _Searched:
 
 
 def _searched(graph: Graph) -> _Searched:
-    found = graph.get_collection_ref(("__guarded_initial_values",))
+    found = graph.collection_list(("__guarded_initial_values",))
     if not found:
         found.append(_Searched())
     result: _Searched = found[0]
@@ -121,7 +121,7 @@ def _copy(scope: str, op: Operation, copies: dict[Operation, Operation]) -> Oper
 def _variable_of(op: Operation, searched: _Searched) -> Any:
     """The Variable with this op, if it is in a collection of variables."""
     for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
-        collection = op.graph.get_collection_ref(key)
+        collection = op.graph.collection_list(key)
         count, by_name = searched.variables.get(key, (0, {}))
         if count > len(collection):
             count, by_name = 0, {}

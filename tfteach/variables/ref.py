@@ -11,7 +11,7 @@ from tfteach.framework.convert import convert, register_tensor_conversion_functi
 from tfteach.framework.dtypes import DType
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope, open_init_scope
+from tfteach.framework.scope import name_scope, open_init_scope, open_name_scope
 from tfteach.framework.shape import TensorShape, as_shape, is_full
 from tfteach.framework.type_aliases import (
     CollectionNames,
@@ -88,7 +88,7 @@ class RefVariable(Variable):
             else:
                 with get_default_graph().colocate_with(self._variable.op):
                     self._snapshot = identity(self._variable, "read")
-        self.graph.add_to_collections(collections, self)
+        self.graph.add_variable(collections, self)
 
     def _build(
         self,
@@ -103,7 +103,7 @@ class RefVariable(Variable):
             # The variable does not exist yet, so its name is used.
             own = {"_class": [b"loc:@" + scope[:-1].encode()]}
             with graph._attr_scope(own):
-                with graph.name_scope("Initializer"), graph.device(None):
+                with open_name_scope(graph, "Initializer"), graph.device(None):
                     initial = convert(value(), dtype, "initial_value")
                 self._variable = _variable_op(initial, validate_shape, shape, scope)
         else:

@@ -15,7 +15,7 @@ from tfteach.framework.convert import convert, register_tensor_conversion_functi
 from tfteach.framework.dtypes import DType
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope, open_init_scope
+from tfteach.framework.scope import name_scope, open_init_scope, open_name_scope
 from tfteach.framework.shape import TensorShape, as_shape, as_tensor_shape
 from tfteach.framework.type_aliases import (
     CollectionNames,
@@ -146,7 +146,7 @@ class BaseResourceVariable(Variable):
     def read_value(self) -> Tensor:
         """A new Tensor that reads the variable at this point of the graph."""
         graph = get_default_graph()
-        with graph.name_scope("Read"), graph.device(self._handle.device):
+        with open_name_scope(graph, "Read"), graph.device(self._handle.device):
             value = self._read()
         return identity(value)
 
@@ -311,13 +311,13 @@ class ResourceVariable(BaseResourceVariable):
         ):
             self._build(initial_value, scope, dtype, shape)
             self._build_access(scope, caching_device)
-        self.graph.add_to_collections(collections, self)
+        self.graph.add_variable(collections, self)
 
     def _build(self, value: Any, scope: str, dtype: DType | None, shape: Any) -> None:
         graph = get_default_graph()
         own = scope[:-1]
         with graph._attr_scope({"_class": [b"loc:@" + own.encode()]}):
-            with graph.name_scope("Initializer"), graph.device(None):
+            with open_name_scope(graph, "Initializer"), graph.device(None):
                 given = value() if callable(value) else value
                 initial = convert(given, dtype, "initial_value")
             known = initial._shape
@@ -340,15 +340,15 @@ class ResourceVariable(BaseResourceVariable):
         """Create the ops that accompany the handle of every resource variable."""
         graph = get_default_graph()
         device = self._handle.device
-        with graph.name_scope("IsInitialized"):
+        with open_name_scope(graph, "IsInitialized"):
             self.is_initialized()
         assert self._initial_value is not None
-        with graph.name_scope("Assign") as inner, _alone_on(device):
+        with open_name_scope(graph, "Assign") as inner, _alone_on(device):
             value = guarded(scope, self._initial_value)
             self._initializer_op = ops.AssignVariableOp()(
                 self._handle, value, name=inner
             )
-        with graph.name_scope("Read"):
+        with open_name_scope(graph, "Read"):
             with graph.device(device):
                 self._graph_element = self._read()
             if caching_device is not None:

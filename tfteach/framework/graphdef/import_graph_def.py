@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tfteach.framework.build import user_frame
+from tfteach.framework.call_origin import user_frame
 from tfteach.framework.convert import convert
 from tfteach.framework.defaults import default_graph
 from tfteach.framework.dtypes import DType

@@ -83,8 +83,9 @@ def add_collections(
 
     Items without a proto form are omitted with a warning, as in TF.
     """
-    for key in graph.get_all_collection_keys() if keys is None else keys:
-        items = graph.get_collection(key)
+    known = graph.get_all_collection_keys()
+    for key in known if keys is None else keys:
+        items = graph.collection_list(key) if key in known else []
         if not items:
             continue
         try:

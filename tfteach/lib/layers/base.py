@@ -46,7 +46,6 @@ from tfteach.variables.base import (
     VariableAggregation,
     VariableSynchronization,
 )
-from tfteach.variables.collections import global_variables, trainable_variables
 from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope import VariableScope, get_variable, variable_scope
 
@@ -260,7 +259,8 @@ class Layer:
         dtype = as_dtype(dtype or self.dtype or float32)
         if self._dtype is None:
             self._dtype = dtype.base_dtype.name
-        existing = set(global_variables())
+        graph = get_default_graph()
+        existing = set(graph.collection_list(GraphKeys.GLOBAL_VARIABLES))
         self._set_scope(None)
         reuse = self.built or self._reuse
         with variable_scope(
@@ -289,7 +289,7 @@ class Layer:
                     self._regularize(name, parts, regularizer)
         # A variable shared with a layer that does not train it is not trainable here
         # either.
-        known = set(trainable_variables())
+        known = set(graph.collection_list(GraphKeys.TRAINABLE_VARIABLES))
         if trainable and all(part in known for part in parts):
             self._trainable_weights.append(variable)
         else:

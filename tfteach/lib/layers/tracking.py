@@ -34,6 +34,8 @@ def depends(op: Operation, tensors: Iterable[Any]) -> bool:
 
 def collect(members: list[Any], key: str) -> None:
     """Add members that are not in a collection yet."""
-    collection = get_default_graph().get_collection_ref(key)
-    known = {id(member) for member in collection}
-    collection += [m for m in members if id(m) not in known]
+    graph = get_default_graph()
+    known = {id(member) for member in graph.collection_list(key)}
+    for member in members:
+        if id(member) not in known:
+            graph.add_to_collection(key, member)

@@ -12,6 +12,8 @@ from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, int32
 from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_tensor_shape
@@ -22,7 +24,6 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.core.shape_ops import shape
-from tfteach.variables.collections import trainable_variables
 from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope import get_variable_scope, variable_scope
 from tfteach.variables.scope.variable_scope import VariableScope
@@ -177,7 +178,8 @@ class RNNCell(Layer):
         first = variable
         if isinstance(variable, PartitionedVariable):
             first = next(iter(variable))
-        trained = any(first is v for v in trainable_variables())
+        trainable = get_default_graph().collection_list(GraphKeys.TRAINABLE_VARIABLES)
+        trained = any(first is v for v in trainable)
         own = self._trainable_weights if trained else self._non_trainable_weights
         if all(variable is not known for known in own):
             own.append(variable)

@@ -83,7 +83,8 @@ def _own_variable(name: str, shape: Any, like: Any) -> Any:
     """A zero variable in the open scope, with a number if the name is taken."""
     scope = get_variable_scope()
     if not scope.reuse:
-        taken = {v.op.name for v in scope.global_variables()}
+        every = get_default_graph().collection_list(GraphKeys.GLOBAL_VARIABLES)
+        taken = {v.op.name for v in every}
         whole, number = f"{scope.name}/{name}", 0
         while whole + (f"_{number}" if number else "") in taken:
             number += 1

@@ -232,9 +232,9 @@ class Optimizer:
                 finished = self._finish(updates, "update")
                 done = _count(global_step, finished, scope)
         done = done.op if isinstance(done, Tensor) else done
-        train_ops = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
-        if done not in train_ops:
-            train_ops.append(done)
+        graph = get_default_graph()
+        if done not in graph.collection_list(GraphKeys.TRAIN_OP):
+            graph.add_to_collection(GraphKeys.TRAIN_OP, done)
         return done
 
     def _update(self, grad: Any, variable: Any) -> Any:

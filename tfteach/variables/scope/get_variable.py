@@ -14,9 +14,11 @@ from enum import Enum
 from typing import Any
 
 from tfteach.control.functional import around_functions
+from tfteach.framework.call_origin import user_frame
 from tfteach.framework.export import export, export_value
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.opened_scopes import recorded_scope
 from tfteach.framework.scope import graph_of, name_scope
 from tfteach.framework.type_aliases import (
     CollectionNames,
@@ -75,7 +77,7 @@ class _Open(threading.local):
 
 
 def _open_of(graph: Graph) -> _Open:
-    found = graph.get_collection_ref(("__varscope",))
+    found = graph.collection_list(("__varscope",))
     if not found:
         with graph.lock:
             if not found:
@@ -85,7 +87,7 @@ def _open_of(graph: Graph) -> _Open:
 
 
 def store_of(graph: Graph) -> VariableStore:
-    found = graph.get_collection_ref(("__variable_store",))
+    found = graph.collection_list(("__variable_store",))
     if not found:
         with graph.lock:
             if not found:
@@ -192,7 +194,6 @@ def get_local_variable(
     return get_variable(name, **kwargs)
 
 
-@export("variable_scope")
 class variable_scope:
     """Open a variable scope and the name scope of the same name.
 
@@ -346,6 +347,35 @@ def _as_open(opened: _Open, scope: VariableScope) -> Iterator[None]:
         opened.scope = outer
 
 
+class RecordedVariableScope(variable_scope):
+    """`tf.variable_scope`: scopes of this package's own code are not recorded."""
+
+    def __enter__(self) -> VariableScope:
+        with ExitStack() as stack:
+            scope = super().__enter__()
+            stack.push(super().__exit__)
+            stack.enter_context(
+                recorded_scope(self._graph, self._asked(), scope.name, user_frame())
+            )
+            self._stacks.append(stack.pop_all())
+        return scope
+
+    def _asked(self) -> str:
+        """The name of the name scope that was asked for; "" if none was."""
+        if not self._opens_names:
+            return ""
+        target = self._default_name if self._target is None else self._target
+        if isinstance(target, VariableScope):
+            return target.name.rpartition("/")[2]
+        return str(target)
+
+
+# What a program sees.
+RecordedVariableScope.__name__ = RecordedVariableScope.__qualname__ = "variable_scope"
+RecordedVariableScope.__doc__ = variable_scope.__doc__
+export_value(__name__, RecordedVariableScope="variable_scope")
+
+
 @export("variable_op_scope")
 @contextmanager
 def variable_op_scope(
@@ -363,7 +393,7 @@ def variable_op_scope(
     constraint: Constraint | None = None,
 ) -> Iterator[VariableScope]:
     """Older form of `tf.variable_scope`, with `values` first."""
-    with variable_scope(
+    with RecordedVariableScope(
         name_or_scope, default_name, values, initializer, regularizer, caching_device,
         partitioner, custom_getter, reuse, dtype, use_resource, constraint,
     ) as scope:  # fmt: skip

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tfteach.framework.build import user_frame
+from tfteach.framework.call_origin import Origin, user_frame
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype, float32, string
 from tfteach.framework.graph import get_default_graph
@@ -46,6 +46,28 @@ class PartitionInfo(NamedTuple):
     var_offset: list[int]
 
 
+class Asked(NamedTuple):
+    """The scopes in which `get_variable` is called.
+
+    Attributes:
+      name_scope, variable_scope: their prefixes, without the final slash.
+      users_scope: the prefix of the innermost scope that the user's code opened.
+      reuse: of the variable scope: True, tf.AUTO_REUSE, or a false value.
+    """
+
+    name_scope: str
+    variable_scope: str
+    users_scope: str
+    reuse: Any
+
+
+class _Asking(threading.local):
+    """The scopes of this thread's current call."""
+
+    def __init__(self) -> None:
+        self.asked = Asked("", "", "", False)
+
+
 class Request(NamedTuple):
     """A completed `get_variable` call: its result, and its origin.
 
@@ -53,13 +75,19 @@ class Request(NamedTuple):
       name: the full name requested.
       variable: the variable returned.
       made: whether it was created by this call.
-      origin: the user's (code, offset), see `Operation.source`; None if unknown.
+      origin: the user's call; None if unknown.
+      order: as in the graph's records of collections.
+      version: the number of ops that the graph then had.
+      asked: the scopes of the call.
     """
 
     name: str
     variable: Any
     made: bool
-    origin: Any
+    origin: Origin | None
+    order: int
+    version: int
+    asked: Asked
 
 
 class VariableStore:
@@ -72,6 +100,7 @@ class VariableStore:
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self.asking = _Asking()  # a custom getter need not pass the scopes on
         self._locks: dict[str, threading.RLock] = {}
         self._vars: dict[str, Any] = {}
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
@@ -170,7 +199,12 @@ class VariableStore:
         return self._record(name, variable, True)
 
     def _record(self, name: str, variable: Any, made: bool) -> Any:
-        self.requests.append(Request(name, variable, made, user_frame()))
+        graph, asked = get_default_graph(), self.asking.asked
+        origin = variable.op._origin if made else user_frame()
+        order, version = next(graph.order), len(graph.operations)
+        self.requests.append(
+            Request(name, variable, made, origin, order, version, asked)
+        )
         return variable
 
     # ---- a partitioned variable

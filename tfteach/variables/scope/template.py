@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tfteach.framework.build import user_line
+from tfteach.framework.call_origin import user_line
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
@@ -110,8 +110,8 @@ class Template:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The function's result; rejects variables created after the first call."""
         graph = get_default_graph()
-        trainable = graph.get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
-        variables = graph.get_collection_ref(GraphKeys.GLOBAL_VARIABLES)
+        trainable = graph.collection_list(GraphKeys.TRAINABLE_VARIABLES)
+        variables = graph.collection_list(GraphKeys.GLOBAL_VARIABLES)
         before = len(trainable), len(variables)
         try:
             result = self._func(*args, **kwargs)

@@ -31,7 +31,7 @@ from tfteach.variables.base import (
     VariableSynchronization,
     check_modes,
 )
-from tfteach.variables.scope.store import VariableStore
+from tfteach.variables.scope.store import Asked, VariableStore
 
 # Properties inherited by `get_variable` and inner scopes.
 DEFAULTS = (
@@ -207,13 +207,22 @@ class VariableScope:
             if kwargs.get(key) is None:
                 kwargs[key] = getattr(self, "_" + key)
         full_name = f"{self._name}/{name}" if self._name else name
-        # Variables are named only by variable scopes.
-        with name_scope(None):
-            _check_initializer(kwargs.get("initializer"), kwargs.get("dtype"))
-            for key in ("initializer", "constraint", "dtype"):
-                if kwargs.get(key) is None:
-                    kwargs[key] = getattr(self, "_" + key)
-            return _get(var_store, full_name, kwargs)
+        open_scopes = get_default_graph()._of_thread.scopes
+        asking = var_store.asking
+        outer = asking.asked
+        asking.asked = Asked(
+            open_scopes.name, self._name or "", open_scopes.users, kwargs["reuse"]
+        )
+        try:
+            # Variables are named only by variable scopes.
+            with name_scope(None):
+                _check_initializer(kwargs.get("initializer"), kwargs.get("dtype"))
+                for key in ("initializer", "constraint", "dtype"):
+                    if kwargs.get(key) is None:
+                        kwargs[key] = getattr(self, "_" + key)
+                return _get(var_store, full_name, kwargs)
+        finally:
+            asking.asked = outer
 
 
 def _check_initializer(

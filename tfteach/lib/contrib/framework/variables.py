@@ -15,10 +15,10 @@ import numpy as np
 from tfteach.framework.device import DeviceSpec
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export, export_value
-from tfteach.framework.graph import Graph
+from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
-from tfteach.framework.scope import add_to_collection, get_collection
 from tfteach.framework.scope import device as device_scope
+from tfteach.framework.scope import get_collection
 from tfteach.framework.type_aliases import (
     CollectionNames,
     DeviceLike,
@@ -204,8 +204,9 @@ def global_variable(
 @_both("add_model_variable")
 def add_model_variable(var: Any) -> None:
     """Add a variable to `tf.GraphKeys.MODEL_VARIABLES`, once."""
-    if not any(v is var for v in get_collection(GraphKeys.MODEL_VARIABLES)):
-        add_to_collection(GraphKeys.MODEL_VARIABLES, var)
+    graph = get_default_graph()
+    if not any(v is var for v in graph.collection_list(GraphKeys.MODEL_VARIABLES)):
+        graph.add_to_collection(GraphKeys.MODEL_VARIABLES, var)
 
 
 # ---- lookup

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
-from tfteach.framework.scope import add_to_collection, get_collection
 from tfteach.framework.type_aliases import CollectionNames
 from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.utils import (
@@ -41,10 +41,11 @@ def collect(variable: Any, collections: CollectionNames | None, name: str) -> No
     """Add a layer's variable to the requested collections."""
     is_cut = isinstance(variable, PartitionedVariable)
     parts = list(variable) if is_cut else [variable]
+    graph = get_default_graph()
     for collection in get_variable_collections(collections, name) or ():
         for part in parts:
-            if not any(v is part for v in get_collection(collection)):
-                add_to_collection(collection, part)
+            if not any(v is part for v in graph.collection_list(collection)):
+                graph.add_to_collection(collection, part)
 
 
 def finished(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
-from tfteach.framework.scope import add_to_collection, get_collection
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import DTypeLike
 from tfteach.lib.contrib.layers.normalization import layer_norm
@@ -70,11 +70,12 @@ def sharded_variable(name: str, sizes: list[int], dtype: DTypeLike, shards: int)
     if len(parts) == 1:
         return parts[0]
     made = f"{get_variable_scope().name}/{name}/concat:0"
-    for tensor in get_collection(GraphKeys.CONCATENATED_VARIABLES):
+    graph = get_default_graph()
+    for tensor in graph.collection_list(GraphKeys.CONCATENATED_VARIABLES):
         if tensor.name == made:
             return tensor
     whole = concat(parts, 0, name=f"{name}/concat")
-    add_to_collection(GraphKeys.CONCATENATED_VARIABLES, whole)
+    graph.add_to_collection(GraphKeys.CONCATENATED_VARIABLES, whole)
     return whole
 
 

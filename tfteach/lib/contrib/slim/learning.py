@@ -152,9 +152,9 @@ def _train_op(
         if check_numerics:
             total_loss = check(total_loss, "LossTensor is inf or nan")
         step: Tensor = with_dependencies([update], total_loss)
-    collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
-    if not any(member is step for member in collection):
-        collection.append(step)
+    graph = get_default_graph()
+    if not any(member is step for member in graph.collection_list(GraphKeys.TRAIN_OP)):
+        graph.add_to_collection(GraphKeys.TRAIN_OP, step)
     return step
 
 

@@ -1,0 +1,88 @@
+"""Which line of the user's code a call came from, and which public function it called.
+
+Recorded as code objects and offsets, whose lines are decoded only when somebody asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import linecache
+import sys
+from types import CodeType
+from typing import Any, NamedTuple
+
+# The innermost frame of the user's code, as its code object and the offset of the
+# instruction, and the code of the function that it called, if that is no wrapper.
+Origin = tuple[CodeType, int, CodeType | None]
+
+_USERS, _OURS, _WRAPPERS = "the user's", "ours", "wrappers"
+_PACKAGE = __file__[: -len("framework/call_origin.py")]
+# File -> whose code it holds. Wrappers stand between the caller and what is called.
+_FILES: dict[str, str] = {
+    contextlib.__file__: _WRAPPERS,
+    _PACKAGE + "framework/deprecation.py": _WRAPPERS,
+}
+
+
+class SourceLine(NamedTuple):
+    """The line of user code that built an op."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def text(self) -> str:
+        """The line itself; "" if the source cannot be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+
+@functools.lru_cache(maxsize=1024)  # loops build many ops on one line
+def decode_source(code: CodeType, lasti: int) -> SourceLine:
+    """The line of the instruction at offset `lasti` of `code`."""
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= lasti < end and number is not None:
+            line = number
+            break
+    return SourceLine(code.co_filename, line, code.co_name)
+
+
+def line_of(origin: Origin) -> SourceLine:
+    """The line of the user's code that an origin refers to."""
+    return decode_source(origin[0], origin[1])
+
+
+def user_frame() -> Origin | None:
+    """The origin of the current call; None if only this package is on the stack."""
+    frame: Any = sys._getframe(2)
+    called = None
+    while frame is not None:
+        code = frame.f_code
+        whose = _FILES.get(code.co_filename)
+        if whose is _OURS:
+            called = code
+        elif (whose or _whose(code.co_filename)) is _USERS:
+            return code, frame.f_lasti, called
+        elif whose is None:
+            continue  # now it is known
+        frame = frame.f_back
+    return None
+
+
+def user_line() -> SourceLine | None:
+    """The line of `user_frame`: for an observer, the one that builds or runs."""
+    origin = user_frame()
+    return None if origin is None else line_of(origin)
+
+
+def is_called_by_user() -> bool:
+    """Whether the caller of the function that asks is outside this package."""
+    file = sys._getframe(2).f_code.co_filename
+    return (_FILES.get(file) or _whose(file)) is _USERS
+
+
+def _whose(file: str) -> str:
+    found = _FILES[file] = _OURS if file.startswith(_PACKAGE) else _USERS
+    return found
