@@ -9,7 +9,6 @@ from tfteach.framework.call_origin import Origin
 from tfteach.framework.export import public_names
 
 _CONSTRUCTORS = ("__init__", "__new__", "__call__", "_make")
-_METACLASSES = {"_VariableMeta": "Variable"}
 _FEW_SEE = ("compat.", "contrib.")
 
 
@@ -32,7 +31,7 @@ def public_name(code: CodeType) -> str:
     owner, _, method = code.co_qualname.rpartition(".")
     if method in _CONSTRUCTORS:
         method = ""
-    owner = _METACLASSES.get(owner, owner)
+    owner = owner.removeprefix("_").removesuffix("Meta")  # whose call constructs
     found = _shortest(public_names(code.co_filename, owner or method))
     if not owner:
         return f"tf.{found}" if found else method
