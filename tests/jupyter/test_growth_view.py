@@ -9,9 +9,10 @@ from IPython.core.error import UsageError
 
 import tfteach as tf
 from tests.jupyter.test_magics import kinds, run, shell  # noqa: F401
+from tfteach.explain.graph_log import watch_graphs
 from tfteach.explain.growth import Growth, watch_growth
 from tfteach.jupyter import GrowthView
-from tfteach.jupyter.growth_svg import corners
+from tfteach.jupyter.growth_parts import Part, corners
 
 LOOP = """\
 x = tf.Variable(10, name="x")
@@ -90,8 +91,8 @@ def test_the_still_picture() -> None:
 
 
 def test_the_way_of_the_meter() -> None:
-    assert corners(grown(lazy=False)) == [(0, 2), (0, 3), (4, 3)]
-    way = corners(grown(lazy=True))
+    assert corners(Part("", grown(lazy=False))) == [(0, 2), (0, 3), (4, 3)]
+    way = corners(Part("", grown(lazy=True)))
     assert way[:5] == [(0, 2), (0, 4), (1, 4), (1, 5), (2, 5)]
     assert way[-1] == (4, 7)
 
@@ -145,3 +146,109 @@ def test_magic_after_an_error(shell: Any, capsys: Any) -> None:  # noqa: F811
     assert "Lazy loading" in capsys.readouterr().out
     result = run(shell, "%%lazy --height -1\ny = 1")
     assert isinstance(result.error_in_exec, UsageError)
+
+
+PREDICT = """\
+def predict(batch):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.constant(batch, name="x")
+        w = tf.Variable(2.0, name="w")
+        sess.run(tf.global_variables_initializer())
+        return sess.run(tf.multiply(x, w, name="y"))
+
+answers = [predict(float(i)) for i in range(5)]
+"""
+
+
+def test_magic_shows_a_family_of_graphs_as_one(shell: Any, capsys: Any) -> None:  # noqa: F811
+    result = run(shell, f"%%lazy\n{PREDICT}")
+    assert result.success
+    assert shell.user_ns["answers"] == [0.0, 2.0, 4.0, 6.0, 8.0]
+    assert kinds(shell) == ["live", "still"]
+    printed = capsys.readouterr().out
+    assert printed.startswith("Rebuilt: In [1] line 3 made 5 graphs of the same 7 ops")
+    assert "Not drawn" not in printed
+    said = " ".join(printed.split())
+    assert "once, outside `predict`; then only run, and feed the data" in said
+    assert 'In [1] line 4, `x = tf.constant(batch, name="x")`, embeds data' in said
+    text = shell.shown[-1]["text/plain"]
+    assert text.startswith("5 graphs, 5 sessions\n  graphs 1, 2, 3, ..., 5 (In [1] ")
+    assert "7 ops added, 2 runs" in text
+    root = ElementTree.fromstring(shell.shown[-1]["image/svg+xml"])
+    words = ["".join(e.itertext()) for e in root.iter() if e.tag.endswith("text")]
+    assert {"graph 1", "graph 5", "1 run, closed", "35 ops"} <= set(words)
+    assert words.count("built 5 times") == 2  # above the tracks, and of the meter
+    run(shell, f"%%lazy --text\n{PREDICT}")
+    printed = capsys.readouterr().out
+    assert printed.count("Rebuilt:") == 1
+
+
+def test_magic_drops_no_graph_in_silence(shell: Any, capsys: Any) -> None:  # noqa: F811
+    code = "\n".join(
+        f"with tf.Graph().as_default(), tf.Session() as s: s.run(tf.square({i}.0))"
+        for i in range(6)
+    )
+    run(shell, f"%%lazy\n{code}")
+    assert kinds(shell) == ["live"] * 4 + ["still"] * 4
+    assert capsys.readouterr().out == (
+        "Not drawn: 2 graphs more.\n"
+        "  graph 5 (In [1] line 6): 2 ops built in "
+        + "{} ms; session 5 opened, 1 run, closed\n"
+        + "  graph 6 (In [1] line 7): 2 ops built in "
+        + "{} ms; session 6 opened, 1 run, closed\n"
+    ).format(*_built_ms(shell))
+    assert "6 graphs, 6 sessions" in shell.shown[4]["text/plain"]
+
+
+def _built_ms(shell: Any) -> list[str]:  # noqa: F811
+    """How long graphs 5 and 6 took, as the first view says it."""
+    lines = shell.shown[4]["text/plain"].splitlines()
+    return [line.split(" built in ")[1].split(" ms")[0] for line in lines[5:7]]
+
+
+def test_the_page_gets_the_copies_of_a_graph() -> None:
+    def predict(value: float) -> None:
+        with tf.Graph().as_default(), tf.Session() as sess:
+            sess.run(tf.square(value))
+
+    with watch_graphs() as log:
+        predict(0.0)
+        view = GrowthView(log)
+        batches: list[dict[str, Any]] = []
+        view.send_batch = batches.append  # type: ignore[method-assign]
+        predict(1.0)
+        predict(2.0)
+        view.refresh()
+    (lives,) = json.loads(json.dumps(view.get_state(["_lives"])["_lives"]))
+    assert (lives["number"], lives["kind"], lives["sign"]) == (
+        1, "rebuilt", "built 3 times",
+    )  # fmt: skip
+    assert [track["graph"] for track in lives["tracks"]] == [1, 2, 3]
+    kinds = [kind for kind, *_ in lives["tracks"][1]["stretches"]]
+    assert kinds == ["open", "build", "compile", "run"]
+    (second, third) = lives["copies"]
+    number, rounds = second
+    assert (number, third[0]) == (2, 3)
+    assert [entry[:2] for entry in rounds] == [[2, 1]]
+    assert rounds[0][4] == "sess.run(tf.square(value))"
+    (finding,) = lives["findings"]
+    assert finding["headline"].startswith("Rebuilt: test_growth_view.py line ")
+    assert "tf.placeholder" in finding["code"]
+    assert corners(view.parts[0]) == [
+        (0, 0), (0, 2), (1, 2), (1, 4), (2, 4), (2, 6), (3, 6),
+    ]  # fmt: skip
+    view.close()
+    # one graph with one session has no tracks, but in comparison it has
+    with watch_graphs() as kept:
+        predict(1.0)
+    (alone,) = GrowthView(kept)._lives
+    assert alone["tracks"] == []
+    _, beside = GrowthView(rebuilt=log, kept=kept)._lives
+    assert len(beside["tracks"]) == 1
+
+
+def test_a_recording_without_a_graph() -> None:
+    with watch_graphs() as log:
+        pass
+    with pytest.raises(ValueError, match="no graph was built"):
+        GrowthView(log)

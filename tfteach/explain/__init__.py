@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tfteach.explain.collections import explain_collections as explain_collections
     from tfteach.explain.folding import explain_folding as explain_folding
     from tfteach.explain.folding import unfolded as unfolded
+    from tfteach.explain.graph_log import GraphLog as GraphLog
+    from tfteach.explain.graph_log import watch_graphs as watch_graphs
     from tfteach.explain.growth import Growth as Growth
     from tfteach.explain.growth import watch_growth as watch_growth
     from tfteach.explain.memory import MemoryWatch as MemoryWatch
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 # Imported when first used.  `placement`, `difference` and `status` are not among
 # them: a package cannot have a function and a module of one name.
 _LATER = {
+    "GraphLog": "graph_log",
     "Growth": "growth",
     "MemoryWatch": "memory",
     "RunNeeds": "pruning",
@@ -54,6 +57,7 @@ _LATER = {
     "timed": "timing",
     "times_of": "timing",
     "unfolded": "folding",
+    "watch_graphs": "graph_log",
     "watch_growth": "growth",
     "watch_memory": "memory",
     "watch_rows": "row_updates",

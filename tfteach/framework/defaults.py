@@ -43,6 +43,11 @@ def _global_default() -> Graph:
     return _global_graph
 
 
+def is_global_default(graph: Graph) -> bool:
+    """Whether `graph` is the one that `reset_default_graph` replaces."""
+    return graph is _global_graph
+
+
 def set_graph_class(cls: Callable[[], Graph]) -> None:
     """Register the class of the global default graph; called by framework/graph.py."""
     global _new_graph

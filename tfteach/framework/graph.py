@@ -19,11 +19,15 @@ from tfteach.framework.export import export_value
 from tfteach.framework.graph_collections import GraphCollections
 from tfteach.framework.graph_scopes import GraphScopes
 from tfteach.framework.observers import (
+    GraphMade,
     Observer,
     OpAdded,
+    SessionClosed,
+    SessionOpened,
     SessionRun,
     Subscription,
     observe_all,
+    observe_lifetimes,
     observers_of_new,
 )
 from tfteach.framework.operation import Operation, Tensor
@@ -33,14 +37,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Graph",
+    "GraphMade",
     "OpAdded",
     "Operation",
+    "SessionClosed",
+    "SessionOpened",
     "SessionRun",
     "SourceLine",
     "Subscription",
     "Tensor",
     "get_default_graph",
     "observe_all",
+    "observe_lifetimes",
 ]
 
 

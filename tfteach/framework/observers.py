@@ -1,6 +1,7 @@
 """Observers of graphs: notified when ops are added and sessions run.
 
-`Graph.observe` observes one graph, `observe_all` all graphs.
+`Graph.observe` observes one graph, `observe_all` all graphs. `observe_lifetimes` tells
+when graphs are made, and sessions opened and closed.
 """
 
 from __future__ import annotations
@@ -58,6 +59,39 @@ class RunRefused(NamedTuple):
 
 
 Observer = Callable[[OpAdded | SessionRun], Any]
+
+
+class GraphMade(NamedTuple):
+    """A graph was made; it is still empty."""
+
+    graph: Graph
+
+
+class SessionOpened(NamedTuple):
+    """A session was made.
+
+    Attributes:
+      session: the session.
+      began_s: when its constructor was called, by `time.perf_counter`.
+    """
+
+    session: Any
+    began_s: float
+
+
+class SessionClosed(NamedTuple):
+    """A session was closed. It may be on its way out of memory, so it is only named.
+
+    Attributes:
+      number: its `number`.
+      is_dropped: nobody called `close`: nothing referred to it any longer.
+    """
+
+    number: int
+    is_dropped: bool
+
+
+LifetimeObserver = Callable[[GraphMade | SessionOpened | SessionClosed], Any]
 
 
 class Subscription:
@@ -124,4 +158,25 @@ def announce_refusal(event: RunRefused) -> None:
 def observers_of_new(graph: Graph) -> tuple[Observer, ...]:
     """The observers of a graph since its creation."""
     _graphs.add(graph)
+    announce_lifetime(GraphMade(graph))
     return _everywhere
+
+
+_of_lifetimes: tuple[LifetimeObserver, ...] = ()
+
+
+@contextmanager
+def observe_lifetimes(callback: LifetimeObserver) -> Iterator[None]:
+    """Call `callback` for every graph made, and session opened or closed, inside."""
+    global _of_lifetimes
+    _of_lifetimes = (*_of_lifetimes, callback)
+    try:
+        yield
+    finally:
+        _of_lifetimes = tuple(o for o in _of_lifetimes if o is not callback)
+
+
+def announce_lifetime(event: GraphMade | SessionOpened | SessionClosed) -> None:
+    """Notify the observers of lifetimes."""
+    for observer in _of_lifetimes:
+        observer(event)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,8 +41,12 @@ from tfteach.engine.session.planner import AnyProgram, StepPlanner
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.framework import defaults
 from tfteach.framework.errors import CancelledError, InvalidArgumentError
-from tfteach.framework.graph import Graph, SessionRun
-from tfteach.framework.observers import RunRefused, announce_refusal
+from tfteach.framework.graph import Graph, SessionClosed, SessionOpened, SessionRun
+from tfteach.framework.observers import (
+    RunRefused,
+    announce_lifetime,
+    announce_refusal,
+)
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import FeedDict
 
@@ -71,10 +76,12 @@ class BaseSession:
     """Base of `Session` and `InteractiveSession`."""
 
     _closed: bool
+    _is_dropped = False  # whether it is closed because nothing refers to it
 
     def __init__(
         self, target: Any = "", graph: Graph | None = None, config: Any = None
     ) -> None:
+        began_s = time.perf_counter()
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         check_config(target, config)
@@ -99,6 +106,7 @@ class BaseSession:
         self._programs: Recent[Any, tuple[AnyProgram, int]] = Recent(MAX_PROGRAMS)
         made_sessions.add(self)
         self._graph.add_planner(self)
+        announce_lifetime(SessionOpened(self, began_s))
 
     # ---- properties
 
@@ -383,8 +391,10 @@ class BaseSession:
             if found is not None and found[1] == mutations:
                 self._programs[key] = found  # the latest used
                 return found
+            began_s = time.perf_counter()
             step = self.planner.plan(elements, fed, unfolded)
             program = self.planner.compile(step, self.resources, self)
+            self.planner.count(time.perf_counter() - began_s)
             self._programs[key] = program, mutations
             return program, mutations
 
@@ -484,6 +494,8 @@ class BaseSession:
 
         Runs of other threads that are under way finish with the values they have.
         """
+        if not self._closed:
+            announce_lifetime(SessionClosed(self.number, self._is_dropped))
         self._closed = True
         with self._lock:
             self._ready.clear()
@@ -492,6 +504,7 @@ class BaseSession:
 
     def __del__(self) -> None:
         if not getattr(self, "_closed", True):  # constructed that far
+            self._is_dropped = True
             self.close()
 
     @contextmanager

@@ -37,6 +37,8 @@ class StepPlanner:
       placer: decides on which of them an op runs.
       placements: op name -> where it was placed last, and why.
       transfers: counts the copies between devices.
+      programs: the number of programs compiled.
+      planning_s: how long planning and compiling them took, in seconds.
     """
 
     def __init__(self, options: Options, config: Any) -> None:
@@ -44,6 +46,7 @@ class StepPlanner:
         self.devices = local_devices(config)
         self.placements: dict[str, Placement] = {}
         self.transfers = Transfers()
+        self.programs, self.planning_s = 0, 0.0
         log = DeviceLog(options.log_device_placement)
         log.session_made(self.devices)
         self.placer = Placer(
@@ -75,6 +78,11 @@ class StepPlanner:
             optimize(step, options.fold_constants, options.merge_duplicates)
         self.partition(step)
         return step
+
+    def count(self, elapsed_s: float) -> None:
+        """Count a program that was compiled."""
+        self.programs += 1
+        self.planning_s += elapsed_s
 
     def place(self, step: Step) -> None:
         """Assign a device to each of the step's nodes, and record the reasons."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import nullcontext
 from typing import Any
 
@@ -10,15 +9,12 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
+from tfteach.explain.graph_lives import times
+from tfteach.explain.graph_log import GraphLog, recording
 from tfteach.explain.growth import Growth
 from tfteach.explain.lazy_loading import advice_of
-from tfteach.framework.graph import (
-    Graph,
-    OpAdded,
-    SessionRun,
-    Subscription,
-    observe_all,
-)
+from tfteach.explain.rebuilding import family_text, finding_lines, findings_of
+from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import complete
@@ -31,7 +27,7 @@ from tfteach.jupyter.magics.options import (
 )
 from tfteach.jupyter.magics.run_request import graph_asked
 
-MOST_VIEWS = 4  # views per cell
+MOST_LISTED = 5  # families that are not drawn
 
 
 @magics_class
@@ -66,7 +62,8 @@ class GrowthMagics(Magics):
 
         The view grows with the cell; afterwards the growth can be played. If ops are
         built again and again while the graph is run, the line that builds them is
-        printed, with a fix. The cell runs in your own namespace, as any cell does.
+        printed, with a fix; so is a line that makes graph after graph of the same ops,
+        or session after session. The cell runs in your own namespace, as any cell does.
 
         Example:
 
@@ -84,54 +81,41 @@ class GrowthMagics(Magics):
         watch = _Watch(args, graph_asked(self.shell, args.session))
         fresh = Graph().as_default() if args.fresh else nullcontext()
         try:
-            with observe_all(watch.callback), fresh:
+            with recording(watch.log), fresh:
                 run_cell(self.shell, cell, "%%lazy")
         finally:
             watch.finish()
 
 
 class _Watch:
-    """The graphs of one cell, with a growth and a view for each."""
+    """The graphs and sessions of one cell, and a view for each kind of graph."""
 
     def __init__(self, args: Any, only: Graph | None) -> None:
         self.args = args
-        self.only = only  # None for all graphs
-        self.growths: dict[Graph, Growth] = {}
         self.views: list[Any] = []
-        self.thread = threading.get_ident()
-        self.callback = self._record  # `self._note` is a new object at each access
-
-    def _record(self, event: OpAdded | SessionRun) -> None:
-        built = isinstance(event, OpAdded)
-        graph = event.op.graph if isinstance(event, OpAdded) else event.session.graph
-        # Ignore functions, and graphs that only other threads use.
-        if graph in self.growths or graph.building_function:
-            return
-        if self.only not in (None, graph):
-            return
-        if threading.get_ident() != self.thread:
-            return
-        growth = self.growths[graph] = Growth(graph, graph.version - built)
-        if not built:
-            growth.note(event)
-        if len(self.views) < MOST_VIEWS:
-            self._show(growth)
-        # The growth observes the graph itself; every observer slows every op down.
-        Subscription(graph, self.callback).close()
+        self.log = GraphLog(self._show, self._changed, only)
 
     def _show(self, growth: Growth) -> None:
+        """Show a graph as soon as something happens; the first view has all graphs."""
+        from tfteach.jupyter.growth_parts import part_of
         from tfteach.jupyter.widgets.growth import GrowthView
 
-        view = GrowthView(growth, height=self.args.height)
+        height = self.args.height
+        if self.views:
+            number = next(n for n, g in self.log.growths.items() if g is growth)
+            view = GrowthView(part_of("", self.log, number), height=height)
+        else:
+            view = GrowthView(self.log, height=height)
         self.views.append(view)
         if not self.args.static and not self.args.text:
             display.show_live(view)
 
-    def finish(self) -> None:
-        from tfteach.jupyter.widgets.growth import place
+    def _changed(self) -> None:
+        for view in self.views:
+            view.lives_changed()
 
-        for growth in self.growths.values():
-            growth.close()
+    def finish(self) -> None:
+        """Show the static pictures, and print the verdicts."""
         for view in self.views:
             view.refresh()
             if self.args.text:
@@ -140,11 +124,33 @@ class _Watch:
                 display.show_still(view)
             if self.args.static or self.args.text:
                 view.close()
-        # The text of a view contains its verdict.
-        told = len(self.views) if self.args.text else 0
-        for growth in list(self.growths.values())[told:]:
+        if not self.args.text:  # the text of a view contains its verdict
+            self._tell()
+        self._tell_the_rest()
+
+    def _tell(self) -> None:
+        """Print the verdicts."""
+        from tfteach.jupyter.widgets.growth import place
+
+        for growth in self.log.growths.values():
             verdict = growth.verdict
             if verdict.is_lazy:
                 print(verdict.headline(place), *advice_of(verdict, place), sep="\n")
-        if not self.growths:
+        for finding in findings_of(self.log.graphs):
+            if finding.is_waste:
+                print(*finding_lines(finding, place), sep="\n")
+
+    def _tell_the_rest(self) -> None:
+        """Say which graphs have no view of their own."""
+        from tfteach.jupyter.widgets.growth import place
+
+        rest = self.log.not_grown
+        if rest:
+            count = sum(len(family.graphs) for family in rest)
+            print(f"Not drawn: {times(count, 'graph')} more.")
+        for family in rest[:MOST_LISTED]:
+            print(f"  {family_text(family, place)}")
+        if len(rest) > MOST_LISTED:
+            print(f"  and {times(len(rest) - MOST_LISTED, 'kind')} more")
+        if not self.views:
             print("No graph was built or run in this cell.")

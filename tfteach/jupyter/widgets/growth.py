@@ -1,4 +1,4 @@
-"""`GrowthView`: how a graph grows, op by op and run by run."""
+"""`GrowthView`: how a graph grows, op by op and run by run, or is built again."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import Any
 
 import traitlets
 
+from tfteach.explain.graph_lives import GraphLife
+from tfteach.explain.graph_log import GraphLog
 from tfteach.explain.graph_rows import row_of
+from tfteach.explain.graph_tracks import tracks_of
 from tfteach.explain.growth import Growth
 from tfteach.explain.lazy_loading import text_of
+from tfteach.explain.rebuilding import Rebuilding, findings_of, text_of_lives
 from tfteach.framework.graph import SourceLine
 from tfteach.jupyter import display, growth_svg
 from tfteach.jupyter.graph_stream import (
@@ -19,6 +23,7 @@ from tfteach.jupyter.graph_stream import (
     packed,
     packed_batch,
 )
+from tfteach.jupyter.growth_parts import Part, part_of
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView
@@ -26,6 +31,7 @@ from tfteach.jupyter.widgets.view_base import PlainView
 # The next verdict is computed after this many times the duration of the last one.
 VERDICT_SHARE = 100
 VERDICT_S = 1.0  # and not earlier than this
+LIVES_S = 0.25  # between two messages on graphs and sessions
 PATIENCE_S = 2.0  # how long to wait for pending batches
 
 
@@ -36,13 +42,18 @@ class GrowthView(PlainView):
     staircase. Duplicate ops are marked in the graph, and the line that builds them is
     named. The view grows while a watched cell runs.
 
+    A `GraphLog` adds a track for each graph and session on one clock: built, opened,
+    compiled, run, closed. Graphs that the same lines built are one staircase.
+
     Args:
-      growth: a `Growth`, from `watch_growth`; it may still be recording.
+      growth: a `Growth`, from `watch_growth`, or a `GraphLog`, from `watch_graphs`; it
+        may still be recording. A `Part`, from `part_of`, is one graph of a log.
       height: of the graphs, in pixels; 0 fits them.
-      named: several `Growth`s to compare, each with its title.
+      named: several of them to compare, each with its title.
 
     Raises:
       TypeError: no growth was given, or something else.
+      ValueError: nothing was built or run yet in a `GraphLog`.
 
     Example:
       >>> with tf.Session() as sess, watch_growth(sess.graph) as growth:
@@ -64,29 +75,40 @@ class GrowthView(PlainView):
     _batches = traitlets.Int(0).tag(sync=True)
     height = traitlets.Int(0, min=0).tag(sync=True)
 
+    # For each pane what else was recorded, or None; see `_lives_row`.
+    _lives: Any = traitlets.List().tag(sync=True)
+
     def __init__(
-        self, growth: Growth | None = None, /, *, height: int = 0, **named: Growth
+        self,
+        growth: Growth | GraphLog | Part | None = None,
+        /,
+        *,
+        height: int = 0,
+        **named: Growth | GraphLog | Part,
     ) -> None:
-        parts = ([] if growth is None else [("", growth)]) + list(named.items())
-        if not parts or not all(isinstance(g, Growth) for _, g in parts):
-            wrong = [type(g).__name__ for _, g in parts if not isinstance(g, Growth)]
+        given = ([] if growth is None else [("", growth)]) + list(named.items())
+        wrong = [g for _, g in given if not isinstance(g, Growth | GraphLog | Part)]
+        if not given or wrong:
             raise TypeError(
                 "GrowthView shows what watch_growth(graph) noted"
-                + (f", not {wrong[0]}" if wrong else "")
+                + (f", not {type(wrong[0]).__name__}" if wrong else "")
                 + ": `with watch_growth(graph) as growth: ...; GrowthView(growth)`."
             )
-        self.parts = parts
-        self._followed = [_Pane(self, i, *part) for i, part in enumerate(parts)]
+        self.parts: list[Part] = [_part(*part) for part in given]
+        self._followed = [
+            _Pane(self, i, part.title, part.growth) for i, part in enumerate(self.parts)
+        ]
+        self._next_lives_s = 0.0
         panes = [pane.state for pane in self._followed]
-        super().__init__(height=height, _panes=panes)
+        super().__init__(height=height, _panes=panes, _lives=_lives_rows(self.parts))
         # Traits copy lists, but a page that reloads must get the list that grows.
         self._trait_values["_panes"] = panes
 
     def __repr__(self) -> str:
         words = [
-            f"{title + ': ' if title else ''}{growth.verdict.kind}, "
-            f"{growth.ops_after} ops, {growth.runs} runs"
-            for title, growth in self.parts
+            f"{part.title + ': ' if part.title else ''}{part.kind}, "
+            f"{part.growth.ops_after} ops, {part.growth.runs} runs"
+            for part in self.parts
         ]
         return f"GrowthView({'; '.join(words)})"
 
@@ -100,6 +122,17 @@ class GrowthView(PlainView):
         """Send additions, and the verdict on them, to the page now."""
         for pane in self._followed:
             pane.refresh()
+        self._next_lives_s = 0.0
+        self.lives_changed()
+
+    def lives_changed(self) -> None:
+        """Send what graphs and sessions do to the page, at most four times a second."""
+        now_s = time.monotonic()
+        if now_s >= self._next_lives_s:
+            self._lives = _lives_rows(self.parts)
+            done_s = time.monotonic()
+            wait_s = max(LIVES_S, (done_s - now_s) * VERDICT_SHARE)
+            self._next_lives_s = done_s + wait_s
 
     def send_batch(self, batch: dict[str, Any]) -> None:
         """Send a part of a pane to the page.
@@ -121,9 +154,11 @@ class GrowthView(PlainView):
     def to_text(self) -> str:
         """The verdict on each growth, as text."""
         texts = []
-        for title, growth in self.parts:
-            text = text_of(growth, place)
-            texts.append(f"{title}: {text}" if title else text)
+        for part in self.parts:
+            text = text_of(part.growth, place)
+            if part.log is not None and part.has_tracks:
+                text = f"{text_of_lives(part.log.graphs, place)}\n\n{text}"
+            texts.append(f"{part.title}: {text}" if part.title else text)
         return "\n\n".join(texts)
 
     def to_svg(self) -> str:
@@ -247,6 +282,70 @@ class _Pane:
         wait_s = max(VERDICT_S, (now_s - began) * VERDICT_SHARE)
         self._next_verdict_s = now_s + wait_s
         return found
+
+
+def _part(title: str, given: Growth | GraphLog | Part) -> Part:
+    if isinstance(given, Part):
+        return given
+    return Part(title, given) if isinstance(given, Growth) else part_of(title, given)
+
+
+def _lives_rows(parts: list[Part]) -> list[dict[str, Any] | None]:
+    """What `_lives` holds: the tracks of all parts, if one has several."""
+    tracked = any(part.has_tracks for part in parts)
+    return [_lives_row(part, tracked and not part.is_single) for part in parts]
+
+
+def _lives_row(part: Part, tracked: bool) -> dict[str, Any] | None:
+    """The graphs and sessions of a part as JSON; None for a `Growth`."""
+    if part.log is None or part.life is None:
+        return None
+    graphs = part.log.graphs
+    tracks, total_ms, left_out = tracks_of(graphs)
+    if not tracked:
+        tracks, left_out = (), 0
+    finding, verdict = part.finding, part.log.verdict
+    return {
+        "number": part.life.number,
+        "kind": finding.kind,
+        "sign": finding.sign(),
+        "is_waste": verdict.is_waste,
+        "whole_sign": verdict.sign(),
+        "tracks": [
+            {**track._asdict(), "stretches": [list(s) for s in track.stretches]}
+            for track in tracks
+        ],
+        "total_ms": total_ms,
+        "left_out": left_out,
+        "copies": [[life.number, _copied_rounds(life)] for life in part.copies],
+        "findings": [
+            _finding_row(finding) for finding in findings_of(graphs) if tracks
+        ],
+    }
+
+
+def _copied_rounds(life: GraphLife) -> list[list[Any]]:
+    """The rounds of another graph, as `_Pane._rounds` has them, without the sizes."""
+    rounds: list[list[Any]] = [[stop, runs, 0] for stop, runs, _ in life.rounds]
+    if not rounds or rounds[-1][0] < life.ops:
+        rounds.append([life.ops, 0, 0])
+    for entry, (_, _, line) in zip(rounds, life.rounds, strict=False):
+        if line is not None:
+            entry += [place(line), line.text]
+    return rounds
+
+
+def _finding_row(finding: Rebuilding) -> dict[str, Any]:
+    line = finding.line
+    return {
+        "kind": finding.kind,
+        "headline": finding.headline(place),
+        "at": "" if line is None else place(line),
+        "text": "" if line is None else line.text,
+        "cost": finding.cost(),
+        "fix": finding.fix(place).splitlines(),
+        "code": finding.code(),
+    }
 
 
 def place(source: SourceLine) -> str:

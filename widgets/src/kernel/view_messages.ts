@@ -166,8 +166,55 @@ export interface GrowthBatch extends Batch {
   verdict?: Verdict;
 }
 
+/** What a graph or a session does at a time; the numbers are milliseconds, and ops, programs or runs. */
+export type Stretch = [kind: TrackKind, from: number, to: number, amount: number];
+
+export type TrackKind = "build" | "open" | "compile" | "initialize" | "restore" | "run";
+
+/** A graph with its first session, or a further session (0: none) of that graph. */
+export interface Track {
+  graph: number;
+  session: number;
+  is_first: boolean;
+  stretches: Stretch[];
+  to_ms: number;
+  end: "closed" | "dropped" | "open" | "";
+  text: string;
+}
+
+export type RebuildingKind = "clean" | "repeated" | "unclosed" | "reopened" | "rebuilt";
+
+export interface Finding {
+  kind: RebuildingKind;
+  headline: string;
+  at: string;
+  text: string;
+  cost: string;
+  fix: string[];
+  code: string;
+}
+
+/** The graphs and sessions of a recording. */
+export interface WireLives {
+  /** The number of the pane's graph, and the finding on it. */
+  number: number;
+  kind: RebuildingKind;
+  sign: string;
+  /** Whether the worst finding of all is a waste, and it in a few words. */
+  is_waste: boolean;
+  whole_sign: string;
+  /** None where another view has them, or there is nothing to compare. */
+  tracks: Track[];
+  total_ms: number;
+  left_out: number;
+  /** Graphs that the same lines built later. */
+  copies: [number: number, rounds: WireRound[]][];
+  findings: Finding[];
+}
+
 export interface GrowthTraits {
   _panes: WireGrowth[];
+  _lives: (WireLives | null)[];
   _batches: number;
   [batch: `_batch_${number}`]: GrowthBatch | undefined;
   height: number;

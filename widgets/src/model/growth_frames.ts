@@ -7,6 +7,28 @@ export interface Grown {
   rounds: Round[];
 }
 
+/** A growth that goes on with copies of its graph: their ops and runs are added to it. */
+export interface WithCopies extends Grown {
+  /** The number of ops before each copy, and the number of its graph; the graph itself comes first. */
+  copies: { from: number; number: number }[];
+}
+
+export function withCopies(g: Grown, number: number, copies: readonly [number: number, rounds: Round[]][]): WithCopies {
+  const found: WithCopies = { before: g.before, rounds: [...g.rounds], copies: [{ from: 0, number }] };
+  for (const [copy, rounds] of copies) {
+    const from = lastOf(found);
+    found.copies.push({ from, number: copy });
+    found.rounds.push(...rounds.map((round) => ({ ...round, stop: from + round.stop })));
+  }
+  return found;
+}
+
+/** The copy to which the last of so many ops belongs: its index, 0 for the graph itself. */
+export function copyAt({ copies }: WithCopies, ops: number): number {
+  const next = copies.findIndex(({ from }, i) => i > 0 && from >= ops);
+  return next < 0 ? copies.length - 1 : next - 1;
+}
+
 export interface GrowthFrame {
   /** How many runs there were. */
   run: number;

@@ -1,4 +1,5 @@
 // The growth view: ops plotted against runs, and the graph as it grew; several growths play in step, by their runs.
+// Graphs that the same lines built again go on where the first one ended.
 
 import type { Signal } from "@preact/signals-core";
 import { effect, signal } from "@preact/signals-core";
@@ -16,11 +17,12 @@ import { hosted } from "../kernel/host";
 import { LocalTraits } from "../kernel/local_traits";
 import type { Traits } from "../kernel/traits";
 import { onChange } from "../kernel/traits";
-import type { GrowthBatch, GrowthTraits, Round, Verdict } from "../kernel/view_messages";
+import type { GrowthBatch, GrowthTraits, Round, Verdict, WireLives } from "../kernel/view_messages";
 import { decodeRound } from "../kernel/view_messages";
 import type { SceneEdge, SceneNode } from "../layout/scene";
-import type { GrowthFrame } from "../model/growth_frames";
-import { lastOf, makeFrames, opsAtFirstRun, ranAt, runsOf } from "../model/growth_frames";
+import type { GrowthFrame, WithCopies } from "../model/growth_frames";
+import { copyAt, lastOf, makeFrames, opsAtFirstRun, ranAt, runsOf, withCopies } from "../model/growth_frames";
+import { codeIn, GraphTracks } from "../panels/graph_tracks";
 
 /** A growth as the view knows it so far. */
 interface PaneData {
@@ -50,8 +52,13 @@ class Pane {
   readonly #now = h("p", { class: "tft-now-line" });
   readonly #verdict = h("div", { class: "tft-verdict" });
   #run = 0;
-  /** How many ops there are, and the one that was just built (-1 for none). */
-  readonly #moment: Signal<{ ops: number; newest: number }>;
+  /** The ops of all copies so far, for the meter. */
+  #built = 0;
+  #lives: WireLives | null = null;
+  /** The growth with the graphs that the same lines built later. */
+  grown: WithCopies;
+  /** How many ops there are, the one that was just built (-1 for none), and of which copy of the graph. */
+  readonly #moment: Signal<{ ops: number; newest: number; copy: number }>;
   #tall = 0;
   #settling = 0;
   readonly #cleanup = new Cleanup();
@@ -65,7 +72,8 @@ class Pane {
   ) {
     this.#settled = settled;
 
-    this.#moment = signal({ ops: lastOf(data), newest: -1 });
+    this.grown = withCopies(data, 1, []);
+    this.#moment = signal({ ops: lastOf(data), newest: -1, copy: 0 });
     const name = data.title === "" ? "The graph as it grew" : data.title;
     const graph = h("div", { class: "tft-growth-graph" });
     if (data.title !== "") graph.append(h("span", { class: "tft-graph-name", "aria-hidden": "true" }, data.title));
@@ -114,25 +122,47 @@ class Pane {
       this.#showVerdict();
     }
     if (batch.rows.length > 0 || (batch.patches?.length ?? 0) > 0) this.#state.push(batch);
+    this.join(this.#lives);
+  }
+
+  /** Adds the graphs that the same lines built later. */
+  join(lives: WireLives | null): void {
+    this.#lives = lives;
+    const copies = lives?.copies ?? [];
+    this.grown = withCopies(
+      this.data,
+      lives?.number ?? 1,
+      copies.map(([number, rounds]) => [number, rounds.map(decodeRound)]),
+    );
+    this.#showVerdict();
+  }
+
+  /** The number of the graph that is shown at this moment. */
+  get graph(): number {
+    return this.grown.copies[this.#moment.value.copy]?.number ?? 1;
   }
 
   /** Shows the growth at a frame. */
   show(frame: GrowthFrame, index: number, before: GrowthFrame | undefined, scale: MeterScale): void {
-    const { data } = this;
-    this.#run = Math.min(frame.run, runsOf(data));
-    const ops = frame.ops[index] ?? lastOf(data);
-    const built = before !== undefined && (before.ops[index] ?? 0) < ops;
-    this.#moment.value = { ops, newest: built ? ops - 1 : -1 };
+    const { grown } = this;
+    this.#run = Math.min(frame.run, runsOf(grown));
+    this.#built = frame.ops[index] ?? lastOf(grown);
+    const isNew = before !== undefined && (before.ops[index] ?? 0) < this.#built;
+    const copy = copyAt(grown, this.#built);
+    const ops = this.#built - grown.copies[copy]!.from;
+    this.#moment.value = { ops, newest: isNew ? ops - 1 : -1, copy };
     this.drawMeter(scale);
-    this.#size.textContent = sizeAt(data, ops);
+    const many = grown.copies.length;
+    const which = many > 1 ? `graph ${copy + 1} of ${digits(many)}` : "";
+    this.#size.textContent = [which, sizeAt(this.data, ops)].filter((text) => text !== "").join(", ");
     this.#showLine(frame);
   }
 
   drawMeter(scale: MeterScale): void {
-    drawMeter(this.#meter, this.data, this.data.verdict.kind === "lazy", this.#run, this.#ops, scale);
+    drawMeter(this.#meter, this.grown, this.#kind !== "clean", this.#run, this.#built, scale);
     this.#meter.setAttribute(
       "aria-label",
-      `${this.#ops} ops after ${this.#run} runs; ${opsAtFirstRun(this.data)} at the first run.`,
+      `${this.#built} ops built after ${this.#run} runs; ${opsAtFirstRun(this.grown)} at the first run.`,
     );
   }
 
@@ -153,6 +183,12 @@ class Pane {
     stage.style.height = `${this.#tall}px`;
   }
 
+  /** What is wrong: ops are added run by run, or the graph is built again and again. */
+  get #kind(): "clean" | "lazy" | "rebuilt" {
+    if (this.data.verdict.kind === "lazy") return "lazy";
+    return this.#lives?.kind === "rebuilt" ? "rebuilt" : "clean";
+  }
+
   // --- boxes ---
 
   get #ops(): number {
@@ -167,8 +203,14 @@ class Pane {
     return base.some(({ from, to }) => from < this.#ops && to < this.#ops);
   }
 
+  /** Whether the graph at this moment is one of those that were built again. */
+  get #isCopy(): boolean {
+    return this.#moment.value.copy > 0;
+  }
+
   /** The op that this one repeats; constants count once the graph is run. */
   #twinOf(index: number): number | null {
+    if (this.#isCopy) return index;
     const twin = this.data.twins[index] ?? index;
     if (twin === index || index < this.data.before) return null;
     const isConstant = this.view.model.ops[index]?.type === "Const";
@@ -186,7 +228,7 @@ class Pane {
     if (twin !== null && !node.open) {
       classes.push("tft-again");
       badges = [{ text: "again", kind: "repeated" }, ...badges.filter(({ kind }) => kind !== "alike")];
-      label = `${label}, built again: like ${this.view.model.ops[twin]?.name ?? "an op before"}`;
+      label = `${label}, built again: ${this.#likeWhat(twin)}`;
     } else if (own === undefined && !node.open) {
       const again = members.filter((index) => index < this.#ops && this.#twinOf(index) !== null).length;
       if (again > 0 && again * 2 >= members.length) {
@@ -199,6 +241,11 @@ class Pane {
     const note =
       built > 0 && !node.open && node.node.kind !== "op" ? `${built} of ${members.length} ops so far` : marks.note;
     return { classes, badges, label, note };
+  }
+
+  #likeWhat(twin: number): string {
+    if (this.#isCopy) return `as in graph ${this.grown.copies[0]!.number}`;
+    return `like ${this.view.model.ops[twin]?.name ?? "one before"}`;
   }
 
   // --- words ---
@@ -220,13 +267,10 @@ class Pane {
       const { file, line: number, text } = op.source ?? { file: "", line: 0, text: "" };
       const twin = this.#twinOf(op.index);
       const what = h("span", { class: "tft-event" }, h("b", {}, "build"), ` ${op.name}`);
-      if (twin !== null)
-        what.append(
-          h("span", { class: "tft-again-word" }, `again, like ${this.view.model.ops[twin]?.name ?? "one before"}`),
-        );
+      if (twin !== null) what.append(h("span", { class: "tft-again-word" }, `again, ${this.#likeWhat(twin)}`));
       line(what, file === "" ? "" : `${file} line ${number}`, text);
-    } else if (frame.ran && frame.run <= runsOf(this.data)) {
-      const [at, text] = ranAt(this.data, frame.run);
+    } else if (frame.ran && frame.run <= runsOf(this.grown)) {
+      const [at, text] = ranAt(this.grown, frame.run);
       line(h("span", { class: "tft-event" }, h("b", {}, "run"), ` ${frame.run}`), at, text);
     } else
       this.#now.replaceChildren(
@@ -240,14 +284,16 @@ class Pane {
 
   #showVerdict(): void {
     const { kind, headline, fix, lines, constants } = this.data.verdict;
+    const rebuilt = this.#kind === "rebuilt";
+    const again = kind !== "lazy" && (rebuilt || this.#lives?.kind === "reopened");
     this.root.dataset.verdict = kind;
-    this.#sign.textContent = SIGNS[kind];
-    this.#sign.className = `tft-sign-word tft-is-${kind}`;
+    this.#sign.textContent = again ? `⚠ ${capital(this.#lives?.sign ?? "")}` : SIGNS[kind];
+    this.#sign.className = `tft-sign-word tft-is-${again ? "lazy" : kind}`;
+    const still = `Built once, run ${runsOf(this.data)} times. The graph stays as it is.`;
+    const copied = "In each of the graphs; but it is built again and again, as the tracks show.";
     this.#verdict.replaceChildren(
       h("p", { class: "tft-headline" }, headline),
-      kind === "clean"
-        ? h("p", { class: "tft-muted" }, `Built once, run ${runsOf(this.data)} times. The graph stays as it is.`)
-        : "",
+      kind === "clean" ? h("p", { class: "tft-muted" }, rebuilt ? copied : still) : "",
       ...lines.map(({ at, text, ops, turns }) =>
         h(
           "p",
@@ -271,15 +317,13 @@ function sizeAt(data: PaneData, ops: number): string {
   return `GraphDef ${bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`}`;
 }
 
-/** Words between backquotes as code; a line of a program may hold anything, so it is only ever text. */
-function codeIn(text: string): (HTMLElement | string)[] {
-  return text.split("`").map((part, i) => (i % 2 === 1 ? h("code", {}, part) : part));
-}
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 class GrowthView {
   readonly #traits: Traits<GrowthTraits>;
   readonly #root: HTMLElement;
   readonly #panes: Pane[];
+  readonly #tracks = new GraphTracks();
   #frames: GrowthFrame[] = [];
   /** Where the reader is; null at the end, which may still move on. */
   #at: number | null = null;
@@ -321,6 +365,7 @@ class GrowthView {
     this.#root = h(
       "div",
       { class: "tfteach-graph tfteach-growth", "data-lm-suppress-shortcuts": "true" },
+      this.#tracks.root,
       bar,
       body,
       this.#live,
@@ -341,11 +386,16 @@ class GrowthView {
     this.#root.addEventListener("keydown", (event) => this.#key(event));
     this.#cleanup.add(
       onChange(traits, ["_batches"], () => this.#takeBatches()),
+      onChange(traits, ["_lives"], () => {
+        this.#takeLives();
+        this.#remake();
+      }),
       () => this.#root.remove(),
       ...this.#panes.map((pane) => () => pane.destroy()),
     );
     this.#cleanup.onResize(this.#root, () => this.#resized());
     this.#takeBatches();
+    this.#takeLives();
     this.#remake();
     this.#level();
   }
@@ -363,15 +413,24 @@ class GrowthView {
     if (this.#batches > before) this.#remake();
   }
 
+  #takeLives(): void {
+    const lives = this.#traits.get("_lives");
+    for (const [i, pane] of this.#panes.entries()) pane.join(lives[i] ?? null);
+    this.#tracks.show(
+      lives,
+      this.#panes.map(({ data }) => data.title),
+    );
+  }
+
   #remake(): void {
-    this.#frames = makeFrames(this.#panes.map((pane) => pane.data));
+    this.#frames = makeFrames(this.#panes.map((pane) => pane.grown));
     this.#show(this.#at);
   }
 
   #scale(): MeterScale {
-    const ops = Math.max(1, ...this.#panes.map(({ data }) => lastOf(data)));
+    const ops = Math.max(1, ...this.#panes.map(({ grown }) => lastOf(grown)));
     const from = footOf(Math.min(...this.#panes.map(({ data }) => data.before)), ops);
-    return { runs: Math.max(1, ...this.#panes.map(({ data }) => runsOf(data))), ops, from };
+    return { runs: Math.max(1, ...this.#panes.map(({ grown }) => runsOf(grown))), ops, from };
   }
 
   // --- time ---
@@ -383,6 +442,7 @@ class GrowthView {
     const frame = this.#frames[index]!;
     const scale = this.#scale();
     for (const [i, pane] of this.#panes.entries()) pane.show(frame, i, this.#frames[index - 1], scale);
+    this.#tracks.mark(this.#at === null ? [] : this.#panes.map((pane) => pane.graph));
     this.#slider.max = `${last}`;
     this.#slider.value = `${index}`;
     const words = this.#panes.map(

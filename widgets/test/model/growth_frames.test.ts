@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 import type { Grown } from "../../src/model/growth_frames";
-import { corners, makeFrames, opsAtFirstRun, ranAt, runsOf, wayTo } from "../../src/model/growth_frames";
+import {
+  copyAt,
+  corners,
+  makeFrames,
+  opsAtFirstRun,
+  ranAt,
+  runsOf,
+  wayTo,
+  withCopies,
+} from "../../src/model/growth_frames";
 
 const normal: Grown = {
   before: 0,
@@ -78,4 +87,31 @@ test("the way and where it ran", () => {
   ]);
   expect(ranAt(lazy, 3)).toEqual(["In [2] line 4", "sess.run(tf.add(x, y))"]);
   expect(ranAt({ before: 0, rounds: [] }, 1)).toEqual(["", ""]);
+});
+
+test("graphs that the same lines built go on where the first one ended", () => {
+  const rounds = [{ stop: 3, runs: 2, bytes: 0, at: "In [1] line 9", text: "sess.run(y)" }];
+  const all = withCopies(normal, 4, [
+    [5, rounds],
+    [7, rounds],
+  ]);
+  expect(all.copies).toEqual([
+    { from: 0, number: 4 },
+    { from: 3, number: 5 },
+    { from: 6, number: 7 },
+  ]);
+  expect(runsOf(all)).toBe(7);
+  expect(all.rounds.map(({ stop }) => stop)).toEqual([3, 6, 9]);
+  expect(normal.rounds.length).toBe(1); // as it was
+  // the last op of a graph belongs to it, the next one to the next
+  expect([0, 1, 3, 4, 6, 7, 9].map((ops) => copyAt(all, ops))).toEqual([0, 0, 0, 1, 1, 2, 2]);
+  const frames = makeFrames([all]);
+  expect(frames.filter(({ ran }) => ran).map(({ ops }) => ops[0])).toEqual([3, 3, 3, 6, 6, 9, 9]);
+  expect(ranAt(all, 4)).toEqual(["In [1] line 9", "sess.run(y)"]);
+});
+
+test("a growth without copies is one graph", () => {
+  const alone = withCopies(lazy, 1, []);
+  expect([0, 3, 5].map((ops) => copyAt(alone, ops))).toEqual([0, 0, 0]);
+  expect(makeFrames([alone])).toEqual(makeFrames([lazy]));
 });
