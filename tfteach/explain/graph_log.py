@@ -20,7 +20,7 @@ from tfteach.explain.rebuilding import (
     judge_lives,
     text_of_lives,
 )
-from tfteach.framework.build import user_line
+from tfteach.framework.call_origin import user_line
 from tfteach.framework.graph import (
     Graph,
     GraphMade,
@@ -36,6 +36,7 @@ from tfteach.framework.graph import (
     observe_lifetimes,
 )
 from tfteach.framework.variable_cell import Cell
+from tfteach.ops.state.save_restore import RestoreV2
 
 __all__ = ["GraphLog", "watch_graphs"]
 
@@ -325,7 +326,7 @@ def restores(fetches: Sequence[Operation | Tensor]) -> bool:
     seen = set(found)
     while found and len(seen) < MOST_WALKED:
         op = found.pop()
-        if op.type == "RestoreV2":
+        if isinstance(op.spec, RestoreV2):
             return True
         for other in [*[t.op for t in op.inputs], *op.control_inputs]:
             if other not in seen:

@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import tfteach.engine.session.composite_tensors  # noqa: F401 - registers them
 from tfteach.engine.devices.devices import Device
@@ -28,7 +28,6 @@ from tfteach.engine.session.config import default_config
 from tfteach.engine.session.config_proto import Options, check_config
 from tfteach.engine.session.device_list import attributes_of
 from tfteach.engine.session.feeds import (
-    Converter,
     converter_for,
     flatten_feeds,
     parts,
@@ -38,6 +37,7 @@ from tfteach.engine.session.fetches import Element, Fetches, structure_key
 from tfteach.engine.session.lru import MAX_PROGRAMS, Recent
 from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
 from tfteach.engine.session.planner import AnyProgram, StepPlanner
+from tfteach.engine.session.resolved_run import Asked, Plan
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.framework import defaults
 from tfteach.framework.errors import CancelledError, InvalidArgumentError
@@ -52,24 +52,6 @@ from tfteach.framework.type_aliases import FeedDict
 
 made_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 _numbers = itertools.count(1)
-
-
-class Plan(NamedTuple):
-    """A resolved combination of fetches and feeds, with its program."""
-
-    program: AnyProgram
-    converters: tuple[Converter, ...]
-    result: Callable[[Sequence[Any]], Any]  # from the fetched values
-    mutations: int
-
-
-class Asked(NamedTuple):
-    """The fetches and feeds of a run, flattened."""
-
-    fetches: Fetches
-    fed: tuple[Tensor, ...]
-    converters: tuple[Converter, ...]
-    arrays: list[Any]
 
 
 class BaseSession:
