@@ -114,6 +114,16 @@ def test_runs_that_failed_or_were_refused(shell: Any, capsys: Any) -> None:  # n
     )
 
 
+def test_a_graph_without_ops_and_feeds_that_are_none(shell: Any) -> None:  # noqa: F811
+    run(shell, "%%run\ntf.Session(graph=tf.Graph()).run('x')")
+    text = shell.shown[-1]["text/plain"]
+    assert text.startswith("x: refused\n  RuntimeError: The Session graph is empty.")
+    assert text.endswith("\n0 ops")
+    run(shell, f"{BUILD}\nsess.run(x, {{x: 1.0}})")
+    run(shell, "%%run\nsess.run(x, 3)")
+    assert "TypeError: input must be a dictionary" in shell.shown[-1]["text/plain"]
+
+
 def test_the_first_run_that_began_is_shown(graph: tf.Graph) -> None:
     with tf.Session(graph=graph) as session, watch_runs() as seen:
         with pytest.raises(ValueError, match="nowhere"):

@@ -25,7 +25,7 @@ from tfteach.framework.observers import RunRefused, observe_refusals
 
 __all__ = ["Run", "Runs", "watch_runs"]
 
-LONGEST_ERROR = 200
+LONGEST_ERROR = 240
 LONGEST_NAME = 60
 
 
@@ -197,7 +197,7 @@ def error_line(error: BaseException) -> str:
     """The class and the first line of an exception."""
     text = error.args[0] if isinstance(error, KeyError) and error.args else error
     first = str(getattr(error, "message", text)).strip().partition("\n")[0]
-    return f"{type(error).__name__}: {first}"[:LONGEST_ERROR]
+    return _clipped(f"{type(error).__name__}: {first}", LONGEST_ERROR)
 
 
 def words_of(fetches: Any) -> tuple[str, ...]:
@@ -211,8 +211,11 @@ def words_of(fetches: Any) -> tuple[str, ...]:
 
 def _word_of(leaf: Any) -> str:
     name = leaf if isinstance(leaf, str) else getattr(leaf, "name", None)
-    text = name if isinstance(name, str) else repr(leaf)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 3]}..."
+    return _clipped(name if isinstance(name, str) else repr(leaf), LONGEST_NAME)
+
+
+def _clipped(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
 @contextmanager

@@ -94,6 +94,7 @@ CASES: list[tuple[Any, Any, type, str]] = [
     ("u:0", {"u:0": 2**24 + 1}, TypeError,
      "Type of feed value 16777217 with type <class 'int'> is not compatible"),
     ("y:0", [1.0, 2.0], TypeError, "input must be a dictionary"),
+    ("i:0", 3, TypeError, "input must be a dictionary"),
 ]  # fmt: skip
 
 

@@ -171,7 +171,10 @@ class BaseSession:
             return self._run_checked(fetches, feed_dict, options, run_metadata)
         kind = type(fetches)
         key = (kind, *fetches) if kind is list or kind is tuple else fetches
-        fed_keys = () if feed_dict is None else tuple(feed_dict)
+        try:
+            fed_keys = () if feed_dict is None else tuple(feed_dict)
+        except TypeError:  # no dict
+            return self._run_checked(fetches, feed_dict, options, run_metadata)
         try:
             plan = self._ready.get((key, fed_keys))
         except TypeError:  # the structure is not hashable
