@@ -18,6 +18,7 @@ from playwright.sync_api import Locator, sync_playwright
 
 from tests.browser import test_optimizing_view as optimizing
 from tests.browser import test_placement_view as placement
+from tests.browser import test_rebuilt_graphs as rebuilt
 from tests.browser import test_rows_view as rows
 from tests.browser import test_sessions_view as sessions
 from tests.browser import test_step_view as step
@@ -217,6 +218,10 @@ NOTEBOOKS = {
     "growth": Notebook(
         (SETUP, LAZY, "tfj.GrowthView(normal=normal, lazy=lazy)"),
         (Picture("growth_view", 2, ".tfteach-growth", as_it_is),),
+    ),
+    "rebuilt": Notebook(
+        (SETUP, rebuilt.PREDICT, rebuilt.KEPT),
+        (Picture("growth_rebuilt", 2, ".tfteach-growth", as_it_is),),
     ),
     "placement": Notebook(
         (placement.SETUP, placement.TOWERS, placement.VIEW, placement.RUN),
