@@ -103,17 +103,6 @@ def required() -> set[str]:
     return set(filter(None, os.environ.get("TFTEACH_REQUIRE", "").split(",")))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Compiled loops are kept in a folder of the tests' own."""
-    from tfteach.framework import numba_loops
-
-    folder = tmp_path_factory.mktemp("loops")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numba_loops, "cache_folder", lambda: folder)
-        yield
-
-
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """SIGINT interrupts; a shell has it ignored in what it runs in the background."""

@@ -11,7 +11,7 @@ import tfteach as tf
 from tfteach.engine.devices import devices
 from tfteach.engine.fusion import fuse_small
 from tfteach.engine.fusion.fuse_small import ChainKernel
-from tfteach.framework import numba_loops
+from tfteach.framework.loops import compiled_loops
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def no_cards(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[ChainKernel]:
     """Chains are compiled at their first call; the list fills with those that were."""
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     found: list[ChainKernel] = []
     inner = ChainKernel._around
 
@@ -40,13 +40,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[ChainKernel]:
         found.append(self)
         return inner(self, loop)
 
-    def loop_of(*args: Any) -> Any:
-        numba_loops.loop_of(*args)
-        for future in list(numba_loops._loops.values()):
-            future.exception(60)
-        return numba_loops.loop_of(*args)
-
     monkeypatch.setattr(ChainKernel, "_around", around)
     monkeypatch.setattr(fuse_small, "CALLS_TO_COMPILE", 1)
-    monkeypatch.setattr("tfteach.engine.fusion.numba_chains.loop_of", loop_of)
+    monkeypatch.setattr(compiled_loops, "MIN_WORK", 0)
     return found

@@ -1,7 +1,6 @@
 """Which processors functions are compiled for, and loops under construction."""
 
 import ctypes
-import importlib.util
 import logging
 
 import numpy as np
@@ -13,7 +12,7 @@ binding = pytest.importorskip("llvmlite.binding")
 
 
 def test_without_llvmlite_nothing_is_compiled(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(machine_code, "is_installed", lambda: False)
     assert machine_code.vectors.__wrapped__() is None
 
 

@@ -22,7 +22,7 @@ __all__ = ["Status", "status"]
 
 # module -> (purpose, how to install it)
 EXTRAS = {
-    "numba": ("chains of arithmetic as machine code", "pip install tfteach[fast]"),
+    "llvmlite": ("chains of arithmetic as machine code", "pip install tfteach[fast]"),
     "cupy": ("NVIDIA GPUs", "pip install tfteach[gpu]"),
     "graphviz": ("still pictures", "pip install tfteach[jupyter]"),
     "pygraphviz": ("still pictures without `dot`", "pip install tfteach[jupyter]"),

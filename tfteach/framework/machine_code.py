@@ -2,10 +2,10 @@
 
     pip install tfteach[fast]
 
-For inner loops that must keep their sums in registers, which Numba's compiler does not
-arrange.  A function takes about 20 ms to compile.  Callers wait for it, unlike for
-Numba's loops (numba_loops.py): these kernels round differently than NumPy's, and a
-result must not depend on the moment at which a compilation ends.
+For inner loops that must keep their sums in registers, and for loops that Python's
+source describes (loops/).  A function takes about 20 ms to compile.  Callers wait for
+it: BLAS's threads would contend with a compiler in the background for the cores, and a
+result must not depend on the moment at which it ends.
 """
 
 from __future__ import annotations
@@ -34,20 +34,35 @@ _engines: list[Any] = []  # own the compiled functions
 
 
 @functools.cache
+def _native_target() -> Any:
+    """LLVM's description of this machine, for which it can compile from now on."""
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding.Target.from_default_triple()
+
+
+@functools.cache
+def is_installed() -> bool:
+    """Whether LLVM can be imported."""
+    return importlib.util.find_spec("llvmlite") is not None
+
+
+@functools.cache
 def vectors() -> Vectors | None:
     """The vectors of this processor; None if nothing can be compiled for it.
 
     It must be able to multiply and add in one instruction.
     """
-    if importlib.util.find_spec("llvmlite") is None:
+    if not is_installed():
         return None
     try:
         from llvmlite import binding
 
         name = binding.get_default_triple().partition("-")[0]
         features = binding.get_host_cpu_features()
-        binding.initialize_native_target()
-        binding.initialize_native_asmprinter()
+        _native_target()
     except Exception as error:
         logging.getLogger("tfteach").warning("llvmlite cannot be used: %s", error)
         return None
@@ -76,18 +91,40 @@ def compiled(
     module = ir.Module()
     module.triple = binding.get_process_triple()
     function = emit(module)
+    address = compiled_address(str(module), function.name)
+    return ctypes.CFUNCTYPE(None, *arguments)(address)
+
+
+def compiled_address(source: str, name: str, optimizes: bool = False) -> int:
+    """Compile a module for this processor.
+
+    Args:
+      source: in LLVM's language.
+      name: of one of its functions.
+      optimizes: whether to optimize the module first, and vectorize its loops.
+
+    Returns:
+      The address of that function, which is valid until the process ends.
+    """
+    from llvmlite import binding
+
     with _lock:
-        target = binding.Target.from_default_triple().create_target_machine(
+        target = _native_target().create_target_machine(
             cpu=binding.get_host_cpu_name(),
             features=binding.get_host_cpu_features().flatten(),
         )
-        code = binding.parse_assembly(str(module))
+        code = binding.parse_assembly(source)
         code.verify()
+        if optimizes:
+            options = binding.create_pipeline_tuning_options(speed_level=3)
+            options.loop_vectorization = True
+            builder = binding.create_pass_builder(target, options)
+            builder.getModulePassManager().run(code, builder)
         engine = binding.create_mcjit_compiler(code, target)
         engine.finalize_object()
         _engines.append(engine)
-        address = engine.get_function_address(function.name)
-    return ctypes.CFUNCTYPE(None, *arguments)(address)
+        address: int = engine.get_function_address(name)
+        return address
 
 
 class CountedLoop:

@@ -11,9 +11,9 @@ import tfteach as tf
 from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.engine.fusion import fuse_small
 from tfteach.engine.fusion.fuse_small import ChainKernel, form_of
-from tfteach.framework import numba_loops
+from tfteach.framework.loops import compiled_loops
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 
 def unoptimized() -> tf.ConfigProto:
@@ -166,47 +166,18 @@ def test_training_gives_the_same_numbers(compiled: list[ChainKernel]) -> None:
     assert compiled
 
 
-def test_chains_called_seldom_are_not_compiled() -> None:
+def test_chains_called_seldom_are_not_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiled_loops, "MIN_WORK", 0)
     x = tf.Variable(numbers(30, 40))
     y = (x * 3 + x) / 17 - x
-    before = set(numba_loops._loops)
+    before = set(compiled_loops._loops)
     with tf.Session() as session:
         session.run(x.initializer)
         for _ in range(fuse_small.CALLS_TO_COMPILE - 1):
             session.run(y)
-        assert set(numba_loops._loops) == before
+        assert set(compiled_loops._loops) == before
         for _ in range(HOT_AFTER_RUNS + fuse_small.CALLS_TO_COMPILE):
             session.run(y)
-        assert len(set(numba_loops._loops) - before) == 1
-
-
-def test_what_is_compiled_is_kept_on_disk(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(numba_loops, "cache_folder", lambda: tmp_path / "loops")
-    source = "def loop(a, r):\n for i in range(r.size):\n  r[i] = a[i] * float32(3)"
-    f32 = np.dtype(np.float32)
-    parameters = [
-        numba_loops.Parameter(f32), numba_loops.Parameter(f32, is_written=True)
-    ]  # fmt: skip
-    for _ in range(2):
-        loop = numba_loops._compile(source, parameters)
-        result = np.empty(5, np.float32)
-        loop(np.arange(5, dtype=np.float32), result)
-        assert result.tolist() == [0, 3, 6, 9, 12]
-        with pytest.raises(TypeError):
-            loop(np.arange(5.0), result)
-    assert loop.stats.cache_hits  # type: ignore[attr-defined]
-
-
-def test_without_a_folder_loops_are_compiled_each_time(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setattr(numba_loops, "cache_folder", lambda: tmp_path / "file" / "x")
-    f32 = np.dtype(np.float32)
-    source = "def loop(r):\n for i in range(r.size):\n  r[i] = float32(1)"
-    loop = numba_loops._compile(source, [numba_loops.Parameter(f32, 1, True)])
-    result = np.empty(3, np.float32)
-    loop(result)
-    assert result.tolist() == [1, 1, 1]
+        assert len(set(compiled_loops._loops) - before) == 1

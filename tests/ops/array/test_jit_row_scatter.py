@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.framework import numba_loops
+from tfteach.framework.loops import compiled_loops
 from tfteach.ops.array import jit_row_scatter, segment_kernels
 from tfteach.ops.array.gather import check_indices
 from tfteach.ops.array.unique import _unique
@@ -29,29 +29,21 @@ IDS = [4, 0, 4, 2, 4, 0, 4, 4, 4, 4, 4, 4, 1]
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit_row_scatter, "_ready", {})
-    monkeypatch.setattr(jit_row_scatter, "_seen", {})
 
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was done by loops, which are there at once."""
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     used: list[str] = []
-    inner_loop, inner_change = jit_row_scatter._loop, jit_row_scatter.change_rows
-
-    def loop(*args: Any) -> Any:
-        inner_loop(*args)
-        for future in numba_loops._loops.values():
-            future.exception(60)
-        return inner_loop(*args)
+    inner_change = jit_row_scatter.change_rows
 
     def change(how: str, *args: Any) -> bool:
         is_done = inner_change(how, *args)
         used.extend([how] * is_done)
         return is_done
 
-    monkeypatch.setattr(jit_row_scatter, "MIN_ELEMENTS", 0)
-    monkeypatch.setattr(jit_row_scatter, "_loop", loop)
+    monkeypatch.setattr(compiled_loops, "MIN_WORK", 0)
     for module in segment_kernels, scatter_ops:
         monkeypatch.setattr(module, "change_rows", change)
     return used
@@ -134,18 +126,6 @@ def test_in_a_session(compiled: list[str]) -> None:
         assert session.run(rest, {ids: [3, 1]})[:, 2].tolist() == [1, -0.5, 1, 0.5]
     assert before.tolist() == [[1, 1, 1]] * 4  # what was fetched is left alone
     assert compiled == ["subtract", "multiply"]
-
-
-def test_compiled_only_from_some_elements_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(jit_row_scatter, "MIN_ELEMENTS", 40)
-    monkeypatch.setattr(jit_row_scatter, "is_installed", lambda: True)
-    monkeypatch.setattr(jit_row_scatter, "loop_of", lambda *args: asked.append(args))
-    target = np.zeros((5, 12), np.float32)
-    for calls in (0, 0, 0, 1):  # 12 elements, 24, 36, 48
-        scatter_ops.update_rows(np, "add", target, np.array([1]), np.ones((1, 12), "f"))
-        assert len(asked) == calls
-    assert target[1].tolist() == [4.0] * 12
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

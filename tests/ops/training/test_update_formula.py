@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tfteach.framework.loops import compiled_loops
+from tfteach.ops.training import update_formula
 from tfteach.ops.training.update_formula import UpdateFormula
 
 
@@ -64,10 +66,34 @@ def test_new_values_leave_the_variables_and_updates_change_them() -> None:
     assert grad.tolist() == [3.0, 1.0]
 
 
-def test_constants_have_the_arrays_type_in_a_loop() -> None:
-    text = "var = maximum(var, 0) / (2 + lr * grad)"
-    source = UpdateFormula(text, ("var",), ("lr",))._loop_source("float32", False)
-    assert "maximum(var, float32(0)) / (float32(2) + lr * grad)" in source
+def test_a_loop_computes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("llvmlite")
+    monkeypatch.setattr(compiled_loops, "MIN_WORK", 0)
+    text = "var = maximum(var, 0) / (2 + lr * grad) + 0.1"
+    formula = UpdateFormula(text, ("var",), ("lr",))
+    for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
+        var = np.linspace(-1, 2, 12, dtype=dtype)
+        (wanted,) = formula.functions(np).new_values(var, var, dtype.type(0.3))
+        found = formula.loop(dtype, [0.3], var.size)
+        by_rows = formula.loop(dtype, [0.3], var.size, by_rows=True)
+        assert found is not None
+        assert by_rows is not None
+        flat, rows = var.copy(), var.copy().reshape(4, 3)
+        found[0](flat, var, *found[1])
+        grad = var.reshape(4, 3)[[3, 1]]
+        by_rows[0](rows, np.array([3, 1]), grad, *by_rows[1])
+        np.testing.assert_array_equal(flat, wanted)
+        np.testing.assert_array_equal(rows[[1, 3]], wanted.reshape(4, 3)[[1, 3]])
+        np.testing.assert_array_equal(rows[[0, 2]], var.reshape(4, 3)[[0, 2]])
+
+
+def test_a_loops_work_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(update_formula, "is_installed", lambda: True)
+    monkeypatch.setattr(update_formula, "loop_of", lambda *args: asked.append(args[2]))
+    formula = UpdateFormula("m += grad * lr\nvar -= sqrt(m)", ("var", "m"), ("lr",))
+    assert formula.loop(np.dtype(np.float32), [0.3], 1000) is None
+    assert asked == [4 * (1000 + compiled_loops.CALL)]
 
 
 @pytest.mark.parametrize("text", ["del var", "var[0] = grad", "var = other = grad"])

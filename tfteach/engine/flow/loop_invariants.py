@@ -26,7 +26,7 @@ from tfteach.engine.execute.code_blocks import (
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.fusion.fuse_small import compile_chains
 from tfteach.engine.plan.step import kernel_of
-from tfteach.framework.numba_loops import is_installed
+from tfteach.framework.machine_code import is_installed
 from tfteach.framework.shape import Shape, is_full
 
 

@@ -17,12 +17,12 @@ import numpy as np
 
 from tfteach.engine.execute.instruction import Chain, Instruction
 from tfteach.engine.execute.kernel_errors import raise_blaming
-from tfteach.engine.fusion.numba_chains import Form, MachineCode
+from tfteach.engine.fusion.compiled_chains import Form, MachineCode
 from tfteach.engine.plan.step import writes
 from tfteach.framework import large_array_pool
 from tfteach.framework import shape as shapes
 from tfteach.framework.codegen import GeneratedFunction, SourceWriter
-from tfteach.framework.numba_loops import Loop
+from tfteach.framework.loops.compile_loop import Loop
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share, thread_count
 
@@ -210,7 +210,7 @@ class FusedKernel:
             return None
         is_flat, pieces_of = blocks
         forms: list[Form] = ["whole" if whole else "number" for whole in is_whole]
-        loop = self._machine_code.loop(forms) if is_flat else None
+        loop = self._machine_code.loop(forms, math.prod(shape)) if is_flat else None
         if loop is not None:
             results = [
                 large_array_pool.empty(shape, dtype)

@@ -1,7 +1,7 @@
 """Chains of element-wise ops over arrays of known shapes, compiled to machine code.
 
 Each op of a chain costs NumPy one call and one pass over memory; a compiled chain costs
-one of each (framework/numba_loops.py; see fuse_large.py for large arrays).  Until it is
+one of each (framework/loops/; see fuse_large.py for large arrays).  Until it is
 compiled, and if arrays have unexpected shapes or types, the ops run one by one.
 """
 
@@ -14,17 +14,18 @@ import numpy as np
 
 from tfteach.engine.execute.instruction import Chain, Instruction
 from tfteach.engine.execute.kernel_errors import raise_blaming
+from tfteach.engine.fusion.compiled_chains import Form, MachineCode, float_type
 from tfteach.engine.fusion.fuse_large import Fuser, fuse
-from tfteach.engine.fusion.numba_chains import Form, MachineCode, float_type
 from tfteach.framework import large_array_pool
 from tfteach.framework import shape as shapes
 from tfteach.framework.codegen import GeneratedFunction, SourceWriter
-from tfteach.framework.numba_loops import Loop, is_installed
+from tfteach.framework.loops.compile_loop import Loop
+from tfteach.framework.machine_code import is_installed
 from tfteach.framework.shape import Shape, size_of
 
 # Elements from which a compiled call, of half a microsecond, is worth it.
 MIN_ELEMENTS = 512
-# Calls after which a chain is worth the compiler's fifth of a second.
+# Calls after which a chain is worth 20 ms of compiling.
 CALLS_TO_COMPILE = 12
 
 ShapeOf = Callable[[int], Shape]
@@ -59,7 +60,7 @@ def fuse_chains(
     keep: set[int],
     new_register: NewRegister,
 ) -> list[Instruction]:
-    """Chains on large arrays in one pass over memory, then those that Numba compiles.
+    """Chains on large arrays in one pass over memory, then those that LLVM compiles.
 
     The arguments are those of `compile_chains`.
     """
@@ -195,7 +196,7 @@ class ChainKernel:
             if self._calls < CALLS_TO_COMPILE:
                 return self._one_by_one(*arrays)
             forms = [form for form, _ in self._arguments]
-            loop = self._machine_code.loop(forms)
+            loop = self._machine_code.loop(forms, size_of(self._shape) or 0)
             if loop is None:
                 return self._one_by_one(*arrays)
             self._generated = self._around(loop)

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from tfteach.framework.numba_loops import FLOATS, Loop, Parameter, is_installed, loop_of
+from tfteach.framework.loops.compile_loop import Loop
+from tfteach.framework.loops.compiled_loops import CALL, loop_of
+from tfteach.framework.loops.language import FLOATS, Parameter
+from tfteach.framework.machine_code import is_installed
 
-# The number of elements after which compiling, which occupies a core, pays off.
-MIN_ELEMENTS = 1 << 18
+_ELEMENT = 8  # what an element of a row costs NumPy (compiled_loops.MIN_WORK)
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 _SORTING = 16  # NumPy's cost of sorting a number, in elements of rows
 _NUMBERS = np.dtype(np.int64)
 
-_seen: dict[tuple[str, Any], int] = {}  # elements processed so far
 _ready: dict[tuple[str, Any], Loop] = {}
 
 
@@ -30,15 +31,14 @@ def _loop(
     size: int,
     written: Callable[[str, np.dtype[Any]], tuple[str, list[Parameter]]],
 ) -> Loop | None:
-    """The loop, if enough elements were processed and it is compiled."""
+    """The loop, if it is compiled."""
     key = name, dtype
     found = _ready.get(key)
     if found is not None:
         return found
-    _seen[key] = seen = _seen.get(key, 0) + size
-    if seen < MIN_ELEMENTS or not is_installed():
+    if not is_installed():
         return None
-    found = loop_of(*written(name, dtype))
+    found = loop_of(*written(name, dtype), _ELEMENT * (size + CALL))
     if found is not None:
         _ready[key] = found
     return found

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework.card_kernels import with_card_kernel
-from tfteach.framework.numba_loops import FLOATS
+from tfteach.framework.loops.language import FLOATS
 from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.array.jit_row_scatter import change_rows
 from tfteach.ops.array.row_access import put_rows, take_rows

@@ -5,7 +5,7 @@
 
 From it are generated a function that returns new values, for small variables; one that
 updates large ones in place, with temporary arrays that it reuses; and a loop over the
-elements, which Numba compiles.  All compute the same operations in the same order.
+elements, which LLVM compiles.  All compute the same operations in the same order.
 What depends on scalar inputs only is computed once per update.
 """
 
@@ -20,7 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.framework.codegen import GeneratedFunction, SourceWriter
-from tfteach.framework.numba_loops import FLOATS, Loop, Parameter, is_installed, loop_of
+from tfteach.framework.loops.compile_loop import Loop
+from tfteach.framework.loops.compiled_loops import CALL, loop_of
+from tfteach.framework.loops.language import FLOATS, Parameter
+from tfteach.framework.machine_code import is_installed
 from tfteach.framework.type_aliases import ArrayModule
 
 _OPERATORS: dict[type[ast.AST], str] = {
@@ -88,8 +91,11 @@ class UpdateFormula:
         used = [n for _, value in self._assignments for n in _names(value)]
         self._numbers = [name for name in dict.fromkeys(used) if name in self._known]
         self._functions: dict[Any, Functions] = {}
-        self._sources: dict[tuple[str, bool], str] = {}
+        self._sources: dict[bool, str] = {}
         self.generated: list[GeneratedFunction[None]] = []
+        nodes = (node for _, value in self._assignments for node in ast.walk(value))
+        kinds = ast.BinOp | ast.UnaryOp | ast.Call
+        self._operations = sum(isinstance(node, kinds) for node in nodes)
         self._is_compiled = not any(map(_is_inexact, self._assignments))
         in_place = _InPlaceWriter(cells, self._numbers)
         for target, value in self._assignments:
@@ -129,13 +135,18 @@ class UpdateFormula:
         return writer
 
     def loop(
-        self, dtype: np.dtype[Any], numbers: Sequence[Any], by_rows: bool = False
+        self,
+        dtype: np.dtype[Any],
+        numbers: Sequence[Any],
+        size: int,
+        by_rows: bool = False,
     ) -> tuple[Loop, list[Any]] | None:
         """The formula as a loop over flat arrays, once it is compiled.
 
         Args:
           dtype: of the arrays.
           numbers: the result of `Functions.numbers`.
+          size: of the gradient.
           by_rows: whether the arrays are matrices and the gradient has some of the
               rows.
 
@@ -145,41 +156,39 @@ class UpdateFormula:
         """
         if not is_installed() or dtype not in FLOATS or not self._is_compiled:
             return None
-        key = dtype.name, by_rows
-        if key not in self._sources:
-            self._sources[key] = self._loop_source(*key)
+        if by_rows not in self._sources:
+            self._sources[by_rows] = self._loop_source(by_rows)
         rank = 2 if by_rows else 1
         parameters = [Parameter(dtype, rank, is_written=True)] * len(self._cells)
         parameters += [Parameter(np.dtype(np.int64))] * by_rows
         parameters += [Parameter(dtype, rank)]
         parameters += [Parameter(dtype, 0)] * len(numbers)
-        loop = loop_of(self._sources[key], parameters)
+        work = self._operations * (size + CALL)
+        loop = loop_of(self._sources[by_rows], parameters, work)
         return None if loop is None else (loop, [dtype.type(n) for n in numbers])
 
-    def _loop_source(self, number: str, by_rows: bool) -> str:
+    def _loop_source(self, by_rows: bool) -> str:
         arrays = [f"all_{name}" for name in self._cells]
         parameters = [*arrays, *["ids"] * by_rows, "all_grad", *self._numbers]
         writer = SourceWriter[None]("loop", parameters)
 
-        def write_element(grad: str) -> None:
+        def write_element(at: str, grad: str) -> None:
             writer.line(f"grad = all_grad[{grad}]")
             for name in self._cells:
-                writer.line(f"{name} = all_{name}[at]")
+                writer.line(f"{name} = all_{name}[{at}]")
             for target, value in self._assignments:
-                typed = _Typed(number).visit(ast.parse(ast.unparse(value)))
-                writer.line(f"{target} = {ast.unparse(typed)}")
+                writer.line(f"{target} = {ast.unparse(value)}")
             for name in self._cells:
-                writer.line(f"all_{name}[at] = {name}")
+                writer.line(f"all_{name}[{at}] = {name}")
 
         if by_rows:
             with writer.block("for i in range(ids.size):"):
                 writer.line("row = ids[i]")
                 with writer.block("for j in range(all_grad.shape[1]):"):
-                    writer.line("at = row, j")
-                    write_element("i, j")
+                    write_element("row, j", "i, j")
         else:
-            with writer.block("for at in range(all_grad.size):"):
-                write_element("at")
+            with writer.block("for i in range(all_grad.size):"):
+                write_element("i", "i")
         return writer.source
 
     # ---- scalar expressions, and liveness of names
@@ -234,16 +243,6 @@ def _names(value: ast.expr) -> list[str]:
     nodes = ast.walk(value)
     found = [node.id for node in nodes if isinstance(node, ast.Name)]
     return [name for name in found if name not in _FUNCTIONS]
-
-
-class _Typed(ast.NodeTransformer):
-    """Gives constants the type of the arrays, as NumPy does."""
-
-    def __init__(self, number: str) -> None:
-        self._number = number
-
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        return ast.Call(ast.Name(self._number), [node], [])
 
 
 class _InPlaceWriter:

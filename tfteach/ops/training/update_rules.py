@@ -17,7 +17,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.numba_loops import Loop
+from tfteach.framework.loops.compile_loop import Loop
 from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import cores, share
@@ -258,7 +258,7 @@ def _by_blocks(
     size = grad.size
     is_shared = size > _SHARED_BLOCK and cores() > 1
     block = _SHARED_BLOCK if is_shared else _BLOCK
-    compiled = formula.loop(grad.dtype, numbers)
+    compiled = formula.loop(grad.dtype, numbers, size)
     if compiled is not None and all(array.dtype == grad.dtype for array in flat):
         loop, typed = compiled
         share(
@@ -345,7 +345,7 @@ def _update_compiled(
     numbers: Sequence[Any],
 ) -> bool:
     """Update many rows by a compiled loop; returns False if there is none."""
-    compiled = formula.loop(grad.dtype, numbers, by_rows=True)
+    compiled = formula.loop(grad.dtype, numbers, grad.size, by_rows=True)
     if compiled is None or any(array.dtype != grad.dtype for array in state):
         return False
     loop, typed = compiled

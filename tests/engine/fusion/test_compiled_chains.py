@@ -1,4 +1,4 @@
-"""Chains as machine code: NumPy's numbers, bit for bit, and never a wait for them."""
+"""Chains as machine code: NumPy's numbers, bit for bit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 
 import tfteach as tf
 from tfteach.engine.fusion import fuse_large
-from tfteach.engine.fusion.numba_chains import MachineCode
-from tfteach.framework import numba_loops, variable_cell
+from tfteach.engine.fusion.compiled_chains import MachineCode
+from tfteach.framework import variable_cell
+from tfteach.framework.loops import compiled_loops
 from tfteach.lib.training import optimizer
 from tfteach.ops.training import update_formula, update_rules
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 
 @pytest.fixture(autouse=True)
@@ -27,20 +28,17 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numba_loops, "_loops", {})
+    monkeypatch.setattr(compiled_loops, "_loops", {})
+    monkeypatch.setattr(compiled_loops, "MIN_WORK", 0)
 
 
-def values(fetches: Any, feeds: Any, waits: bool) -> tuple[Any, int]:
+def values(fetches: Any, feeds: Any) -> tuple[Any, int]:
     """What a session gives, and how many loops were ready for it."""
     found: list[MachineCode] = []
     inner = MachineCode.loop
 
     def loop(self: MachineCode, *args: Any) -> Any:
         result = inner(self, *args)
-        if waits and result is None:
-            for future in numba_loops._loops.values():
-                future.exception(60)
-            result = inner(self, *args)
         if result is not None:
             found.append(self)
         return result
@@ -59,7 +57,7 @@ def test_numbers_are_numpys(dtype: Any) -> None:
     fed_x, fed_y = rng.randn(2, 1000).astype(dtype)
     fed_x[:5], fed_y[3:8] = np.nan, [0, np.inf, -np.inf, np.nan, -0.0]
     feeds = {x: fed_x, y: fed_y, c: dtype(0.3)}
-    compiled, loops = values([z, z * c], feeds, waits=True)
+    compiled, loops = values([z, z * c], feeds)
     assert loops == 1
     plain = tf.ConfigProto()
     plain.graph_options.optimizer_options.opt_level = -1
@@ -81,47 +79,35 @@ def test_numbers_are_numpys(dtype: Any) -> None:
 def test_other_chains_stay_with_numpy(build: Any) -> None:
     x = tf.placeholder(tf.float32, [None])
     fed = np.linspace(-2, 2, 1000, dtype=np.float32)
-    found, loops = values(build(x), {x: fed}, waits=True)
+    found, loops = values(build(x), {x: fed})
     assert loops == 0
     assert found.shape == (1000,)
-
-
-def test_nobody_waits_for_the_compiler() -> None:
-    x = tf.placeholder(tf.float32, [None])
-    y = (x + 1.0) * x - x
-    _, loops = values(y, {x: np.ones(1000)}, waits=False)
-    assert loops == 0
-    assert len(numba_loops._loops) == 1
-    [future] = numba_loops._loops.values()
-    assert callable(future.result(60))
 
 
 def test_a_compiler_that_fails_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    import numba
-
     def fails(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("no such machine")
 
-    monkeypatch.setattr(numba, "njit", fails)
+    monkeypatch.setattr(compiled_loops, "compile_loop", fails)
     x = tf.placeholder(tf.float32, [None])
     y = (x + 1.0) * x - x
     with caplog.at_level(logging.WARNING, "tfteach"):
-        found, loops = values(y, {x: np.ones(1000)}, waits=True)
+        found, loops = values(y, {x: np.ones(1000)})
     assert loops == 0
     np.testing.assert_array_equal(found, np.ones(1000))
     assert "no such machine" in caplog.text
 
 
-def test_without_numba_there_is_nothing_to_compile(
+def test_without_llvm_there_is_nothing_to_compile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from tfteach.engine.fusion import numba_chains as chains
+    from tfteach.engine.fusion import compiled_chains as chains
 
     monkeypatch.setattr(chains, "is_installed", lambda: False)
     x = tf.placeholder(tf.float32, [None])
-    found, loops = values((x + 1.0) * x - x, {x: np.ones(1000)}, waits=True)
+    found, loops = values((x + 1.0) * x - x, {x: np.ones(1000)})
     assert loops == 0
     np.testing.assert_array_equal(found, np.ones(1000))
 
@@ -160,8 +146,6 @@ def test_optimizers_move_as_with_numpy(
             session.run(tf.global_variables_initializer())
             for _ in range(3):
                 session.run(train)
-                for future in numba_loops._loops.values():
-                    future.exception(60)
             return session.run(tf.global_variables())
 
     inner = update_rules._run_loop
@@ -181,8 +165,8 @@ def test_rules_that_the_compiler_would_round_otherwise_have_no_loop(
     formula: str,
 ) -> None:
     rule = update_formula.UpdateFormula(formula, ("var",), ())
-    assert rule.loop(np.dtype(np.float32), []) is None
-    assert numba_loops._loops == {}
+    assert rule.loop(np.dtype(np.float32), [], 1) is None
+    assert compiled_loops._loops == {}
 
 
 ROWS = {
@@ -218,13 +202,11 @@ def test_rows_move_as_with_numpy(
             session.run(tf.global_variables_initializer())
             for _ in range(3):
                 session.run(train)
-                for future in numba_loops._loops.values():
-                    assert future.exception(60) is None
             return session.run(tf.global_variables())
 
     plain = trained(False)
-    assert numba_loops._loops == {}
+    assert compiled_loops._loops == {}
     compiled = trained(True)
-    assert len(numba_loops._loops) == 1
+    assert len(compiled_loops._loops) == 1
     for ours, theirs in zip(compiled, plain, strict=True):
         np.testing.assert_array_equal(ours, theirs)

@@ -1,11 +1,10 @@
-"""Chains of element-wise ops as one loop of machine code (framework/numba_loops.py).
+"""Chains of element-wise ops as one loop of machine code (framework/loops/).
 
 An op takes part if its `Op.scalar_expression` says how it computes one element.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -13,13 +12,14 @@ import numpy as np
 
 from tfteach.engine.execute.instruction import Chain, Instruction
 from tfteach.framework.codegen import SourceWriter
-from tfteach.framework.numba_loops import FLOATS, Loop, Parameter, is_installed, loop_of
+from tfteach.framework.loops.compile_loop import Loop
+from tfteach.framework.loops.compiled_loops import CALL, loop_of
+from tfteach.framework.loops.language import FLOATS, Parameter
+from tfteach.framework.machine_code import is_installed
 
 # Alignment of an argument with the results: element by element, one scalar, one
 # for each column (a bias), one for each row.
 Form = Literal["whole", "number", "row", "column"]
-
-_NUMBER = re.compile(r"\b\d+\b")
 
 
 class MachineCode:
@@ -40,8 +40,12 @@ class MachineCode:
         self._taken = [types[slot] for slot in chain.inputs]
         self.made = [types[slot] for slot in chain.outputs]
 
-    def loop(self, forms: Sequence[Form]) -> Loop | None:
+    def loop(self, forms: Sequence[Form], size: int) -> Loop | None:
         """The compiled chain for arguments of these forms, or None if not ready.
+
+        Args:
+          forms: of the arguments.
+          size: of each result.
 
         Returns:
           A function of flat arrays, of numbers, and of flat arrays for the results.
@@ -59,7 +63,7 @@ class MachineCode:
             for dtype, form in zip(self._taken, forms, strict=True)
         ]
         parameters += [Parameter(dtype, is_written=True) for dtype in self.made]
-        return loop_of(source, parameters)
+        return loop_of(source, parameters, len(self._chain.parts) * (size + CALL))
 
 
 def loop_source(chain: Chain, forms: Sequence[Form]) -> str | None:
@@ -71,8 +75,7 @@ def loop_source(chain: Chain, forms: Sequence[Form]) -> str | None:
       Its source; None if a part has none, or there is more than one type of floats.
     """
     parts, inputs, outputs = chain
-    number = float_type(parts)
-    if number is None or any(part.scalar is None for part in parts):
+    if float_type(parts) is None or any(part.scalar is None for part in parts):
         return None
     slots = dict.fromkeys((*inputs, *(part.outputs[0] for part in parts)))
     # Chains that compute the same have the same source, whatever their registers.
@@ -91,36 +94,32 @@ def loop_source(chain: Chain, forms: Sequence[Form]) -> str | None:
     for slot, name in by_form["number"]:
         writer.line(f"{slot} = {name}")
 
-    def write_element(array: str = "{}") -> None:
-        """One element of each result; `array` is a name's form inside the loop."""
+    def write_element(at: str) -> None:
+        """One element of each result."""
         for slot, name in by_form["whole"]:
-            writer.line(f"{slot} = {array.format(name)}[i]")
+            writer.line(f"{slot} = {name}[{at}]")
         for part in parts:
             assert part.scalar is not None
             value = part.scalar.format(*(names[slot] for slot in part.inputs))
-            value = _NUMBER.sub(lambda found: f"{number}({found.group()})", value)
             writer.line(f"{names[part.outputs[0]]} = {value}")
         for name, output in zip(made, outputs, strict=True):
-            writer.line(f"{array.format(name)}[i] = {names[output]}")
+            writer.line(f"{name}[{at}] = {names[output]}")
 
     if not by_form["row"] and not by_form["column"]:
         with writer.block("for i in range(r0.size):"):
-            write_element()
+            write_element("i")
         return writer.source
     if by_form["row"]:
         writer.line(f"n = {by_form['row'][0][1]}.size")
     else:
         writer.line(f"n = r0.size // {by_form['column'][0][1]}.size")
     with writer.block("for j in range(r0.size // n):"):
-        # Slices, as compilers vectorize only if it is plain that no index is negative.
-        for name in (*(name for _, name in by_form["whole"]), *made):
-            writer.line(f"p{name} = {name}[j * n : (j + 1) * n]")
         for slot, name in by_form["column"]:
             writer.line(f"{slot} = {name}[j]")
         with writer.block("for i in range(n):"):
             for slot, name in by_form["row"]:
                 writer.line(f"{slot} = {name}[i]")
-            write_element("p{}")
+            write_element("j * n + i")
     return writer.source
 
 

@@ -1,0 +1,1 @@
+"""Loops over arrays, written as Python functions, as machine code."""
