@@ -47,6 +47,7 @@ EXPLAIN = {
     "schedule": "In which order ops can run",
     "difference": "How two graphs differ",
     "status": "The state of this process",
+    "session_options": "The options of sessions side by side",
 }
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Examples")
 VIEWS = (

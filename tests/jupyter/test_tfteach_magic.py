@@ -104,3 +104,20 @@ def run_status(shell: Any) -> str:  # noqa: F811
     run(shell, "%tfteach")
     text: str = shell.shown[-1]["text/plain"]
     return text
+
+
+def test_options_of_sessions_stand_beside_each_other(shell: Any) -> None:  # noqa: F811
+    run(
+        shell,
+        "import tfteach as tf\nplain = tf.Session()\n"
+        "soft = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))",
+    )
+    run(shell, "%tfteach")
+    page, text = (shell.shown[-1][kind] for kind in ("text/html", "text/plain"))
+    soft = shell.user_ns["soft"].number
+    assert f">soft (session {soft})</th>" in page
+    assert "title='allow_soft_placement'>≠ allow_soft_placement</td>" in page
+    assert ">opt_level</td>" in page  # not marked: both are L1
+    assert f"soft (session {soft})" in text
+    for name in ("plain", "soft"):
+        shell.user_ns[name].close()

@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Mapping
 from importlib import metadata
 from importlib.machinery import ModuleSpec
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from tfteach.compat import finder
 from tfteach.engine.devices.devices import local_devices
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.session.session import open_sessions
+from tfteach.explain.session_options import SessionOptions, session_options
 from tfteach.framework import threads
 from tfteach.framework.defaults import get_default_graph, get_default_session
 
@@ -53,6 +55,7 @@ class Status(NamedTuple):
         effect.
       graph: a description of the default graph.
       sessions: (name, description) of each open session.
+      options: a `SessionOptions`: the options of these sessions side by side.
     """
 
     versions: tuple[tuple[str, str], ...]
@@ -63,6 +66,7 @@ class Status(NamedTuple):
     settings: tuple[tuple[str, str], ...]
     graph: str
     sessions: tuple[tuple[str, str], ...]
+    options: SessionOptions
 
     @property
     def sections(self) -> dict[str, list[tuple[str, str]]]:
@@ -90,11 +94,16 @@ class Status(NamedTuple):
             width = max(len(name) for name, _ in rows)
             for name, said in rows:
                 lines.append(f"  {f'{name:<{width}}  {said}' if width else said}")
+        if self.options.sessions:
+            lines += ["Session options", str(self.options)]
         return "\n".join(lines)
 
 
-def status() -> Status:
+def status(names: Mapping[int, str] | None = None) -> Status:
     """The state of this process.
+
+    Args:
+      names: number of a session -> its name; by default "session 1".
 
     Returns:
       A `Status`; `print` it.
@@ -112,7 +121,8 @@ def status() -> Status:
         tuple(_extra(name, *said) for name, said in EXTRAS.items()),
         tuple((name, os.environ[name]) for name in SETTINGS if name in os.environ),
         _graph(),
-        tuple(_sessions()),
+        tuple(_sessions(names or {})),
+        session_options(names=names),
     )
 
 
@@ -204,7 +214,7 @@ def _graph() -> str:
     return text + (", finalized" if graph.finalized else "")
 
 
-def _sessions() -> list[tuple[str, str]]:
+def _sessions(names: Mapping[int, str]) -> list[tuple[str, str]]:
     rows = []
     default = get_default_session()
     graph = get_default_graph()
@@ -217,5 +227,5 @@ def _sessions() -> list[tuple[str, str]]:
         said += ", soft placement" if options.allow_soft_placement else ""
         said += ", logs placements" if options.log_device_placement else ""
         said += "" if options.optimizes else ", nothing optimized"
-        rows.append((f"session {session.number}", said))
+        rows.append((names.get(session.number, f"session {session.number}"), said))
     return rows

@@ -10,9 +10,11 @@ from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.compat import finder
+from tfteach.explain.session_options import SessionOptions
 from tfteach.explain.status import Status, imported_tensorflow, status
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.names import sessions_in
 from tfteach.jupyter.magics.options import TEXT, magic_arguments, parsed
 
 STANDS_IN = (
@@ -58,9 +60,10 @@ class TfteachMagics(Magics):
     def tfteach(self, line: str) -> None:
         """Show versions, devices (also simulated GPUs), threads, extras and sessions.
 
-        In the configuration of IPython the switch is
-        `c.TfteachMagics.import_tensorflow = False`. A TensorFlow that is installed is
-        never replaced.
+        The options of all open sessions stand side by side, each with its effects;
+        rows in which sessions differ are marked. In the configuration of IPython the
+        switch is `c.TfteachMagics.import_tensorflow = False`. A TensorFlow that is
+        installed is never replaced.
 
         Examples:
 
@@ -73,11 +76,15 @@ class TfteachMagics(Magics):
         if args.about is not None:
             print(f"import tensorflow: {imported_tensorflow()}")
             return
-        found = status()
+        named = sessions_in(self.shell.user_ns)
+        found = status(
+            {s.number: f"{name} (session {s.number})" for name, s in named.items()}
+        )
         if args.text:
             print(found)
         else:
-            display.publish({"text/plain": str(found), "text/html": _table(found)})
+            page = _table(found) + _options_table(found.options)
+            display.publish({"text/plain": str(found), "text/html": page})
 
     def unload(self) -> None:
         """`import tensorflow` is as before `%load_ext`."""
@@ -110,3 +117,25 @@ def _table(found: Status) -> str:
             cells = (head, html.escape(name), html.escape(said))
             rows.append("<tr>" + "".join(f"<td {cell}>{c}</td>" for c in cells))
     return f"<table>{'</tr>'.join(rows)}</tr></table>"
+
+
+DIFFERS = "background:rgba(255,170,0,.2);font-weight:600;"
+
+
+def _options_table(options: SessionOptions) -> str:
+    """The options of sessions side by side, as HTML that suits light and dark pages."""
+    if not options.sessions:
+        return ""
+    cell = "text-align:left;padding:1px 14px 1px 6px;vertical-align:top;"
+    heads = ["Session options", *options.sessions]
+    lines = [f"<th style='{cell}'>{html.escape(head)}</th>" for head in heads]
+    rows = [f"<tr>{''.join(lines)}</tr>"]
+    for row in options.rows:
+        style = cell + (DIFFERS if row.differs else "")
+        indent = "" if row.field else "padding-left:26px;"
+        name = html.escape(("≠ " if row.differs else "") + row.name)
+        title = f" title='{html.escape(row.field)}'" if row.field else ""
+        cells = [f"<td style='{style}{indent}'{title}>{name}</td>"]
+        cells += [f"<td style='{style}'>{html.escape(v)}</td>" for v in row.values]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table>{''.join(rows)}</table>"
