@@ -210,6 +210,6 @@ def test_recorded_runs_know_what_was_folded() -> None:
     assert run.folded.is_whole
     assert "All 3 ops were computed once" in str(seen)
     assert str(run.why("y/x")) == (
-        "'y/x' runs: the fetch 'y' depends on it. It was computed once, when the run "
-        "was compiled: it is a constant.\n  y/x\n     y"
+        "'y/x' is needed: the fetch 'y' depends on it. It was computed once, when the "
+        "run was compiled: it is a constant.\n  y/x\n     y"
     )

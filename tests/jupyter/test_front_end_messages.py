@@ -27,10 +27,11 @@ def interfaces() -> dict[str, set[str]]:
     """Interface -> its fields, inherited ones included."""
     source = "".join(path.read_text() for path in sorted(KERNEL.glob("*_messages.ts")))
     found: dict[str, set[str]] = {}
-    pattern = r"^export interface (\w+Traits)(?: extends (\w+))? \{\n(.*?)^\}"
-    for name, base, body in re.findall(pattern, source, re.MULTILINE | re.DOTALL):
+    pattern = r"^export interface (\w+Traits)(?: extends ([\w, ]+))? \{\n(.*?)^\}"
+    for name, bases, body in re.findall(pattern, source, re.MULTILINE | re.DOTALL):
         found[name] = set(re.findall(r"^  (\w+):", body, re.MULTILINE))
-        found[name] |= found.get(base, set())
+        for base in bases.split(", "):
+            found[name] |= found.get(base, set())
     return found
 
 

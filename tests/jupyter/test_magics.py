@@ -227,9 +227,9 @@ def test_a_cell_that_ran_twice_leaves_no_doubt(shell: Any, capsys: Any) -> None:
     run(shell, f"{NET}\nsess = tf.Session(graph=net)")
     assert shell.user_ns["sess"].graph is not before.graph
     run(shell, "%why qlayer/out --fetch qtotal")
-    assert "'qlayer/out' runs" in capsys.readouterr().out
+    assert "'qlayer/out' is needed" in capsys.readouterr().out
     run(shell, "%why qlayer/out --fetch loss")  # the Python name says which
-    assert "'qlayer/out' runs" in capsys.readouterr().out
+    assert "'qlayer/out' is needed" in capsys.readouterr().out
 
 
 def test_a_fetch_that_the_cell_did_not_build(shell: Any, capsys: Any) -> None:

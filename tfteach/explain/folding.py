@@ -61,6 +61,11 @@ class Folded(NamedTuple):
         return changed or self.is_whole or any(self.constants.values())
 
     @property
+    def verb(self) -> str:
+        """ "run", or "needed" where not all ops that the run needs are run."""
+        return "needed" if self.is_notable else "run"
+
+    @property
     def left_out(self) -> dict[str, str]:
         """Op name -> reason, for every op that the run leaves out."""
         return {**self.dropped, **self.merged, **self.constants}
@@ -267,7 +272,7 @@ def session_of_graph(graph: Graph) -> Any:
     default = get_default_session()
     if default is not None and default.graph is graph:
         return default
-    found = [session for session in open_sessions() if session.graph is graph]
+    found = open_sessions(graph)
     return found[-1] if found else None
 
 

@@ -52,7 +52,9 @@ class Why(NamedTuple):
     def __str__(self) -> str:
         lines = [self.text]
         if self.folded:
-            lines[0] += f". {self.folded}"
+            name = repr(self.op.name)
+            text = self.text.replace(f"{name} runs", f"{name} is needed", 1)
+            lines = [f"{text}. {self.folded}"]
         if len(self.path) > 1:
             lines += [f"  {'   ' * i}{op.name}" for i, op in enumerate(self.path)]
         return "\n".join(lines)

@@ -74,7 +74,9 @@ class Run:
         if self.refused:
             return "refused"
         share = f"{len(self.needs().needed)} of {self.graph.version} ops"
-        return f"{share} needed, failed" if self.error else f"{share} run"
+        if self.error:
+            return f"{share} needed, failed"
+        return f"{share} {'run' if self.unfolded else self.folded.verb}"
 
     def needs(self) -> RunNeeds:
         """The ops that the run executes, as `explain_run` returns them."""

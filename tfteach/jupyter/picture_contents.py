@@ -47,6 +47,7 @@ class Still:
     paint: Callable[[Box], tuple[str, str, str] | None] | None = None
     edge_words: Callable[[list[tuple[int, int, int]]], str] | None = None
     values: Callable[[list[tuple[int, int, int]]], str] | None = None
+    verb = "run"
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ def second_line(still: Still, box: Box, kind: str) -> str:
     """The text below a box's name: its size, value, type or shape."""
     row = own_row(box, still.rows)
     if box.is_scope and still.needed is not None and kind != "op":
-        return f"{still.count_needed(box)} of {len(box.members)} run"
+        return f"{still.count_needed(box)} of {len(box.members)} {still.verb}"
     if kind == "variable" and row is not None:
         return _variable_text(row)
     if kind == "scope" or row is None:
@@ -181,7 +182,7 @@ def text_of(still: Still) -> str:
     head = plural(len(still.rows), "op")
     head += f" in {plural(scopes, 'scope')}" if scopes else ""
     if still.needed is not None:
-        head += f"; {len(still.needed)} of {len(still.rows)} run"
+        head += f"; {len(still.needed)} of {len(still.rows)} {still.verb}"
         head += f" for {', '.join(map(clip, sorted(still.fetched)))}"
         if still.fed:
             head += f" when {', '.join(map(clip, sorted(still.fed)))} is fed"

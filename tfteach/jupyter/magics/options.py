@@ -68,6 +68,12 @@ TEXT = argument(
     help="print text instead of showing a view, as print(view) does.",
 )
 
+UNFOLDED = argument(
+    "--unfolded",
+    action="store_true",
+    help="without the optimizer: every op runs, those too that compute a constant.",
+)
+
 
 class magic_arguments(arguments.magic_arguments):
     """IPython's decorator, with a usage in which the arguments precede the options.

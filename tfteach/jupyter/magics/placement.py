@@ -16,6 +16,7 @@ from tfteach.jupyter.magics.options import (
     SESSION,
     STATIC,
     TEXT,
+    UNFOLDED,
     check_depth,
     magic_arguments,
     parsed,
@@ -44,6 +45,7 @@ class PlacementMagics(Magics):
     @FEED
     @FEED_DICT
     @SESSION
+    @UNFOLDED
     @DEPTH
     @STATIC
     @TEXT
@@ -65,5 +67,6 @@ class PlacementMagics(Magics):
 
         from tfteach.jupyter.widgets.placement import PlacementView
 
-        view = PlacementView(session, asked.fetches, asked.fed, depth=args.depth)
+        options = {"unfolded": args.unfolded, "depth": args.depth}
+        view = PlacementView(session, asked.fetches, asked.fed, **options)
         show_as_asked(view, args)

@@ -8,6 +8,13 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
+from tfteach.explain.folding import (
+    NOTHING,
+    Folded,
+    explain_folding,
+    session_of_graph,
+    unfolded,
+)
 from tfteach.explain.pruning import RunNeeds, explain_run
 from tfteach.explain.runs import Run, Runs, watch_runs
 from tfteach.framework.graph import Operation
@@ -23,6 +30,7 @@ from tfteach.jupyter.magics.options import (
     RUN_OF_SESSION,
     STATIC,
     TEXT,
+    UNFOLDED,
     check_depth,
     magic_arguments,
     parsed,
@@ -49,6 +57,7 @@ class RunMagics(Magics):
 
     @magic_arguments()
     @RUN_OF_SESSION
+    @UNFOLDED
     @DEPTH
     @STATIC
     @TEXT
@@ -69,7 +78,7 @@ class RunMagics(Magics):
         """
         args = parsed(self.run, line, is_cell=True)
         check_depth(args)
-        with watch_runs() as seen:
+        with unfolded(args.unfolded), watch_runs() as seen:
             try:
                 run_cell(self.shell, cell, "%%run")
             finally:
@@ -102,6 +111,7 @@ class RunMagics(Magics):
     @FEED
     @FEED_DICT
     @GRAPH_OF_SESSION
+    @UNFOLDED
     @TEXT
     @line_magic
     def why(self, line: str) -> None:  # fmt: skip
@@ -115,24 +125,35 @@ class RunMagics(Magics):
             %why w                                   # in the last run of a %%run cell
         """
         args = parsed(self.why, line)
-        needs = self._needs(args)
+        needs, folded = self._asked(args)
         graph = needs.fetches[0].graph
-        op = element_of(graph, self.shell.user_ns, args.node)
-        print(needs.why(op if isinstance(op, Operation) else op.op))
+        element = element_of(graph, self.shell.user_ns, args.node)
+        op = element if isinstance(element, Operation) else element.op
+        found = needs.why(op)
+        if found.runs and not args.unfolded:
+            found = found._replace(folded=folded.why(op))
+        print(found)
 
-    def _needs(self, args: Any) -> RunNeeds:
+    def _asked(self, args: Any) -> tuple[RunNeeds, Folded]:
+        """The run to explain, and what its session leaves out of it."""
         if args.fetch:
-            asked = request_of(self.shell, args)
-            return explain_run(asked.graph, asked.fetches, asked.fed)
+            graph, fetches, _ = asked = request_of(self.shell, args)
+            needs = explain_run(graph, fetches, asked.fed)
+            session = session_of_graph(graph)
+            if args.session:
+                session = session_of(self.shell, args.session, may_be_closed=True)
+            if session is None:
+                return needs, NOTHING
+            return needs, explain_folding(session, fetches, asked.fed)
         check_feeds(args)
         if self.last is None:
             raise UsageError(
                 "%why: which run? Say --fetch NAME, or run a cell with %%run first"
             )
-        graph = graph_asked(self.shell, args.session)
-        if graph not in (None, self.last.graph):
+        if graph_asked(self.shell, args.session) not in (None, self.last.graph):
             raise UsageError(
                 f"%why: the last run in a %%run cell was not of {args.session}; say "
                 "--fetch NAME"
             )
-        return self.last.needs()
+        run = self.last
+        return run.needs(), NOTHING if run.unfolded else run.folded

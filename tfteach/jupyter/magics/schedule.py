@@ -6,7 +6,10 @@ from typing import Any
 
 from IPython.core.magic import Magics, line_magic, magics_class
 
+from tfteach.engine.session.base_session import BaseSession
+from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (
     FEED,
     FEED_DICT,
@@ -14,6 +17,7 @@ from tfteach.jupyter.magics.options import (
     GRAPH_OF_SESSION,
     STATIC,
     TEXT,
+    UNFOLDED,
     magic_arguments,
     parsed,
     show_as_asked,
@@ -36,6 +40,7 @@ class ScheduleMagics(Magics):
     @FEED
     @FEED_DICT
     @GRAPH_OF_SESSION
+    @UNFOLDED
     @STATIC
     @TEXT
     @line_magic
@@ -55,4 +60,8 @@ class ScheduleMagics(Magics):
 
         from tfteach.jupyter.widgets.schedule import ScheduleView
 
-        show_as_asked(ScheduleView(*asked[:2], asked.fed), args)
+        graph: Graph | BaseSession = asked.graph
+        if args.session:
+            graph = session_of(self.shell, args.session, may_be_closed=True)
+        view = ScheduleView(graph, asked.fetches, asked.fed, args.unfolded)
+        show_as_asked(view, args)

@@ -10,8 +10,6 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.explain.recording import Recording
-from tfteach.explain.stepping import record
 from tfteach.framework.graph import Graph, Tensor
 from tfteach.jupyter.magics.completion import complete
 from tfteach.jupyter.magics.names import element_of, session_of
@@ -23,6 +21,7 @@ from tfteach.jupyter.magics.options import (
     SESSION,
     STATIC,
     TEXT,
+    UNFOLDED,
     check_depth,
     magic_arguments,
     parsed,
@@ -68,6 +67,7 @@ class StepMagics(Magics):
         "the innermost loop, from 0), and your own names.",
     )
     @SESSION
+    @UNFOLDED
     @DEPTH
     @STATIC
     @TEXT
@@ -92,14 +92,22 @@ class StepMagics(Magics):
         names = self.shell.user_ns
         break_on = [self._pattern(asked.graph, unquoted(n)) for n in args.break_on]
         when = None if not args.when else _Predicate(unquoted(args.when), names)
-        run = record(session, asked.fetches, asked.feed_dict, when=when)
-        if when is not None:
-            when.check(run)
 
         from tfteach.jupyter.widgets.step import StepView
 
-        options = {"break_nan": args.break_nan, "depth": args.depth}
-        show_as_asked(StepView(run, break_on=break_on, **options), args)
+        view = StepView.of(
+            session,
+            asked.fetches,
+            asked.feed_dict,
+            when=when,
+            unfolded=args.unfolded,
+            break_on=break_on,
+            break_nan=args.break_nan,
+            depth=args.depth,
+        )
+        if when is not None:
+            when.check(view)
+        show_as_asked(view, args)
 
     def _pattern(self, graph: Graph, name: str) -> str:
         if "*" in name:
@@ -137,12 +145,13 @@ class _Predicate:
         self._answers += 1
         return found
 
-    def check(self, run: Recording) -> None:
-        """Raise if the expression failed for every op.
+    def check(self, view: Any) -> None:
+        """Raise, and close the view, if the expression failed for every op.
 
         Raises:
           UsageError: with the reason.
         """
-        if self._error is not None and not self._answers and len(run):
+        if self._error is not None and not self._answers and len(view.run):
+            view.close()
             kind = type(self._error).__name__
             raise UsageError(f"--when {self._expression}: {kind}: {self._error}")

@@ -8,7 +8,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.explain.timing import times_and_stats
+from tfteach.explain.timing import StepTimes, timed, times_and_stats
 from tfteach.jupyter.magics.completion import complete
 from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (
@@ -18,6 +18,7 @@ from tfteach.jupyter.magics.options import (
     SESSION,
     STATIC,
     TEXT,
+    UNFOLDED,
     magic_arguments,
     parsed,
     show_as_asked,
@@ -47,6 +48,7 @@ class TimelineMagics(Magics):
         help="the number of timed runs, after one to warm up; the fastest is shown.",
     )
     @argument("--memory", action="store_true", help="also show the memory of the run.")
+    @UNFOLDED
     @STATIC
     @TEXT
     @line_magic
@@ -65,14 +67,16 @@ class TimelineMagics(Magics):
             raise UsageError(f"--runs counts from 1, got {args.runs}")
         session = session_of(self.shell, args.session)
         asked = request_in(self.shell, session, args)
-        times, stats = times_and_stats(
-            session, asked.fetches, asked.feed_dict, args.runs
-        )
+        run = asked.fetches, asked.feed_dict, args.runs
+        times, stats = times_and_stats(session, *run, args.unfolded)
 
         from tfteach.jupyter.widgets.memory import MemoryView
         from tfteach.jupyter.widgets.timeline import TimelineView
 
-        views: list[Any] = [TimelineView(times, graph=session.graph)]
+        def again(unfolded: bool) -> StepTimes:
+            return timed(session, *run, unfolded)
+
+        views: list[Any] = [TimelineView(times, graph=session.graph, again=again)]
         if args.memory:
             views.append(MemoryView(stats, session.graph))
         for view in views:

@@ -13,7 +13,7 @@ from tfteach.engine.session.base_session import BaseSession
 from tfteach.explain.growth import Growth
 from tfteach.explain.recording import Recording
 from tfteach.explain.stepping import When, record
-from tfteach.explain.timing import times_and_stats
+from tfteach.explain.timing import StepTimes, times_and_stats
 from tfteach.framework.defaults import get_default_graph, get_default_session
 from tfteach.framework.graph import Graph, SessionRun
 from tfteach.jupyter.cell_events import at_cell_end, weakly
@@ -104,6 +104,8 @@ class Explorer(Shown, ipywidgets.Tab):
         self._times: Any = run_metadata
         self._is_new_trace = False
         self._recording: Recording | None = None
+        self._record_again: Callable[[bool], Recording] | None = None
+        self._time_again: Callable[[bool], StepTimes] | None = None
         self._links: list[Any] = []
         self._replaced: list[list[Any]] = [[], []]  # by this cell, by the previous one
         self._growth: Growth | None = None
@@ -129,10 +131,10 @@ class Explorer(Shown, ipywidgets.Tab):
         graph, session = self.graph, self.session
         makers: dict[str, Callable[[], Any]] = {
             "Graph": lambda: GraphView(graph, *self._run()),
-            "Run": lambda: RunView(graph, *self._run()),
+            "Run": lambda: RunView(graph, *self._run(), session=session),
         }
         if isinstance(graph, Graph):
-            makers["Schedule"] = lambda: ScheduleView(graph, *self._run())
+            makers["Schedule"] = lambda: ScheduleView(session or graph, *self._run())
         if session is not None:
             makers["Step"] = self._step_view
             makers["Placement"] = lambda: PlacementView(session, *self._run())
@@ -153,12 +155,12 @@ class Explorer(Shown, ipywidgets.Tab):
     def _step_view(self) -> Any:
         if self._recording is None:
             return _words(NO_STEPS, is_html=True)
-        return StepView(self._recording)
+        return StepView(self._recording, again=self._record_again)
 
     def _timeline(self) -> Any:
         if self._stats is None:
             return _words(NO_TRACE, is_html=True)
-        return TimelineView(self._times, graph=self.graph)
+        return TimelineView(self._times, graph=self.graph, again=self._time_again)
 
     def _memory(self) -> Any:
         if self._stats is not None:
@@ -229,7 +231,11 @@ class Explorer(Shown, ipywidgets.Tab):
     # ---- runs, op by op
 
     def step(
-        self, fetches: Any = None, feed_dict: Any = None, when: When | None = None
+        self,
+        fetches: Any = None,
+        feed_dict: Any = None,
+        when: When | None = None,
+        unfolded: bool = False,
     ) -> None:
         """Run once and record every op, for the tab "Step".
 
@@ -237,6 +243,7 @@ class Explorer(Shown, ipywidgets.Tab):
           fetches: as for `session.run`; by default the panel's fetches.
           feed_dict: as for `session.run`.
           when: as for `tfteach.explain.record`.
+          unfolded: True to run every op, constants included, without the optimizer.
 
         Raises:
           ValueError: the panel has no session, or there are no fetches.
@@ -248,12 +255,22 @@ class Explorer(Shown, ipywidgets.Tab):
           ...     panel.step(tf.square(x), {x: 2.0})
         """
         session, fetches = self._session_and(fetches)
-        self._recording = record(session, fetches, feed_dict, when=when)
+
+        def run(unfolded: bool) -> Recording:
+            return record(session, fetches, feed_dict, when=when, unfolded=unfolded)
+
+        self._recording, self._record_again = run(unfolded), run
         self._remake("Step")
 
     # ---- traced runs
 
-    def trace(self, fetches: Any = None, feed_dict: Any = None, runs: int = 5) -> None:
+    def trace(
+        self,
+        fetches: Any = None,
+        feed_dict: Any = None,
+        runs: int = 5,
+        unfolded: bool = False,
+    ) -> None:
         """Run several times with full tracing, and show the fastest run.
 
         Args:
@@ -261,6 +278,7 @@ class Explorer(Shown, ipywidgets.Tab):
             their usual effects: a training op trains.
           feed_dict: as for `session.run`.
           runs: the number of timed runs; one more precedes them to warm up.
+          unfolded: True to run every op, constants included, without the optimizer.
 
         Raises:
           ValueError: the panel has no session, or there are no fetches.
@@ -272,8 +290,15 @@ class Explorer(Shown, ipywidgets.Tab):
           ...     panel.trace(tf.square(x), {x: 2.0})
         """
         session, fetches = self._session_and(fetches)
-        times, stats = times_and_stats(session, fetches, feed_dict, runs)
-        self._times, self._stats, self._is_new_trace = times, stats, True
+
+        def run(unfolded: bool) -> StepTimes:
+            times, stats = times_and_stats(session, fetches, feed_dict, runs, unfolded)
+            self._times, self._stats, self._is_new_trace = times, stats, False
+            self._time_again = run
+            return times
+
+        run(unfolded)
+        self._is_new_trace = True
         self._show_trace()
 
     def _record(self, event: Any) -> None:
@@ -286,6 +311,7 @@ class Explorer(Shown, ipywidgets.Tab):
         def ended(error: BaseException | None) -> None:
             if error is None and event.run_metadata.step_stats.dev_stats:
                 self._times = self._stats = event.run_metadata
+                self._time_again = None
                 self._is_new_trace = True
 
         event.at_end.append(ended)

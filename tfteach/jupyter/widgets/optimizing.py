@@ -7,6 +7,7 @@ from typing import Any
 
 import traitlets
 
+from tfteach.explain.folding import explain_folding
 from tfteach.explain.optimizer_stages import Staged, Stages, stages_of
 from tfteach.explain.optimizing import OptimizerLog, explain_optimizing
 from tfteach.explain.scope_tree import Box
@@ -21,6 +22,7 @@ from tfteach.jupyter.widgets.planned_run_view import NOTHING, PlannedView
 from tfteach.jupyter.widgets.view_base import session_for
 
 MOST_ROWS = 12_000  # of all stages; with more, only the first and last stages are sent
+UNFOLDED_HERE = "Unfolded, the run is the graph before all passes."
 # The fate of an op in a static picture: word, fill and line.
 FATES = {
     "remove_identities": ("removed", *REMOVED),
@@ -70,6 +72,7 @@ class OptimizingView(PlannedView):
 
     _stages: Any = traitlets.List().tag(sync=True)
     _passes: Any = traitlets.List().tag(sync=True)
+    _folded = traitlets.Unicode("").tag(sync=True)
     chosen = traitlets.Int(0, min=0).tag(sync=True)
 
     def __init__(
@@ -115,12 +118,22 @@ class OptimizingView(PlannedView):
         return {
             "problem": problem,
             "_summary": "" if log is None else log.summary,
+            "_folded": self._notice(fetches, feeds) if log and log.passes else "",
             "_stages": [
                 {**packed(part), "fetched": fetched}
                 for part, fetched in zip(rows, found.fetched, strict=True)
             ],
             "_passes": [_row(staged) for staged in passes],
         }
+
+    def _notice(self, fetches: list[str], feeds: list[str]) -> str:
+        """The sentence about a run of which nothing is left; else ""."""
+        folded = explain_folding(self.session, fetches, feeds)
+        return f"{folded.summary} {UNFOLDED_HERE}" if folded.is_whole else ""
+
+    def to_text(self) -> str:
+        """The effect of each pass, as text."""
+        return "\n".join([*filter(None, [self._folded]), super().to_text()])
 
     def explanation(self) -> OptimizerLog | None:
         """The `OptimizerLog`; None without fetches."""

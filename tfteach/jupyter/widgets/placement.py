@@ -24,6 +24,7 @@ from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import Still, op_name, text_of
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
+from tfteach.jupyter.widgets.unfoldable import Unfoldable, notice_of
 from tfteach.jupyter.widgets.view_base import session_for
 
 # (fill, line) of devices in static pictures, as in placement.css for the light theme;
@@ -43,7 +44,7 @@ LARGE = 3000  # ops
 MOST_LINES = 60  # of ops, and of copies, in a saved notebook
 
 
-class PlacementView(GraphView):
+class PlacementView(GraphView, Unfoldable):
     """The graph by device, beside TensorFlow's placement log with reasons.
 
     Click a box to find its line in the log, and a line to find its box. Copies between
@@ -56,6 +57,8 @@ class PlacementView(GraphView):
         session.
       fetches: as for `GraphView`.
       feeds: as for `GraphView`.
+      unfolded: True to show the copies of a run that computes every op, constants
+        included, without the optimizer; may be assigned.
       options: as for `GraphView`.
 
     Attributes:
@@ -88,6 +91,8 @@ class PlacementView(GraphView):
         session: Any = None,
         fetches: Names = (),
         feeds: Names = (),
+        *,
+        unfolded: bool = False,
         **options: Any,
     ) -> None:
         session = session_for(session, "PlacementView", "devices belong to one")
@@ -95,8 +100,9 @@ class PlacementView(GraphView):
         super().__init__(session.graph, fetches, feeds, **options)
         self._state: Any = None
         self._found: Placements | None = None
+        self.unfolded = unfolded
         self._look_again()
-        self.observe(lambda _: self._look_again(), ["fetches", "feeds"])
+        self.observe(lambda _: self._look_again(), ["fetches", "feeds", "unfolded"])
         at_cell_end(self.refresh)
 
     def placement(self) -> Placements:
@@ -111,7 +117,7 @@ class PlacementView(GraphView):
         graph = self.session.graph
         known = [f for f in self.fetches if graph.find_operation(op_name(f))]
         feeds = [f for f in self.feeds if graph.find_operation(op_name(f))]
-        return placement(self.session, known or None, feeds)
+        return placement(self.session, known or None, feeds, self.unfolded)
 
     def refresh(self) -> None:
         """Place the graph again, and read the memory of the devices."""
@@ -123,6 +129,7 @@ class PlacementView(GraphView):
         graph = session.graph
         asked = (
             graph.version, graph.mutations, *self.fetches, None, *self.feeds,
+            self.unfolded,
             # Runs measure copies, but large graphs are not placed again for that.
             session.transfers.count if graph.version < LARGE else 0,
         )  # fmt: skip
@@ -141,6 +148,7 @@ class PlacementView(GraphView):
         except OpError as error:
             self.problem, self._found = str(error.message), None
             self._placed, self._copies, self._summary = [], [], ""
+            self._folded = {}
             return
         index = {device.name: i for i, device in enumerate(found.devices)}
         at = {row.name: i for i, row in enumerate(self._rows)}
@@ -148,6 +156,7 @@ class PlacementView(GraphView):
         with self.hold_sync():
             self.problem = ""
             self._summary = found.summary
+            self._folded = notice_of(found.folded, found.unfolded)
             self._devices = [_device_row(d, i) for i, d in enumerate(found.devices)]
             self._placed = [
                 [

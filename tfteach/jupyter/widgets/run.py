@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from textwrap import wrap
 from typing import Any
 
 import traitlets
 
+from tfteach.explain.folding import (
+    NOTHING,
+    Folded,
+    explain_folding,
+    session_of_graph,
+)
 from tfteach.explain.pruning import RunNeeds, Why, explain_run
 from tfteach.explain.runs import Run, Runs
-from tfteach.framework.graph import Operation
+from tfteach.explain.scope_tree import Box
+from tfteach.framework.graph import Graph, Operation
 from tfteach.jupyter import display
-from tfteach.jupyter.picture_contents import Still
+from tfteach.jupyter.picture_contents import Still, op_name
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
+from tfteach.jupyter.widgets.unfoldable import Unfoldable, fates_of, notice_of
+
+# (fill, line) of ops that the optimizer leaves out, in static pictures.
+LEFT_OUT = ("#f1f3f6", "#8693a4")
+Paint = Callable[[Box], tuple[str, str, str] | None]
 
 MOST_FAILURES = 6  # below a static picture
 WIDTH = 96  # of the lines there, in characters
 
 
-class RunView(GraphView):
+class RunView(GraphView, Unfoldable):
     """The ops that `Session.run` needs, traced back from the fetches, and why.
+
+    A line above the graph says which of them the session's optimizer leaves out, and
+    the boxes are marked.
 
     Runs that failed or were refused are listed with their errors; the op that failed is
     marked.
@@ -36,6 +52,10 @@ class RunView(GraphView):
         ignored.
       predict: True to let the learner first mark the ops that will run; "Reveal" then
         scores the prediction.
+      session: the session whose optimizer is meant; by default the default session, or
+        the latest open one of the graph.
+      unfolded: True to show the run without the optimizer; by default as the first of
+        `runs`. May be assigned.
       options: as for `GraphView`.
 
     Attributes:
@@ -71,6 +91,8 @@ class RunView(GraphView):
         *,
         runs: Runs | None = None,
         predict: bool = False,
+        session: Any = None,
+        unfolded: bool | None = None,
         **options: Any,
     ) -> None:
         seen = [] if runs is None else runs.runs
@@ -83,9 +105,41 @@ class RunView(GraphView):
             fetches, feeds = seen[chosen].fetches, seen[chosen].feeds
         super().__init__(graph, fetches, feeds, **options)
         self.predict = predict
+        self.session = session
         self._seen = seen
         self._run_list = [row_of(run) for run in seen]
         self.chosen = chosen
+        if unfolded is None:
+            unfolded = bool(seen) and seen[chosen].unfolded
+        self.unfolded = unfolded
+        self._fold()
+        self.observe(lambda _: self._fold(), ["fetches", "feeds", "chosen", "unfolded"])
+
+    def folded(self) -> Folded:
+        """The ops of the displayed run that the session's optimizer leaves out.
+
+        Returns:
+          A `Folded`; `print` it.
+        """
+        for run in self._seen[self.chosen : self.chosen + 1]:
+            if self._shows(run):
+                return run.folded
+        graph = self.graph
+        if not isinstance(graph, Graph):
+            return NOTHING
+        session = self.session or session_of_graph(graph)
+        fetches = [f for f in self.fetches if graph.find_operation(op_name(f))]
+        feeds = [f for f in self.feeds if graph.find_operation(op_name(f))]
+        if session is None or not fetches:
+            return NOTHING
+        return explain_folding(session, fetches, feeds)
+
+    def _fold(self) -> None:
+        """Send what the session leaves out of the run to the page."""
+        folded = self.folded()
+        with self.hold_sync():
+            self._folded = notice_of(folded, self.unfolded)
+            self._fates = fates_of(folded, self.unfolded)
 
     def needs(self) -> RunNeeds:
         """The ops that the displayed run executes, as `explain_run` returns them.
@@ -110,7 +164,10 @@ class RunView(GraphView):
         Raises:
           KeyError: the graph has no op of that name.
         """
-        return self.needs().why(op)
+        found = self.needs().why(op)
+        if not found.runs or self.unfolded:
+            return found
+        return found._replace(folded=self.folded().why(found.op))
 
     def _run_in_picture(self) -> tuple[list[str], list[str]]:
         """No fetches while the learner predicts: the picture would show the answer."""
@@ -129,7 +186,24 @@ class RunView(GraphView):
         for run in self._seen[self.chosen : self.chosen + 1]:
             if not self._is_guessing and self._shows(run):
                 still.failed_at = run.failed_at
+        if self._fates and not self._is_guessing:
+            still.verb, still.paint = "needed", self._paint(still)
         return still
+
+    def _paint(self, still: Still) -> Paint:
+        """The colours of ops that the optimizer leaves out."""
+        fates = self._fates
+
+        def paint(box: Box) -> tuple[str, str, str] | None:
+            names = [still.rows[i].name for i in box.members]
+            met = [fates[name][0] for name in names if name in fates]
+            if not met or box.id in still.open:
+                return None
+            if len(names) == 1:
+                return *LEFT_OUT, met[0]
+            return *LEFT_OUT, f"{len(met)} left out"
+
+        return paint
 
     def _shows(self, run: Run) -> bool:
         """True if the fetches and feeds are still those of the run."""
@@ -146,6 +220,11 @@ class RunView(GraphView):
         for run in self._seen:
             lines.append(f"{title_of(run)}: {run.outcome}")
             lines += [f"  {run.error}"] if run.error else []
+            said = run.folded.sentence(run.unfolded)
+            lines += [f"  {said}"] if said else []
+        if not lines and not self._is_guessing:
+            said = self.folded().sentence(self.unfolded)
+            lines += [said] if said else []
         return "\n".join([*lines, super().to_text()])
 
     def static_bundle(self) -> dict[str, str]:

@@ -8,28 +8,33 @@ from typing import Any
 
 import traitlets
 
+from tfteach.engine.session.base_session import BaseSession
+from tfteach.explain.folding import explain_folding, session_of_graph
 from tfteach.explain.schedule import Race, Schedule, explain_schedule
 from tfteach.framework.defaults import get_default_graph
 from tfteach.jupyter.mime_bundle import bundle_with, static_html
 from tfteach.jupyter.widgets.graph import STATIC, Names
 from tfteach.jupyter.widgets.planned_run_view import NOTHING, PlannedView
+from tfteach.jupyter.widgets.unfoldable import Unfoldable, fates_of, notice_of
 
 MOST_LINES = 40  # of ready sets and of their ops, in a saved notebook
 
 
-class ScheduleView(PlannedView):
+class ScheduleView(PlannedView, Unfoldable):
     """The ready sets of a run as columns, its races, and two legal orders for each.
 
     Ops of one column can run at the same time. Click an op, or use the arrow keys, to
     see which ops must run before it, which after it, and which in any order. Where
     nothing orders a read and a write of a variable, both orders are shown side by side
     with the value that is read in each. Races that only a control dependency prevents
-    are listed.
+    are listed. Ops that the session's optimizer leaves out are marked.
 
     Args:
-      graph: a `tf.Graph` or a session; by default the default graph.
+      graph: a `tf.Graph` or a session; by default the default graph. The optimizer is
+        that of the session, or of the default or latest open session of the graph.
       fetches: a tensor, an operation, a name, or an iterable of these.
       feeds: the tensors, or their names, that the run would be fed.
+      unfolded: True to show the run without the optimizer; may be assigned.
 
     Attributes:
       schedule: the `Schedule`, to `print`; None without fetches.
@@ -53,11 +58,18 @@ class ScheduleView(PlannedView):
     selected = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
-        self, graph: Any = None, fetches: Names = (), feeds: Names = ()
+        self,
+        graph: Any = None,
+        fetches: Names = (),
+        feeds: Names = (),
+        unfolded: bool = False,
     ) -> None:
+        self.session = graph if isinstance(graph, BaseSession) else None
         graph = get_default_graph() if graph is None else getattr(graph, "graph", graph)
         self.schedule: Schedule | None = None
         super().__init__(graph, fetches, feeds)
+        self.observe(lambda _: self.refresh(), "unfolded")
+        self.unfolded = unfolded
 
     def look(self, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
         """The possible orders of a run, as values of traits.
@@ -72,6 +84,11 @@ class ScheduleView(PlannedView):
         found = Schedule((), (), (), (), ())
         if fetches:
             found = explain_schedule(self.graph, fetches, feeds)
+            found = found._replace(unfolded=self.unfolded)
+            session = self.session or session_of_graph(self.graph)
+            if session is not None:
+                folded = explain_folding(session, fetches, feeds)
+                found = found._replace(folded=folded)
         self.schedule = found if fetches else None
         index = {op.name: i for i, op in enumerate(found.ops)}
 
@@ -81,6 +98,8 @@ class ScheduleView(PlannedView):
         return {
             "problem": "" if fetches else NOTHING,
             "_summary": found.summary if fetches else "",
+            "_folded": notice_of(found.folded, found.unfolded),
+            "_fates": fates_of(found.folded, found.unfolded),
             "_ops": [
                 [op.name, op.op_type, numbers(op.inputs), numbers(op.control)]
                 for op in found.ops
@@ -133,6 +152,7 @@ def _table(schedule: Schedule) -> str:
         cells.append(f"<td {cell}>{'<br>'.join(lines)}</td>")
     parts = [
         f"<p><b>{schedule.summary}</b></p>",
+        f"<p>{schedule.folded.sentence(schedule.unfolded)}</p>",
         f"<table><tr>{heads}</tr><tr>{''.join(cells)}</tr></table>",
     ]
     if len(schedule.ready_sets) > MOST_LINES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import Still, plural
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names, names_of
+from tfteach.jupyter.widgets.unfoldable import BothWays, Unfoldable, fates_of
 
 MOST_STEPS = 5000  # in the page
 MOST_LINES = 60  # in a saved notebook
@@ -34,7 +36,7 @@ def as_text(value: Any, _: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-class StepView(GraphView):
+class StepView(GraphView, Unfoldable):
     """A recorded run to step through, forward and backward, without the kernel.
 
     The arrow keys (or the buttons) go one op forward or backward, with Shift one
@@ -49,12 +51,16 @@ class StepView(GraphView):
       break_nan: True to stop where a NaN or an infinity originates.
       at: the number of the step to begin with; by default the first breakpoint, else
         the op that failed, else the first step.
+      again: records the run again, `again(unfolded)`, when `unfolded` changes; as
+        `StepView.of` has it. None for a view that does not run anything.
       options: as for `GraphView`.
 
     Attributes:
       run: the recording.
       at: the number of the displayed step; the length of the run stands for the op that
         failed.
+      unfolded: True if the run was made without the optimizer; assigning it makes the
+        run again.
 
     Raises:
       TypeError: `run` is not a recording.
@@ -78,6 +84,7 @@ class StepView(GraphView):
     _words: Any = traitlets.Dict().tag(sync=True)
     _when: Any = traitlets.List().tag(sync=True)
     _spoilers: Any = traitlets.List().tag(sync=True)
+    _shown = traitlets.Int(0).tag(sync=True)
     at = traitlets.Int(0).tag(sync=True)
     break_on: Any = traitlets.List(traitlets.Unicode()).tag(sync=True)
     break_nan = traitlets.Bool(False).tag(sync=True)
@@ -89,6 +96,7 @@ class StepView(GraphView):
         break_on: Names = (),
         break_nan: bool = False,
         at: int | None = None,
+        again: Callable[[bool], Recording] | None = None,
         **options: Any,
     ) -> None:
         if not isinstance(run, Recording):
@@ -96,9 +104,22 @@ class StepView(GraphView):
                 "StepView shows a Recording, from tfteach.explain.record, not "
                 f"{type(run).__name__}. To run and show: StepView.of(sess, fetches)"
             )
-        self.run = run
+        self._ways = BothWays(run, again, lambda run: (run.folded, run.unfolded))
         feeds = [seen.name for seen in run.fed]
         super().__init__(run.graph, run.fetches, feeds, **options)
+        self.break_on = [name.partition(":")[0] for name in names_of(break_on)]
+        self.break_nan = break_nan
+        self._show(at)
+        self.observe(lambda change: self._turn(change["new"]), "unfolded")
+
+    @property
+    def run(self) -> Recording:
+        """The recording that is shown."""
+        return self._ways.run
+
+    def _show(self, at: int | None = None, problem: str = "") -> None:
+        """Send the recording to the page."""
+        run = self.run
         first = len(run) - MOST_STEPS if run.error is not None else 0
         wire = _Wire(run, max(0, first), {r.name: i for i, r in enumerate(self._rows)})
         with self.hold_sync():
@@ -106,9 +127,22 @@ class StepView(GraphView):
             self._words = wire.words
             self._when = list(run.stops)
             self._spoilers = run.spoilers()
-            self.break_on = [name.partition(":")[0] for name in names_of(break_on)]
-            self.break_nan = break_nan
             self.at = self._first_look() if at is None else at
+            self._folded = self._ways.notice(problem)
+            self._fates = fates_of(run.folded, run.unfolded)
+            self.unfolded = run.unfolded
+            self._shown += 1
+
+    def _turn(self, unfolded: bool) -> None:
+        """Show the run unfolded, or as the session runs it."""
+        if unfolded == self.run.unfolded:
+            return
+        problem = ""
+        try:
+            self._ways.turn(unfolded)
+        except Exception as error:  # otherwise the reader would not see it
+            problem = f"It cannot run again: {error}"
+        self._show(problem=problem)
 
     @classmethod
     def of(
@@ -118,6 +152,7 @@ class StepView(GraphView):
         feed_dict: Any = None,
         *,
         when: When | None = None,
+        unfolded: bool = False,
         **options: Any,
     ) -> StepView:
         """Run once, and show the recording.
@@ -127,6 +162,7 @@ class StepView(GraphView):
           fetches: as for `session.run`.
           feed_dict: as for `session.run`.
           when: as for `tfteach.explain.record`.
+          unfolded: True to run every op, constants included, without the optimizer.
           options: as for `StepView`.
 
         Returns:
@@ -138,7 +174,11 @@ class StepView(GraphView):
         session = get_default_session() if session is None else session
         if session is None:
             raise ValueError("No session: pass one, StepView.of(sess, fetches)")
-        return cls(record(session, fetches, feed_dict, when=when), **options)
+
+        def run(unfolded: bool) -> Recording:
+            return record(session, fetches, feed_dict, when=when, unfolded=unfolded)
+
+        return cls(run(unfolded), again=run, **options)
 
     def __repr__(self) -> str:
         return f"StepView({plural(len(self.run), 'step')})"

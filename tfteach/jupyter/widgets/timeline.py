@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import traitlets
@@ -12,12 +13,13 @@ from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import plural
 from tfteach.jupyter.timeline_svg import timeline_svg
 from tfteach.jupyter.widgets.graph import STATIC
-from tfteach.jupyter.widgets.view_base import PlainView, token_of_run
+from tfteach.jupyter.widgets.unfoldable import BothWays, Unfoldable, unknown_folding
+from tfteach.jupyter.widgets.view_base import PlainView, session_for, token_of_run
 
 MOST_OPS = 20_000
 
 
-class TimelineView(PlainView):
+class TimelineView(PlainView, Unfoldable):
     """The ops of a run over time, with a lane for each device and thread.
 
     The wheel zooms, dragging pans. Click an op to select it; the arrow keys go from op
@@ -28,10 +30,14 @@ class TimelineView(PlainView):
       run: the RunMetadata of a run with full tracing, or a `StepTimes`.
       height: of the totals, in pixels; 0 fits them.
       graph: the graph that ran; by default the default graph, if it has the ops.
+      again: times the run again, `again(unfolded)`, when `unfolded` changes; as
+        `TimelineView.of` has it. None for a view that does not run anything.
 
     Attributes:
       selected: the name of the selected op; "" without one.
       times: the `StepTimes`.
+      unfolded: True if the run was made without the optimizer; assigning it makes the
+        runs again.
 
     Raises:
       TypeError: `run` is something else.
@@ -56,7 +62,15 @@ class TimelineView(PlainView):
     selected = traitlets.Unicode("").tag(sync=True)
     height = traitlets.Int(0, min=0).tag(sync=True)
 
-    def __init__(self, run: Any, height: int = 0, graph: Graph | None = None) -> None:
+    _shown = traitlets.Int(0).tag(sync=True)
+
+    def __init__(
+        self,
+        run: Any,
+        height: int = 0,
+        graph: Graph | None = None,
+        again: Callable[[bool], StepTimes] | None = None,
+    ) -> None:
         if not isinstance(run, StepTimes):
             stats = getattr(run, "step_stats", run)
             if not hasattr(stats, "dev_stats"):
@@ -64,16 +78,32 @@ class TimelineView(PlainView):
                     f"TimelineView shows a tf.RunMetadata or StepTimes, not {run!r}"
                 )
             run = times_of(stats)
-        self.times: StepTimes = run
+        self._ways: BothWays[StepTimes] = BothWays(
+            run, again, lambda run: (run.folded, run.unfolded), len(run.wall_us) + 1
+        )
+        super().__init__(
+            height=height,
+            _graph=token_of_run(graph, (op.name for op in run.ops)),
+            **self._contents(),
+        )
+        self.observe(lambda change: self._turn(change["new"]), "unfolded")
+
+    @property
+    def times(self) -> StepTimes:
+        """The times that are shown."""
+        return self._ways.run
+
+    def _contents(self, problem: str = "") -> dict[str, Any]:
+        """The times, as values of traits."""
+        run = self.times
         lanes = list(dict.fromkeys((op.device, op.thread) for op in run.ops))
         number = {lane: i for i, lane in enumerate(lanes)}
         threads = {device: sum(d == device for d, _ in lanes) for device, _ in lanes}
         first = {(op.device, op.thread): op for op in reversed(run.ops)}
-        super().__init__(
-            height=height,
-            _graph=token_of_run(graph, (op.name for op in run.ops)),
-            _summary=run.summary,
-            _lanes=[
+        known = bool(run.ops or run.folded.needed)
+        return {
+            "_summary": run.summary,
+            "_lanes": [
                 {
                     "label": lane_of(first[lane]),
                     "name": lane[0],
@@ -82,20 +112,41 @@ class TimelineView(PlainView):
                 }
                 for lane in lanes
             ],
-            _ops=[
+            "_ops": [
                 [
                     op.name, op.op_type, number[op.device, op.thread],
                     round(op.start_us, 2), round(op.elapsed_us, 2), op.size_bytes,
                 ]
                 for op in run.ops[:MOST_OPS]
             ],
-            _types=[_row(total) for total in run.by_type()],
-            _scopes=[_row(total) for total in run.by_scope()],
-        )  # fmt: skip
+            "_types": [_row(total) for total in run.by_type()],
+            "_scopes": [_row(total) for total in run.by_scope()],
+            "_folded": self._ways.notice(problem) if known else unknown_folding(),
+            "unfolded": run.unfolded,
+            "_shown": self._shown + 1,
+        }  # fmt: skip
+
+    def _turn(self, unfolded: bool) -> None:
+        """Show the run unfolded, or as the session runs it."""
+        if unfolded == self.times.unfolded:
+            return
+        problem = ""
+        try:
+            self._ways.turn(unfolded)
+        except Exception as error:  # otherwise the reader would not see it
+            problem = f"It cannot run again: {error}"
+        with self.hold_sync():
+            for name, value in self._contents(problem).items():
+                setattr(self, name, value)
 
     @classmethod
     def of(
-        cls, session: Any, fetches: Any, feed_dict: Any = None, runs: int = 5
+        cls,
+        session: Any,
+        fetches: Any,
+        feed_dict: Any = None,
+        runs: int = 5,
+        unfolded: bool = False,
     ) -> TimelineView:
         """Run several times with full tracing, and show the fastest run.
 
@@ -105,6 +156,7 @@ class TimelineView(PlainView):
             op trains.
           feed_dict: as for `session.run`.
           runs: the number of timed runs; one more precedes them to warm up.
+          unfolded: True to run every op, constants included, without the optimizer.
 
         Returns:
           A `TimelineView`.
@@ -112,7 +164,12 @@ class TimelineView(PlainView):
         Raises:
           ValueError: there is no session, or `runs` is less than 1.
         """
-        return cls(timed(session, fetches, feed_dict, runs), graph=session.graph)
+        session = session_for(session, "TimelineView.of", "a run belongs to one")
+
+        def run(unfolded: bool) -> StepTimes:
+            return timed(session, fetches, feed_dict, runs, unfolded)
+
+        return cls(run(unfolded), graph=session.graph, again=run)
 
     def __repr__(self) -> str:
         return f"TimelineView({plural(len(self.times.ops), 'op')})"

@@ -17,6 +17,7 @@ export type BadgeKind =
   | "guess"
   | "count"
   | "done"
+  | "folded"
   | "now"
   | "breakpoint"
   | "wrong";

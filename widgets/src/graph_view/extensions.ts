@@ -11,6 +11,8 @@ export interface Extensions {
   least?: number;
   /** The graph is one run's, all of it: what is fetched is marked, nothing is pruned. */
   isRun?: boolean;
+  /** Whether the ops of the run are said to run, or to be needed. */
+  verb?: () => "run" | "needed";
   /** Has the last word on how a box looks. */
   decorate?: (node: SceneNode, marks: NodeMarks) => NodeMarks;
   /** Has the last word on the classes of a line. */

@@ -259,7 +259,7 @@ export class GraphView implements PanelHost {
       }),
       effect(() => {
         const { active, needed } = state.highlight.value;
-        if (active) this.say(`${needed.size} of ${this.model.ops.length} ops run`);
+        if (active) this.say(`${needed.size} of ${this.model.ops.length} ops ${this.#verb}`);
       }),
     );
   }
@@ -340,6 +340,10 @@ export class GraphView implements PanelHost {
     return true;
   }
 
+  get #verb(): "run" | "needed" {
+    return this.#extensions.verb?.() ?? "run";
+  }
+
   #showStatus(): void {
     const { state, model } = this;
     const [fetches, feeds] = [state.fetches.value, state.feeds.value];
@@ -350,6 +354,7 @@ export class GraphView implements PanelHost {
       scopes: model.scopes.size - 1,
       runs,
       needed: active ? needed.size : null,
+      verb: this.#verb,
       since: opsAtFirstRun >= 0 ? model.ops.length - opsAtFirstRun : 0,
       crowded: state.scene.value.crowded,
       stopped: state.stoppedAt.value,

@@ -1,6 +1,29 @@
 // The traits of each view, and the rows in them: as lists in transit (Wire...), and as the objects decoded from them.
 import type { Batch, GraphTraits, WireRows } from "./graph_messages";
 
+// --- a run, folded or not ---
+
+/** The line above a run that says what the optimizer left out; without text there is nothing to say. */
+export interface FoldedNotice {
+  text?: string;
+  /** The words on the button; "" without one. */
+  button?: string;
+  /** What a click does. */
+  about?: string;
+  /** The view shows the run unfolded. */
+  unfolded?: boolean;
+}
+
+export interface UnfoldableTraits {
+  unfolded: boolean;
+  _folded: FoldedNotice;
+  /** What becomes of the ops that the run leaves out, where the view marks them. */
+  _fates: Record<string, [fate: "folded" | "merged" | "left out", reason: string]>;
+  /** A number that the page sends, and the last one that the kernel received. */
+  _asked: number;
+  _heard: number;
+}
+
 // --- two graphs side by side ---
 
 export interface DifferenceTraits extends GraphTraits {
@@ -29,6 +52,8 @@ export interface OptimizingTraits {
   _stages: (WireRows & { fetched: string[] })[];
   _passes: Pass[];
   _summary: string;
+  /** Of a run of which nothing is left, a sentence that says so. */
+  _folded: string;
   fetches: string[];
   feeds: string[];
   problem: string;
@@ -55,7 +80,7 @@ export interface CellRun {
   refused: boolean;
 }
 
-export interface RunTraits extends GraphTraits {
+export interface RunTraits extends GraphTraits, UnfoldableTraits {
   _run_list: CellRun[];
   chosen: number;
   predict: boolean;
@@ -294,7 +319,7 @@ export const decodeCopy = ([op, port, from, to, size, measured, fed, fetched, re
   readers,
 });
 
-export interface PlacementTraits extends GraphTraits {
+export interface PlacementTraits extends GraphTraits, UnfoldableTraits {
   _devices: DeviceRow[];
   _placed: WirePlacement[];
   _copies: WireCopy[];
@@ -374,7 +399,7 @@ export interface Race {
   orders: [one: number[], other: number[]];
 }
 
-export interface ScheduleTraits {
+export interface ScheduleTraits extends UnfoldableTraits {
   _graph: string;
   _ops: WireScheduledOp[];
   /** Ready sets, as indices of ops. */
@@ -429,7 +454,9 @@ export const decodeTotal = ([name, calls, elapsed, size, share]: WireTotal): Tot
   share,
 });
 
-export interface TimelineTraits {
+export interface TimelineTraits extends UnfoldableTraits {
+  /** Rises with each run that is shown. */
+  _shown: number;
   _graph: string;
   _lanes: { label: string; name: string; simulated: boolean; thread: number }[];
   _ops: WireBar[];
@@ -442,7 +469,9 @@ export interface TimelineTraits {
 
 // --- a recorded run ---
 
-export interface StepTraits extends GraphTraits {
+export interface StepTraits extends GraphTraits, UnfoldableTraits {
+  /** Rises with each recording. */
+  _shown: number;
   /** JSON of WireValue[], WireStep[] and WireLoop[]. */
   _values: string;
   _steps: string;

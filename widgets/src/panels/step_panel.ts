@@ -3,6 +3,7 @@ import { untracked } from "@preact/signals-core";
 import { button, focusNear, h } from "../base/elements";
 import { bytesText, count, timeText } from "../base/format";
 import type { StepState } from "../drawing/step_state";
+import type { UnfoldableTraits } from "../kernel/view_messages";
 import type { Op } from "../model/graph";
 import { isVariable, passesValuesOn } from "../model/op_families";
 import { splitName } from "../model/prune";
@@ -14,6 +15,8 @@ export interface StepActions {
   seek: (step: number) => void;
   toggleBreakpoint: () => void;
   feeds: () => readonly string[];
+  /** What becomes of the ops that the run leaves out. */
+  fates: UnfoldableTraits["_fates"];
 }
 
 type Part = HTMLElement | null;
@@ -109,10 +112,12 @@ export class StepPanel {
 
   #whyNoStep(op: Op): string {
     if (this.#isFed(op)) return "it was fed";
+    const fate = Object.hasOwn(this.#actions.fates, op.name) ? this.#actions.fates[op.name] : undefined;
+    if (fate !== undefined) return `it was ${fate[0]}: ${fate[1]}`;
     if (op.type === "Const") return "a constant is known before the run";
     if (isVariable(op.type)) return "a variable only holds its value; what reads or writes it has steps";
     if (passesValuesOn(op.type)) return "it only hands values on; see its lines";
-    return "nothing fetched needs it, its branch was not taken, or it was folded or merged before the run";
+    return "nothing fetched needs it, or its branch was not taken";
   }
 }
 

@@ -125,6 +125,7 @@ export interface Counts {
   ops: number;
   scopes: number;
   needed: number | null;
+  verb: "run" | "needed";
   runs: number;
   since: number;
   /** Scopes stay closed for want of room. */
@@ -147,9 +148,8 @@ export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActio
       ),
     );
   } else {
-    parts.push(
-      h("span", { class: "tft-count" }, h("strong", {}, `${digits(counts.needed)} of ${count(counts.ops, "op")} run`)),
-    );
+    const text = `${digits(counts.needed)} of ${count(counts.ops, "op")} ${counts.verb}`;
+    parts.push(h("span", { class: "tft-count" }, h("strong", {}, text)));
   }
   const chips = (names: readonly string[], word: "fetch" | "feed", drop: (name: string) => void): void => {
     for (const name of names) {

@@ -17,6 +17,7 @@ class OptimizingView {
   readonly #title = h("h3");
   readonly #passes = h("div", { class: "tft-passes", role: "group", "aria-label": "Passes of the optimizer" });
   readonly #about = h("p", { class: "tft-pass-about", "aria-live": "polite" });
+  readonly #folded = h("p", { class: "tft-pass-folded" });
   readonly #head = h("div", { class: "tft-diff-head" });
   readonly #body = h("div", { class: "tft-pass-graphs" });
   readonly #why = h("section", { class: "tft-pass-why", "aria-label": "What was done, and why" });
@@ -24,6 +25,7 @@ class OptimizingView {
     "div",
     { class: "tfteach-diff tfteach-optimizing", role: "group", "aria-label": "The optimizer's passes" },
     h("div", { class: "tft-opt-top" }, this.#title, this.#passes),
+    this.#folded,
     this.#about,
     this.#why,
     this.#head,
@@ -74,6 +76,8 @@ class OptimizingView {
     const [problem, pass] = [this.#traits.get("problem"), this.#pass];
     this.#title.textContent = problem === "" ? this.#traits.get("_summary") : "Nothing to optimize";
     this.#about.textContent = pass === undefined ? problem : `${describe(pass)}: ${pass.about}.`;
+    this.#folded.textContent = this.#traits.get("_folded");
+    this.#folded.hidden = this.#folded.textContent === "";
     for (const part of [this.#passes, this.#head, this.#body, this.#why]) part.hidden = pass === undefined;
     if (pass === undefined) return;
     this.#showPasses();

@@ -17,6 +17,7 @@ import { decodeCopy, decodePlacement } from "../kernel/view_messages";
 import type { Base } from "../layout/edge_bundles";
 import type { SceneNode } from "../layout/scene";
 import type { EdgeNote } from "../layout/scope_layout";
+import { foldingNotice, verbOf } from "../panels/folding_notice";
 
 const MOST_ROWS = 600;
 
@@ -67,6 +68,7 @@ class PlacementView {
       edge: (edge, classes) => (this.#copiesOn(edge.base).length > 0 ? [...classes, "tft-copy"] : classes),
       note: (edge) => this.#note(edge.base),
       longestNote: (base) => this.#note(base),
+      verb: verbOf(traits, cleanup),
     });
     const log = h(
       "section",
@@ -76,7 +78,7 @@ class PlacementView {
       this.#copiesHead,
       this.#copies,
     );
-    this.#view.frame.bar.after(this.#problem, this.#devices);
+    this.#view.frame.bar.after(this.#problem, foldingNotice(traits, cleanup), this.#devices);
     this.#view.frame.stage.after(log);
     this.#kinds.addEventListener("change", () => {
       this.#kind.value = this.#kinds.value;

@@ -5,6 +5,7 @@ import { Cleanup } from "../base/cleanup";
 import { button, h } from "../base/elements";
 import { count } from "../base/format";
 import { Player } from "../base/player";
+import type { Badge } from "../drawing/badges";
 import type { NodeMarks } from "../drawing/canvas";
 import { GraphView } from "../graph_view/graph_view";
 import { hosted } from "../kernel/host";
@@ -13,6 +14,7 @@ import type { Traits } from "../kernel/traits";
 import { onChange, update } from "../kernel/traits";
 import type { CellRun, RunTraits } from "../kernel/view_messages";
 import type { SceneNode } from "../layout/scene";
+import { foldingNotice, verbOf } from "../panels/folding_notice";
 
 const PACE = { shortest: 520, longest: 520, whole: Infinity }; // milliseconds
 
@@ -26,6 +28,8 @@ class RunView {
   readonly #guessed: ReadonlySignal<string[]>;
   readonly #revealed: ReadonlySignal<boolean>;
   readonly #score: ReadonlySignal<RunTraits["score"]>;
+  readonly #fates: ReadonlySignal<RunTraits["_fates"]>;
+  readonly #verbOfRun: () => "run" | "needed";
   readonly #player: Player;
   readonly #list = h("ol", { class: "tft-runs-list", "aria-label": "Session runs" });
   readonly #slider = h("input", {
@@ -36,6 +40,8 @@ class RunView {
   });
   readonly #statusText = h("span", { class: "tft-run-said", "aria-live": "polite" });
   readonly #guess = button("Reveal", "Score the guess: which of the marked ops run?", () => this.#reveal());
+  /** What the optimizer leaves out. */
+  readonly #notice: HTMLElement;
   readonly #root = h("div", { class: "tfteach-run" });
 
   constructor(traits: Traits<RunTraits>, parent: HTMLElement) {
@@ -49,14 +55,18 @@ class RunView {
     this.#guessed = traitSignal(traits, "guessed", cleanup);
     this.#revealed = traitSignal(traits, "revealed", cleanup);
     this.#score = traitSignal(traits, "score", cleanup);
+    this.#fates = traitSignal(traits, "_fates", cleanup);
+    this.#verbOfRun = verbOf(traits, cleanup);
     this.#view = new GraphView(traits, root, {
-      decorate: (node, marks) => this.#decorate(node, this.#withFailure(node, marks)),
+      decorate: (node, marks) => this.#decorate(node, this.#withFailure(node, this.#withFates(node, marks))),
+      verb: () => this.#verb,
       click: (id) => this.#mark(id),
     });
     this.#player = this.#makePlayer();
     const bar = h("div", { class: "tft-run-bar", role: "toolbar", "aria-label": "The run" });
     bar.append(this.#player.button, this.#slider, this.#guess, this.#statusText);
-    this.#view.frame.bar.after(bar);
+    this.#notice = foldingNotice(traits, cleanup);
+    this.#view.frame.bar.after(this.#notice, bar);
     this.#view.frame.body.prepend(this.#list);
     this.#slider.addEventListener("input", () => this.#player.seek(Number(this.#slider.value)));
     this.#slider.addEventListener("keydown", (event) => this.#player.key(event));
@@ -196,6 +206,28 @@ class RunView {
     };
   }
 
+  get #verb(): "run" | "needed" {
+    return this.#guessing ? "run" : this.#verbOfRun();
+  }
+
+  #withFates(node: SceneNode, marks: NodeMarks): NodeMarks {
+    const fates = this.#fates.value;
+    if (this.#verb === "run") return marks;
+    const { ops } = this.#view.model;
+    const met = node.node.members.flatMap((i) => {
+      const { name } = ops[i]!;
+      return Object.hasOwn(fates, name) ? [fates[name]!] : [];
+    });
+    const note = marks.note?.replace(/ run$/, " needed");
+    if (met.length === 0 || node.open) return { ...marks, note };
+    const isOp = node.node.members.length === 1;
+    const text = isOp ? met[0]![0] : `${met.length} left out`;
+    const classes = met.length === node.node.members.length ? [...marks.classes, "tft-left-out"] : marks.classes;
+    const badges: Badge[] = node.style.glyph === "const" ? [] : [{ text, kind: "folded" }];
+    const label = `${marks.label.replace(/, runs\b/, "")}, ${isOp ? `${text}: ${met[0]![1]}` : text}`;
+    return { ...marks, note, classes, badges: [...marks.badges, ...badges], label };
+  }
+
   #decorate(node: SceneNode, marks: NodeMarks): NodeMarks {
     if (!this.#predict.value) return marks;
     const op = this.#view.model.opOf(node.node);
@@ -231,6 +263,7 @@ class RunView {
     const { active } = this.#view.light;
     const end = this.#view.state.depthOfRun.value;
     this.#view.frame.root.classList.toggle("tft-guessing", guessing);
+    this.#notice.classList.toggle("tft-hidden", guessing); // the answer
     slider.max = `${end}`;
     slider.value = `${this.#view.state.wave.value ?? end}`;
     slider.disabled = player.button.disabled = !active || guessing;
@@ -257,7 +290,7 @@ class RunView {
     if (wave.value !== null) return `Step ${wave.value} back from the fetches: ${light.needed.size} ops found.`;
     const found = `found in ${count(depthOfRun.value, "step")} back from the fetches`;
     const failed = run !== undefined && run.error !== "";
-    const verb = failed ? "are needed" : "run";
+    const verb = failed || this.#verb === "needed" ? "are needed" : "run";
     const end = failed ? ` It failed: ${run.error}` : "";
     return `All ${light.needed.size} of ${count(model.ops.length, "op")} that ${verb}; ${found}.${end}`;
   }

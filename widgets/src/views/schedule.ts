@@ -12,6 +12,7 @@ import { decodeScheduledOp } from "../kernel/view_messages";
 import { shorten } from "../layout/box_style";
 import { isVariable } from "../model/op_families";
 import { Precedence } from "../model/precedence";
+import { foldingNotice } from "../panels/folding_notice";
 
 const [COLUMN, WIDE, ROW, HIGH, HEAD, PAD] = [196, 148, 46, 36, 34, 14];
 const MOST_RACES = 50;
@@ -51,8 +52,9 @@ class ScheduleView {
     this.#traits = traits;
 
     parent.append(this.#root);
+    this.#root.firstElementChild!.after(foldingNotice(traits, this.#cleanup));
     this.#cleanup.add(
-      onChange(traits, ["_ops", "_sets", "_races", "problem"], () => this.#show()),
+      onChange(traits, ["_ops", "_sets", "_races", "_fates", "problem"], () => this.#show()),
       onChange(traits, ["selected"], () => this.#mark()),
       shareSelection(traits, () => this.#chips[this.#chosen]?.scrollIntoView({ block: "nearest", inline: "nearest" })),
       () => this.#root.remove(),
@@ -145,18 +147,21 @@ class ScheduleView {
     const own = shorten(name.slice(at), at > 0 ? 14 : 18);
     const room = 17 - own.length; // the more, the shorter the op's own name
     const scope = at === 0 ? null : h("i", {}, room < 4 ? "…/" : shorten(name.slice(0, at), room));
+    const fates = this.#traits.get("_fates");
+    const fate = Object.hasOwn(fates, name) ? fates[name] : undefined;
     const kind = races.length > 0 ? " tft-racing" : isVariable(type) ? " tft-order-variable" : "";
     return h(
       "button",
       {
         type: "button",
-        class: `tft-order-op${kind}`,
-        title: `${name} (${type})`,
+        class: `tft-order-op${kind}${fate === undefined ? "" : " tft-order-left-out"}`,
+        title: `${name} (${type})${fate === undefined ? "" : `\n${fate[0]}: ${fate[1]}`}`,
         style: `left: ${x}px; top: ${y}px; width: ${WIDE}px; height: ${HIGH}px`,
         onclick: () => this.#choose(this.#chosen === op ? -1 : op),
       },
       h("span", { class: "tft-order-name" }, scope, own),
-      h("span", { class: "tft-order-type" }, shorten(type, races.length > 0 ? 11 : 21)),
+      h("span", { class: "tft-order-type" }, shorten(type, races.length > 0 || fate !== undefined ? 11 : 21)),
+      fate === undefined || races.length > 0 ? null : h("span", { class: "tft-order-fate" }, fate[0]),
       races.length > 0
         ? h("span", { class: "tft-race-badge" }, `race ${races.slice(0, 2).join(", ")}${races.length > 2 ? "…" : ""}`)
         : null,

@@ -16,6 +16,7 @@ import { glyphOf } from "../layout/box_style";
 import type { Op } from "../model/graph";
 import { RecordedRun } from "../model/recorded_run";
 import { grouped } from "../model/series";
+import { renewed, verbOf } from "../panels/folding_notice";
 import { cutWords, LoopBar, StepPanel } from "../panels/step_panel";
 
 const PACE = { shortest: 90, longest: 750, whole: 60_000 }; // milliseconds
@@ -45,7 +46,7 @@ class StepView {
     after: button("◆ ›", "Forward to the next breakpoint (n)", () => this.#seekStop(1)),
   };
 
-  constructor(traits: Traits<StepTraits>, parent: HTMLElement) {
+  constructor(traits: Traits<StepTraits>, parent: HTMLElement, notice: HTMLElement) {
     this.#traits = traits;
 
     const [root, cleanup] = [this.#root, this.#cleanup];
@@ -62,6 +63,7 @@ class StepView {
       note: (edge) => stepMarks.note(edge),
       longestNote: (base) => stepMarks.longestNote(base),
       key: (key) => this.#key(key),
+      verb: verbOf(traits, cleanup),
     });
     this.#state = new StepState(this.#run, this.#view.state, traits, cleanup);
     const stepMarks = new StepMarks(this.#view.state, this.#state);
@@ -73,8 +75,9 @@ class StepView {
       seek,
       toggleBreakpoint: () => this.#toggleBreakpoint(),
       feeds: () => this.#view.state.feeds.value,
+      fates: traits.get("_fates"),
     });
-    this.#build();
+    this.#build(notice);
     root.addEventListener("keydown", (event) => this.#keydown(event));
     this.#view.start();
     cleanup.add(
@@ -95,7 +98,7 @@ class StepView {
     this.#cleanup.end();
   }
 
-  #build(): void {
+  #build(notice: HTMLElement): void {
     const { first, back, forward, last, before, after } = this.#moves;
     const { error, message } = this.#run.facts;
     this.#nan.addEventListener("change", () => update(this.#traits, { break_nan: this.#nan.checked }));
@@ -110,7 +113,7 @@ class StepView {
     const problem = h("p", { class: "tft-problem", role: "alert" }, ended, message);
     problem.hidden = error === "";
     const bar = h("div", { class: "tft-step-bar" }, steps, this.#statusText);
-    this.#view.frame.bar.after(bar, this.#scrubber.el, this.#loops.el, problem);
+    this.#view.frame.bar.after(notice, bar, this.#scrubber.el, this.#loops.el, problem);
     this.#view.frame.stage.after(this.#panel.el);
     this.#view.frame.legend
       .querySelector("p")
@@ -277,4 +280,6 @@ class StepView {
   }
 }
 
-export default hosted((traits: Traits<StepTraits>, el) => new StepView(traits, el));
+export default hosted((traits: Traits<StepTraits>, el) =>
+  renewed(traits, (notice) => new StepView(traits, el, notice)),
+);

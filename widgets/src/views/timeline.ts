@@ -13,6 +13,7 @@ import { onChange, update } from "../kernel/traits";
 import type { OpBar, TimelineTraits } from "../kernel/view_messages";
 import { decodeBar, decodeTotal } from "../kernel/view_messages";
 import { shorten } from "../layout/box_style";
+import { renewed } from "../panels/folding_notice";
 
 const COLOURS = 6; // for the op types that take the most time
 const HEAD = 26;
@@ -49,7 +50,7 @@ class TimelineView {
   /** Ends when the pointer is released. */
   readonly #drag = new Cleanup();
 
-  constructor(traits: Traits<TimelineTraits>, parent: HTMLElement) {
+  constructor(traits: Traits<TimelineTraits>, parent: HTMLElement, notice: HTMLElement) {
     this.#traits = traits;
 
     this.#ops = traits.get("_ops").map(decodeBar);
@@ -98,6 +99,7 @@ class TimelineView {
         "data-lm-suppress-shortcuts": "true",
       },
       h("div", { class: "tft-time-bar" }, h("h3", {}, traits.get("_summary").replace(/(\d) us\b/g, "$1 µs")), tools),
+      notice,
       h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.#stage, this.#statusText), side),
       this.#card,
     );
@@ -439,4 +441,6 @@ function scopeOf(name: string): string {
       : parts[0]!;
 }
 
-export default hosted((traits: Traits<TimelineTraits>, el) => new TimelineView(traits, el));
+export default hosted((traits: Traits<TimelineTraits>, el) =>
+  renewed(traits, (notice) => new TimelineView(traits, el, notice)),
+);
