@@ -34,6 +34,8 @@ from tfteach.framework.signature import Arg, checked_positions, parse_args
 from tfteach.framework.type_aliases import ArrayModule
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from tfteach.framework.graph import Operation, Tensor
 
 OPS: dict[str, type[Op]] = {}  # types whose modules are imported
@@ -374,10 +376,14 @@ class Op:
         """
         return self.expression(*inputs)
 
-    def pieces(self) -> Sequence[Piece]:
+    def pieces(self, size: int, dtype: np.dtype[Any]) -> Sequence[Piece]:
         """Functions that in sequence compute the same from the one input.
 
         For a compiler that prefers to run an exponential separately.
+
+        Args:
+          size: the number of elements.
+          dtype: their type.
         """
         return ()
 

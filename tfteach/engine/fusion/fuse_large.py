@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -319,6 +320,8 @@ def _slices(
     arrays: Sequence[Any], is_whole: Sequence[bool], length: int, step: int
 ) -> Iterator[tuple[int, int, list[Any]]]:
     pairs = list(zip(arrays, is_whole, strict=True))
-    for start in range(0, length, step):
-        stop = min(start + step, length)
+    # All of about the same size, as some kernels compute small arrays differently.
+    count = -(-length // step)
+    cuts = [length * i // count for i in range(count + 1)]
+    for start, stop in pairwise(cuts):
         yield start, stop, [a[start:stop] if whole else a for a, whole in pairs]

@@ -73,10 +73,15 @@ def fuse_chains(
 def _in_pieces(
     instruction: Instruction, shape_of: ShapeOf, new_register: NewRegister
 ) -> list[Instruction]:
-    pieces = instruction.node.spec.pieces() if instruction.is_elementwise else ()
-    if not pieces or not _is_large(shape_of(instruction.outputs[0])):
+    dtype = float_type([instruction]) if instruction.is_elementwise else None
+    if dtype is None:
         return [instruction]
     shape = shape_of(instruction.outputs[0])
+    if not _is_large(shape):
+        return [instruction]
+    pieces = instruction.node.spec.pieces(size_of(shape) or 0, dtype)
+    if not pieces:
+        return [instruction]
     between = [new_register(shape) for _ in pieces[1:]]
     sources = [*instruction.inputs, *between]
     targets = [*between, *instruction.outputs]

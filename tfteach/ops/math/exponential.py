@@ -15,7 +15,16 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.sparse_tensor import also_sparse
-from tfteach.ops.math.unary import FIELD, Adjoint, Unary, conj, number, reciprocal
+from tfteach.ops.math import vector_exp
+from tfteach.ops.math.unary import (
+    FIELD,
+    Adjoint,
+    Unary,
+    by_all_threads,
+    conj,
+    number,
+    reciprocal,
+)
 
 
 class Exp(Unary):
@@ -24,7 +33,7 @@ class Exp(Unary):
     T = FIELD
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
-        return xp.exp(x)
+        return by_all_threads(xp, "exp", x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):
@@ -165,6 +174,11 @@ class Sigmoid(Unary):
     T = FIELD
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
+        if vector_exp.applies(x.size, x.dtype):
+            return vector_exp.sigmoid(x)
+        return self.compute_on_card(xp, x)
+
+    def compute_on_card(self, xp: ArrayModule, x: Array) -> Any:
         one = number(x, 1)
         if not getattr(x, "ndim", 0):
             return one / (one + xp.exp(-x))
@@ -173,7 +187,9 @@ class Sigmoid(Unary):
         y += one
         return xp.divide(one, y, out=y)
 
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self, size: int, dtype: np.dtype[Any]) -> tuple[Piece, ...]:
+        if vector_exp.applies(size, dtype):
+            return ()
         return (
             Piece(np.negative, "-{0}"),
             Piece(lambda y: np.exp(y, out=y), None),
@@ -229,7 +245,7 @@ class Tanh(Unary):
     T = FIELD
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
-        return xp.tanh(x)
+        return by_all_threads(xp, "tanh", x)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         with after(grad):

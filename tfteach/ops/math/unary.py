@@ -5,14 +5,18 @@ Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h, python/ops/math_grad.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from tfteach.framework import large_array_pool
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.threads import LARGE, cores, share
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.constant import constant
@@ -23,6 +27,8 @@ from tfteach.ops.core.sparse_tensor import also_sparse
 REAL = dtypes_of("bfloat16 half float double")
 FIELD = dtypes_of("bfloat16 half float double complex64 complex128")
 NUMBER = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
+# Elements for which a thread takes the GIL once.
+_PART = 1 << 18
 
 
 class Unary(Op, abstract=True):
@@ -54,6 +60,24 @@ class Adjoint(Op, abstract=True):
 def number(array: Any, value: float) -> Any:
     """A Python number in the array's type (a float would widen bfloat16)."""
     return array.dtype.type(value)
+
+
+@with_card_kernel(lambda xp, name, x: getattr(xp, name)(x))
+def by_all_threads(xp: ArrayModule, name: str, x: Any) -> Any:
+    """NumPy's function of that name, of a large array in parts."""
+    function = getattr(xp, name)
+    if getattr(x, "size", 0) < LARGE or cores() == 1 or not x.flags.c_contiguous:
+        return function(x)
+    result = large_array_pool.empty(x.shape, x.dtype)
+    source, target = x.reshape(-1), result.reshape(-1)
+
+    def run(starts: Sequence[int]) -> None:
+        for start in starts:
+            part = slice(start, start + _PART)
+            function(source[part], out=target[part])
+
+    share(range(0, x.size, _PART), run)
+    return result
 
 
 def conj(x: Tensor) -> Tensor:

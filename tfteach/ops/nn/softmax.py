@@ -22,6 +22,7 @@ from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
+from tfteach.ops.math import vector_exp
 from tfteach.ops.math.binary import subtract
 from tfteach.ops.math.exponential import exp
 from tfteach.ops.math.range import range as range_of
@@ -81,6 +82,8 @@ class Softmax(_Softmax):
 
     def compute(self, xp: ArrayModule, logits: Array) -> Any:
         _check_rank(logits)
+        if vector_exp.applies(logits.size, logits.dtype):
+            return vector_exp.softmax(logits)
         return _by_rows(logits, lambda rows: _softmax(xp, rows))
 
     def compute_on_card(self, xp: ArrayModule, logits: Any) -> Any:
