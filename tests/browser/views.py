@@ -39,11 +39,15 @@ CELLS = {
     "GraphView": "tfj.GraphView(graph, fetches=[loss])",
     "RunView": "tfj.RunView(graph, fetches=[loss], feeds=[x])",
     "GrowthView": """\
-from tfteach.explain.growth import watch_growth
+from tfteach.explain import watch_graphs, watch_growth
 with watch_growth(graph) as growth, graph.as_default():
     for _ in range(5):
         sess.run(tf.add(loss, 1.0), feed)
-tfj.GrowthView(growth)""",
+with watch_graphs() as log:
+    for i in range(3):
+        with tf.Graph().as_default(), tf.Session() as short:
+            short.run(tf.square(float(i), name="y"))
+tfj.GrowthView(lazy=growth, rebuilt=log)""",
     "PlacementView": "tfj.PlacementView(sess, [spare], [x, labels])",
     "OptimizingView": "tfj.OptimizingView(sess, [loss], [x, labels], [(2, 4), (2,)])",
     "ScheduleView": "tfj.ScheduleView(sess, [train, loss], [x, labels])",

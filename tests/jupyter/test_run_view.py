@@ -7,7 +7,7 @@ from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
 
 import tfteach as tf
-from tests.jupyter.test_magics import run, shell  # noqa: F401
+from tests.jupyter.test_magics import kinds, run, shell  # noqa: F401
 from tfteach.explain.runs import watch_runs
 from tfteach.jupyter import RunView
 
@@ -163,3 +163,32 @@ def test_a_guess_is_not_given_away(graph: tf.Graph) -> None:
     assert view.to_svg() == plain
     view.revealed = True
     assert view.to_svg() != plain
+
+
+REBUILT = """\
+def predict(value):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        return sess.run(tf.square(value))
+
+answers = [predict(value) for value in (1.0, 2.0, 3.0)]
+"""
+
+
+def test_graphs_of_the_same_ops_are_shown_once(shell: Any, capsys: Any) -> None:  # noqa: F811
+    assert run(shell, f"%%run\n{REBUILT}").success
+    assert shell.user_ns["answers"] == [1.0, 4.0, 9.0]
+    assert kinds(shell) == ["live", "still"]
+    assert (
+        "These runs took place in 3 graphs of the same ops" in capsys.readouterr().out
+    )
+    # another op, or another run, and they are shown separately
+    run(shell, f"%%run\n{REBUILT}with tf.Graph().as_default(), tf.Session() as s:\n"
+        "    y = s.run(tf.square(1.0))")  # fmt: skip
+    assert kinds(shell)[2:] == ["live", "still"] * 2
+    with watch_runs() as seen:
+        for times in (1, 2):
+            with tf.Graph().as_default(), tf.Session() as sess:
+                y = tf.square(1.0)
+                for _ in range(times):
+                    sess.run(y)
+    assert [len(family) for family in seen.families()] == [1, 1]

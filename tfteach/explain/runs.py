@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -120,6 +120,24 @@ class Runs:
 
     runs: list[Run] = field(default_factory=list)
     total: int = 0
+
+    def families(self) -> list[tuple[Graph, ...]]:
+        """The graphs that were run, those with the same ops and the same runs together.
+
+        Returns:
+          A list of tuples, in order of first use. Equal ops have equal types, names and
+          lines; equal runs come from the same lines.
+        """
+        runs: dict[Graph, list[Hashable]] = {}
+        for run in self.runs:
+            feeds = tuple([feed.name for feed in run.feeds])
+            kind = run.label, feeds, run.source, run.count, run.error
+            runs.setdefault(run.graph, []).append(kind)
+        found: dict[Hashable, list[Graph]] = {}
+        for graph, kinds in runs.items():
+            ops = [(op.type, op.name, op.source) for op in graph.get_operations()]
+            found.setdefault((tuple(ops), tuple(kinds)), []).append(graph)
+        return [tuple(graphs) for graphs in found.values()]
 
     def note(self, event: SessionRun, source: SourceLine | None) -> None:
         """Add one run to the record.

@@ -65,7 +65,8 @@ class RunMagics(Magics):
     def run(self, line: str, cell: str) -> None:
         """Run the cell, then show which ops each `Session.run` in it executed.
 
-        Runs of the same fetches and feeds from the same line count as one. The cell
+        Runs of the same fetches and feeds from the same line count as one, and so do
+        graphs of the same ops with the same runs, built by the same lines. The cell
         runs in your own namespace, as any cell does. Afterwards, `%why` refers to the
         last run.
 
@@ -101,9 +102,14 @@ class RunMagics(Magics):
             return
         started = [run for run in seen.runs if not run.refused]
         self.last = started[-1] if started else self.last
-        for graph in dict.fromkeys(run.graph for run in seen.runs):
-            view = RunView(graph, runs=seen, depth=args.depth)
+        for family in seen.families():
+            view = RunView(family[0], runs=seen, depth=args.depth)
             show_as_asked(view, args)
+            if len(family) > 1:
+                print(
+                    f"These runs took place in {len(family):,} graphs of the same ops; "
+                    "the first is shown. %%lazy shows them all over time."
+                )
 
     @magic_arguments()
     @argument("node", help="the op to explain: its name, or a Python name.")
