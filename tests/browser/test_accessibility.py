@@ -181,7 +181,7 @@ def test_the_checks_see_what_is_wrong(all_views: AllViews) -> None:
 
 # What Tab reaches: everything that can be pressed, and nothing that can't be seen.
 TAB_STOPS = """(root) => [...root.querySelectorAll(
-    'button, input, select, a[href], textarea, [tabindex]')]
+    'button, input, select, summary, a[href], textarea, [tabindex]')]
     .filter((e) => e.tabIndex >= 0 && !e.disabled && e.getClientRects().length > 0
         && getComputedStyle(e).visibility === 'visible').length"""
 
