@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tfteach.framework import threads
+from tfteach.framework import threads, workers
 
 
 @pytest.fixture(params=[1, 2, 3])
 def count(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """So many threads, whatever the machine has."""
-    threads._pool.cache_clear()
+    workers.forget_workers()
     monkeypatch.setattr(threads, "thread_count", lambda: request.param)
     with threads.own_threads():
         yield request.param
-    threads._pool.cache_clear()
+    workers.forget_workers()
 
 
 @pytest.mark.parametrize("items", [0, 1, 2, 7])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,8 @@ from threadpoolctl import ThreadpoolController
 
 import tfteach as tf
 from tfteach.engine.execute import compile
-from tfteach.framework import threads
+from tfteach.framework import threads, workers
+from tfteach.framework.contention import contention
 from tfteach.ops.linalg import matmul
 from tfteach.ops.math import reduce_ops
 from tfteach.ops.windows import conv_kernels
@@ -27,10 +29,9 @@ def three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(reduce_ops, "_BLOCK", 8)
     monkeypatch.setattr(matmul, "MIN_SHARED_PRODUCT", 0)
     monkeypatch.setattr(conv_kernels, "MIN_SHARED_WORK", 0)
-    threads._pool.cache_clear()
+    workers.forget_workers()
     yield
-    threads._pool().shutdown()
-    threads._pool.cache_clear()
+    workers.forget_workers()
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 9])
@@ -57,6 +58,43 @@ def test_blas_gets_its_threads_back(three: None) -> None:
         assert threads.cores() == 3
     assert blas_threads() == before
     assert threads.cores() == 1
+
+
+def test_any_thread_limits_blas_and_gives_its_threads_back(three: None) -> None:
+    """Also a second one; threadpoolctl lets only the first thread set limits."""
+    before = blas_threads()
+    with threads.own_threads():
+        pass
+    found: list[list[int]] = []
+
+    def limit() -> None:
+        with threads.own_threads():
+            found.append(blas_threads())
+        found.append(blas_threads())
+
+    other = threading.Thread(target=limit)
+    other.start()
+    other.join()
+    assert found == [[1] * len(before), before]
+
+
+def test_products_leave_blas_threads_while_others_take_the_cores(
+    three: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = np.random.default_rng(0).random((2, 96, 96))
+    before, seen = blas_threads(), set()
+    whole = np.matmul
+    monkeypatch.setattr(
+        np,
+        "matmul",
+        lambda *args, **out: seen.add(*blas_threads()) or whole(*args, **out),
+    )
+    for is_likely in (False, True):
+        monkeypatch.setattr(contention, "is_likely", lambda found=is_likely: found)
+        seen.clear()
+        np.testing.assert_allclose(matmul.product(np, a, b), whole(a, b), rtol=1e-12)
+        assert seen == ({1} if is_likely else {*before})
+        assert blas_threads() == before
 
 
 def products(x: Any) -> list[Any]:

@@ -11,18 +11,20 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 
 from tfteach.framework import large_array_pool
+from tfteach.framework.workers import workers
 
 _T = TypeVar("_T")
 
 # The number of elements from which several threads pay off.
 LARGE = 1 << 20
+# More parts than threads: one whose core is taken by another process computes fewer.
+PARTS_PER_THREAD = 4
 
 
 @functools.cache
@@ -37,16 +39,6 @@ def thread_count() -> int:
         return os.cpu_count() or 1
 
 
-@functools.cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(thread_count() - 1, "tfteach-blocks")
-
-
-# A forked process has none of its parent's threads.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
 _users_lock = threading.Lock()
 _users = 0  # the number of runs inside `own_threads`
 
@@ -58,6 +50,16 @@ def _blas_libraries() -> list[tuple[Any, int]]:
 
     found = ThreadpoolController().select(user_api="blas").lib_controllers
     return [(library, library.get_num_threads()) for library in found]
+
+
+def _set_blas_threads(limit: int | None) -> None:
+    """Limit the threads of BLAS; None for those it had at first."""
+    for library, count in _blas_libraries():
+        library.set_num_threads(limit or count)
+        # From version 3.8 on the first thread that sets a limit may alone set others.
+        release = getattr(library, "clear_controlling_thread", None)
+        if release is not None:
+            release()
 
 
 @contextmanager
@@ -76,16 +78,14 @@ def own_threads() -> Iterator[None]:
     with _users_lock:
         _users += 1
         if _users == 1:
-            for library, _ in _blas_libraries():
-                library.set_num_threads(1)
+            _set_blas_threads(1)
     try:
         yield
     finally:
         with _users_lock:
             _users -= 1
             if not _users:
-                for library, count in _blas_libraries():
-                    library.set_num_threads(count)
+                _set_blas_threads(None)
 
 
 def cores() -> int:
@@ -103,22 +103,16 @@ def share(items: Sequence[_T], run: Callable[[Sequence[_T]], None]) -> None:
       run: processes a part; releases the GIL most of the time.
 
     Raises:
-      Exception: the first error of a part, once all parts have ended.
+      Exception: that of the first part that failed, once all parts have ended.
     """
-    count = min(cores(), len(items))
-    if count < 2:
+    threads = cores()
+    count = min(threads * PARTS_PER_THREAD, len(items))
+    if threads < 2 or count < 2:
         run(items)
         return
     cuts = [len(items) * i // count for i in range(count + 1)]
     parts = [items[a:b] for a, b in itertools.pairwise(cuts)]
-    others = [_pool().submit(_quietly, run, part) for part in parts[1:]]
-    try:
-        run(parts[0])
-    finally:
-        for other in others:
-            other.exception()  # wait, before anything it uses is destroyed
-    for other in others:
-        other.result()
+    workers(threads - 1).compute(run, parts)
 
 
 def by_rows(
@@ -144,9 +138,3 @@ def by_rows(
 
     share(range(step, len(array), step), run)
     return result
-
-
-def _quietly(run: Callable[[Sequence[_T]], None], part: Sequence[_T]) -> None:
-    # NumPy's error state is thread-local.
-    with np.errstate(all="ignore"):
-        run(part)

@@ -9,7 +9,7 @@ import pytest
 
 import tfteach as tf
 from tfteach.engine.execute import compile
-from tfteach.framework import threads
+from tfteach.framework import threads, workers
 from tfteach.ops.training import update_rules
 
 
@@ -38,12 +38,12 @@ def test_threads_give_what_one_gives(
     optimizer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = trained(optimizer, 1003)
-    threads._pool.cache_clear()
+    workers.forget_workers()
     monkeypatch.setattr(update_rules, "_BLOCK", 50)
     monkeypatch.setattr(update_rules, "_SHARED_BLOCK", 100)
     monkeypatch.setattr(compile, "LARGE", 100)
     monkeypatch.setattr(threads, "thread_count", lambda: 3)
     shared = trained(optimizer, 1003)
-    threads._pool.cache_clear()
+    workers.forget_workers()
     for ours, theirs in zip(shared, alone, strict=True):
         np.testing.assert_array_equal(ours, theirs)

@@ -6,12 +6,14 @@ Source: core/ops/math_ops.cc (MatMul, BatchMatMulV2), python/ops/math_ops.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.card_kernels import with_card_kernel
+from tfteach.framework.contention import contention
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import bfloat16, dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
@@ -21,7 +23,13 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_matrix
-from tfteach.framework.threads import cores, share
+from tfteach.framework.threads import (
+    PARTS_PER_THREAD,
+    cores,
+    own_threads,
+    share,
+    thread_count,
+)
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.identity_reshape import expand_dims, reshape, squeeze
@@ -33,8 +41,12 @@ from tfteach.ops.math.reduce_functions import reduce_sum
 
 FACTORS = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
 
-# The number of multiplications from which several threads share a product.
+# The number of multiplications from which BLAS uses several threads.
+MIN_BLAS_THREADS_PRODUCT = 1 << 18
+# The number from which ours share a product, and that of a part: smaller parts take a
+# twentieth longer, because each lays out one of the factors again.
 MIN_SHARED_PRODUCT = 1 << 25
+MIN_PART = 1 << 23
 # From this width NumPy's inner loop outruns BLAS if each element is one product.
 MIN_OUTER_WIDTH = 8
 
@@ -45,11 +57,29 @@ def product(xp: ArrayModule, a: Any, b: Any) -> Any:
     if a.shape[-1] == 1 and _is_outer(a, b):
         return a * b
     if dtype.itemsize == 2 and dtype.kind in "fV":
-        wide = xp.matmul(a.astype(np.float32), b.astype(np.float32))
+        wide = product(xp, a.astype(np.float32), b.astype(np.float32))
         return wide.astype(dtype)
-    if cores() > 1 and _is_worth_sharing(a, b):
-        return _shared_product(xp, a, b)
+    if a.size * b.shape[-1] >= MIN_BLAS_THREADS_PRODUCT and dtype.kind in "fc":
+        return _large_product(xp, a, b)
     return xp.matmul(a, b)
+
+
+@with_card_kernel(lambda xp, a, b: xp.matmul(a, b))
+def _large_product(xp: ArrayModule, a: Any, b: Any) -> Any:
+    """a @ b by BLAS's threads or by ours; by the latter if others take the cores."""
+    if cores() > 1:  # BLAS has one thread
+        return _by_own_threads(a, b)
+    if thread_count() == 1:
+        return np.matmul(a, b)
+    if contention.is_likely():
+        with own_threads():
+            return _by_own_threads(a, b)
+    begun_s = perf_counter()
+    result = np.matmul(a, b)
+    now_s = perf_counter()
+    elements = a.size + b.size + result.size
+    contention.record(result.size * a.shape[-1], elements, now_s - begun_s, now_s)
+    return result
 
 
 def _is_outer(a: Any, b: Any) -> bool:
@@ -60,20 +90,18 @@ def _is_outer(a: Any, b: Any) -> bool:
     return result
 
 
-def _is_worth_sharing(a: Any, b: Any) -> bool:
-    if not (a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0]):
-        return False
-    return bool(a.size * b.shape[1] >= MIN_SHARED_PRODUCT)
-
-
-@with_card_kernel(lambda xp, a, b: xp.matmul(a, b))
-def _shared_product(xp: ArrayModule, a: Any, b: Any) -> Any:
-    """A product computed by several threads, divided by rows (or columns, if more)."""
+def _by_own_threads(a: Any, b: Any) -> Any:
+    """A product of which each part is computed by one thread."""
+    work = a.size * b.shape[-1]
+    is_valid = a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0]
+    if not is_valid or work < MIN_SHARED_PRODUCT:
+        return np.matmul(a, b)
     result = np.empty((a.shape[0], b.shape[1]), a.dtype)
     by_rows = a.shape[0] >= b.shape[1]
     size = result.shape[not by_rows]
-    # Each thread gets whole vector registers.
-    step = -(-size // (16 * cores())) * 16
+    count = cores() * max(1, min(PARTS_PER_THREAD, work // (MIN_PART * cores())))
+    # Each part has whole vector registers.
+    step = -(-size // (16 * count)) * 16
     parts = [slice(i, i + step) for i in range(0, size, step)]
 
     def run(some: Sequence[slice]) -> None:
