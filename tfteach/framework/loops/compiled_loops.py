@@ -21,8 +21,8 @@ from typing import Any
 from tfteach.framework.loops.compile_loop import Loop, compile_loop
 from tfteach.framework.loops.language import Parameter
 
-# The work of NumPy that loops would replace, in operations on one element: 60 ms.
-MIN_WORK = 1 << 29
+# The work of NumPy that loops would replace, in operations on one element: 0.1 s.
+MIN_WORK = 1 << 30
 CALL = 1 << 12  # what a call of NumPy takes in addition, in the same unit
 
 _work = 0
