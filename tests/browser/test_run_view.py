@@ -136,6 +136,8 @@ def test_runs_that_failed_or_were_refused(lab: Lab) -> None:
     runs.nth(2).click()
     view.locator(".tft-run-said", has_text="It failed: InvalidArgument").wait_for()
     node(view, "labels").locator(".tft-badge-wrong").wait_for()
+    view.locator(".tft-status", has_text="ops needed").wait_for()
+    assert "4 of 12 needed" in (node(view, "hidden/").text_content() or "")
     view.page.wait_for_timeout(900)  # boxes have come to rest
     for theme in ("Dark", "Light"):
         lab.set_theme(f"JupyterLab {theme}")

@@ -101,6 +101,7 @@ def test_runs_that_failed_or_were_refused(shell: Any, capsys: Any) -> None:  # n
     assert lines[2] == "total:0 x2: 3 of 5 ops needed, failed"
     assert lines[3].startswith("  InvalidArgumentError: You must feed a value for")
     assert lines[4] == "total:0: 2 of 5 ops run"
+    assert " 3 of 5 needed for total\n" in bundle["text/plain"]
     assert "✕ nowhere: refused. ValueError" in bundle["image/svg+xml"]
     assert "✕ total:0 x2: 3 of 5 ops needed, failed." in bundle["image/svg+xml"]
     assert "✕ failed<" in bundle["image/svg+xml"]  # at the placeholder

@@ -184,8 +184,8 @@ class RunView(GraphView, Unfoldable):
         if len(failures) > MOST_FAILURES:
             still.caption.append(f"... and {len(failures) - MOST_FAILURES} more")
         for run in self._seen[self.chosen : self.chosen + 1]:
-            if not self._is_guessing and self._shows(run):
-                still.failed_at = run.failed_at
+            if not self._is_guessing and self._shows(run) and run.error:
+                still.failed_at, still.verb = run.failed_at, "needed"
         if self._fates and not self._is_guessing:
             still.verb, still.paint = "needed", self._paint(still)
         return still

@@ -206,8 +206,15 @@ class RunView {
     };
   }
 
+  /** Of a run that failed, nobody says which ops ran. */
   get #verb(): "run" | "needed" {
-    return this.#guessing ? "run" : this.#verbOfRun();
+    if (this.#guessing) return "run";
+    return this.#hasFailed ? "needed" : this.#verbOfRun();
+  }
+
+  get #hasFailed(): boolean {
+    const run = this.#chosenRun;
+    return run !== undefined && run.error !== "";
   }
 
   #withFates(node: SceneNode, marks: NodeMarks): NodeMarks {
@@ -289,9 +296,8 @@ class RunView {
     }
     if (wave.value !== null) return `Step ${wave.value} back from the fetches: ${light.needed.size} ops found.`;
     const found = `found in ${count(depthOfRun.value, "step")} back from the fetches`;
-    const failed = run !== undefined && run.error !== "";
-    const verb = failed || this.#verb === "needed" ? "are needed" : "run";
-    const end = failed ? ` It failed: ${run.error}` : "";
+    const verb = this.#verb === "needed" ? "are needed" : "run";
+    const end = this.#hasFailed ? ` It failed: ${run?.error}` : "";
     return `All ${light.needed.size} of ${count(model.ops.length, "op")} that ${verb}; ${found}.${end}`;
   }
 }
