@@ -104,7 +104,11 @@ def test_one_click_shows_the_run_unfolded(lab: Lab) -> None:
     run.locator(".tft-count", has_text="7 of 7 ops needed").wait_for()
     assert "tft-left-out" in (node(run, "MatMul").get_attribute("class") or "")
     assert run.locator(".tft-badge-folded").count() == 3  # constants show their value
+    said = run.locator(".tft-why", has_text="It was folded: all its inputs are")
+    node(run, "MatMul").click()
+    said.wait_for()
     press(run, SHOW)
+    said.wait_for(state="detached")
     run.locator(".tft-count", has_text="7 of 7 ops run").wait_for()
     assert run.locator(".tft-left-out").count() == 0
 

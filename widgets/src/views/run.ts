@@ -14,6 +14,7 @@ import type { Traits } from "../kernel/traits";
 import { onChange, update } from "../kernel/traits";
 import type { CellRun, RunTraits } from "../kernel/view_messages";
 import type { SceneNode } from "../layout/scene";
+import type { Node as GraphNode } from "../model/graph";
 import { foldingNotice, verbOf } from "../panels/folding_notice";
 
 const PACE = { shortest: 520, longest: 520, whole: Infinity }; // milliseconds
@@ -60,6 +61,7 @@ class RunView {
     this.#view = new GraphView(traits, root, {
       decorate: (node, marks) => this.#decorate(node, this.#withFailure(node, this.#withFates(node, marks))),
       verb: () => this.#verb,
+      details: (panel, node) => this.#tellFate(panel, node),
       click: (id) => this.#mark(id),
     });
     this.#player = this.#makePlayer();
@@ -215,6 +217,15 @@ class RunView {
   get #hasFailed(): boolean {
     const run = this.#chosenRun;
     return run !== undefined && run.error !== "";
+  }
+
+  /** In the details of an op that the run needs but leaves out: what became of it. */
+  #tellFate(panel: HTMLElement, node: GraphNode): void {
+    const name = this.#view.model.opOf(node)?.name ?? "";
+    const fates = this.#verb === "run" ? {} : this.#fates.value;
+    if (!Object.hasOwn(fates, name)) return;
+    const [fate, reason] = fates[name]!;
+    panel.querySelector(".tft-why")?.append(` It was ${fate}: ${reason}.`);
   }
 
   #withFates(node: SceneNode, marks: NodeMarks): NodeMarks {
