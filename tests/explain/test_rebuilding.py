@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.explain.graph_lives import milliseconds
 from tfteach.explain.graph_log import GraphLog, restores, watch_graphs
 from tfteach.explain.graph_tracks import MOST_TRACKS, tracks_of
 from tfteach.explain.rebuilding import families_of, findings_of
@@ -83,6 +84,23 @@ def test_the_outline_of_the_cure_is_a_program() -> None:
     compile(code, "cure", "exec")
     assert "x = tf.placeholder(tf.float32, [3, 2])  # not x = tf.constant(batch" in code
     assert "def predict(batch):\n    return sess.run(y, {x: batch})" in code
+
+
+def test_batches_of_different_sizes() -> None:
+    def stacked(batch: Any) -> Any:
+        with tf.Graph().as_default(), tf.Session() as sess:
+            x = tf.constant(batch)
+            for _ in range(len(batch)):
+                x = tf.negative(x)
+            return sess.run(x)
+
+    with watch_graphs() as log:
+        for size in (1, 2, 3):
+            stacked(np.ones([size, 4], np.float32))
+    (family,) = families_of(log.graphs)
+    assert not family.is_equal
+    assert "3 graphs of 2 to 4 ops from the same lines" in log.verdict.headline()
+    assert "x = tf.placeholder(tf.float32, [None, 4])" in log.verdict.code()
 
 
 def test_a_graph_and_a_session_that_are_kept() -> None:
@@ -281,6 +299,11 @@ def test_other_threads_and_closed_logs() -> None:
     text = str(log)
     predict([[1.0, 2.0]])
     assert str(log) == text
+
+
+def test_times_have_two_figures() -> None:
+    texts = [milliseconds(seconds) for seconds in (4e-5, 0.0012, 0.12, 12.0)]
+    assert texts == ["0.04 ms", "1.2 ms", "120 ms", "12,000 ms"]
 
 
 def test_many_tracks_are_counted() -> None:

@@ -278,8 +278,8 @@ class GraphLife:
         self.rounds.append((self.ops, 1, line))
 
     def __str__(self) -> str:
-        built_ms = 1e3 * self.time.seconds.get("build", 0.0)
-        text = f"{times(self.ops_built, 'op')} built in {built_ms:.1f} ms"
+        built = milliseconds(self.time.seconds.get("build", 0.0))
+        text = f"{times(self.ops_built, 'op')} built in {built}"
         if not self.ops_built:
             text = f"{times(self.ops, 'op')}, built before"
         alike: dict[str, list[SessionLife]] = {}
@@ -297,3 +297,10 @@ class GraphLife:
 def times(count: int, noun: str) -> str:
     """A number with its noun: "1 run", "1,200 runs"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def milliseconds(seconds: float) -> str:
+    """A time in milliseconds, with two figures: "0.04 ms", "1.2 ms", "120 ms"."""
+    value = 1e3 * seconds
+    digits = 2 if value < 1 else 1 if value < 100 else 0
+    return f"{value:,.{digits}f} ms"

@@ -61,6 +61,7 @@ class Embedded(NamedTuple):
           A string.
         """
         what = "the same" if self.same else "a new"
+        often = "twice" if len(self.names) == 2 else f"{len(self.names)} times"
         put = "puts" if len(self.sources) == 1 else "put"
         total = f"{size_text(self.total_bytes)} in all"
         if graph_def_bytes is not None:
@@ -69,7 +70,7 @@ class Embedded(NamedTuple):
         return (
             f"Large constants: {places(self.sources, place)} {put} {what} "
             f"{self.dtype} array of shape {self.shape}, {size_text(self.size_bytes)}, "
-            f"into the graph {len(self.names)} times: {total}."
+            f"into the graph {often}: {total}."
         )
 
     @property

@@ -20,6 +20,7 @@ from tfteach.explain.graph_lives import (
     ConstantLine,
     GraphLife,
     SessionLife,
+    milliseconds,
     times,
 )
 from tfteach.framework.graph import SourceLine
@@ -87,11 +88,24 @@ class Family(NamedTuple):
 
     @property
     def ops_text(self) -> str:
-        """The number of ops of each, such as "7 ops" or "7 to 9 ops"."""
+        """Their ops, such as "the same 7 ops"."""
         counts = [life.ops_built for life in self.graphs]
         if min(counts) == max(counts):
-            return times(counts[0], "op")
-        return f"{min(counts):,} to {max(counts):,} ops"
+            return f"the same {times(counts[0], 'op')}"
+        return f"{min(counts):,} to {max(counts):,} ops from the same lines"
+
+    def shape_of(self, source: SourceLine) -> str:
+        """The shape of a line's constants, as Python; None for sizes that differ."""
+        shapes = [
+            life.constants[source].shape
+            for life in self.graphs
+            if source in life.constants
+        ]
+        if len({len(shape) for shape in shapes}) != 1:
+            return ""
+        sizes = [set(size) for size in zip(*shapes, strict=True)]
+        texts = [str(size.pop()) if len(size) == 1 else "None" for size in sizes]
+        return f", [{', '.join(texts)}]"
 
 
 def families_of(graphs: Sequence[GraphLife]) -> list[Family]:
@@ -177,9 +191,9 @@ class Rebuilding(NamedTuple):
                 f"Reopened: {at} opened {len(self.sessions):,} sessions on one graph, "
                 f"for {times(runs, 'run')}."
             )
-        alike = f"{graphs:,} graphs of the same {family.ops_text}"
+        alike = f"{graphs:,} graphs of {family.ops_text}"
         if family.first.is_default:
-            alike = f"{graphs:,} default graphs of the same {family.ops_text}"
+            alike = f"{graphs:,} default graphs of {family.ops_text}"
         if self.kind == "repeated":
             each = f"{times(runs, 'run')} in all"
             if runs % graphs == 0:
@@ -229,8 +243,9 @@ class Rebuilding(NamedTuple):
             running = sum(s.time.seconds.get("run", 0.0) for s in sessions)
             words = "opening, initializing and compiling"
         return (
-            f"{', '.join(said)}: {_ms(preparing)} {words}, {_ms(running)} running. "
-            f"Done once, about {_ms(median(each))} would do."
+            f"{', '.join(said)}: {milliseconds(preparing)} {words}, "
+            f"{milliseconds(running)} running. "
+            f"Done once, about {milliseconds(median(each))} would do."
         )
 
     def fix(self, place: Place | None = None) -> str:
@@ -283,10 +298,10 @@ class Rebuilding(NamedTuple):
         name, shape = "x", "tf.float32"
         remark = ""
         if family.changed:
-            source, dtype, sizes = family.changed[0]
+            source, dtype, _ = family.changed[0]
             found = _ASSIGNED.match(source.text)
             name = "x" if found is None else found.group(1)
-            shape = f"tf.{dtype}, [{', '.join(map(str, sizes))}]"
+            shape = f"tf.{dtype}{family.shape_of(source)}"
             remark = f"  # not {source.text}" if source.text else "  # not a constant"
         lines = []
         if self.kind == "rebuilt":
@@ -447,8 +462,3 @@ def _place(source: SourceLine, place: Place | None) -> str:
 
 def _often(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
-
-
-def _ms(seconds: float) -> str:
-    milliseconds = 1e3 * seconds
-    return f"{milliseconds:.1f} ms" if milliseconds < 100 else f"{milliseconds:,.0f} ms"
