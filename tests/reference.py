@@ -52,7 +52,8 @@ EXPLAIN = {
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Examples")
 VIEWS = (
     "GraphView RunView GrowthView PlacementView SessionsView RowsView StepView "
-    "TimelineView MemoryView OptimizingView ScheduleView GraphDiff"
+    "TimelineView MemoryView OptimizingView ScheduleView SharingView "
+    "CollectionsView GraphDiff"
 ).split()
 
 

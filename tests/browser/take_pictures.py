@@ -21,6 +21,7 @@ from tests.browser import test_placement_view as placement
 from tests.browser import test_rebuilt_graphs as rebuilt
 from tests.browser import test_rows_view as rows
 from tests.browser import test_sessions_view as sessions
+from tests.browser import test_sharing_view as sharing
 from tests.browser import test_step_view as step
 from tests.browser import test_timeline_view as timeline
 from tests.browser.lab import CHROMIUM_FLAGS, Lab, Server
@@ -178,6 +179,11 @@ def choose_shown(view: Locator) -> None:
     view.get_by_title("double/shown (Add)").click()
 
 
+def choose_weights(view: Locator) -> None:
+    rows = view.locator(".tft-flow-column").nth(1).locator(".tft-flow-row")
+    rows.filter(has_text="weights").first.click()
+
+
 def choose_conv(view: Locator) -> None:
     box(view, "conv2/").click()
 
@@ -242,6 +248,13 @@ NOTEBOOKS = {
     "schedule": Notebook(
         (optimizing.SETUP, optimizing.RACES, "tfj.GraphView(graph)"),
         (Picture("schedule_view", 1, ".tfteach-schedule", choose_shown),),
+    ),
+    "sharing": Notebook(
+        (sharing.SETUP, sharing.SHARED, sharing.COLLECTIONS),
+        (
+            Picture("sharing_view", 1, ".tfteach-sharing", choose_weights),
+            Picture("collections_view", 2, ".tfteach-collections", as_it_is),
+        ),
     ),
     "explore": Notebook(
         (SETUP, timeline.CONVNET, "tfj.explore(sess, fetches=[loss])"),

@@ -51,6 +51,11 @@ tfj.GrowthView(lazy=growth, rebuilt=log)""",
     "PlacementView": "tfj.PlacementView(sess, [spare], [x, labels])",
     "OptimizingView": "tfj.OptimizingView(sess, [loss], [x, labels], [(2, 4), (2,)])",
     "ScheduleView": "tfj.ScheduleView(sess, [train, loss], [x, labels])",
+    "SharingView": """\
+with graph.as_default(), tf.variable_scope("hidden", reuse=True):
+    tf.matmul(x, tf.get_variable("weights"))
+tfj.SharingView(graph)""",
+    "CollectionsView": "tfj.CollectionsView(graph)",
     "SessionsView": """\
 other = tf.Session(graph=graph, config=config)
 sessions = tfj.SessionsView({"sess": sess, "other": other})

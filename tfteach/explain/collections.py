@@ -132,7 +132,14 @@ class Collections(NamedTuple):
         return text
 
     def takers_of(self, key: str) -> list[tuple[Taker, Taking]]:
-        """The takers of one collection, with what each found in it."""
+        """The takers of one collection, with what each found in it.
+
+        Args:
+          key: the collection's, such as `tf.GraphKeys.LOSSES`.
+
+        Returns:
+          A list of pairs of a `Taker` and its `Taking`.
+        """
         return [
             (taker, taking)
             for taker in self.takers

@@ -93,19 +93,32 @@ def explain_name(element: Any, graph: Graph | None = None) -> ExplainedName:
     op = getattr(found, "op", found)
     for uses in uses_of(graph) if op.spec.returns_handle else ():
         if uses.name == op.name and uses.by_name:
-            return _of_variable(uses, graph)
+            parts = parts_of_variable(uses, variable_scopes_of(graph))
+            call = uses.calls[0]
+            beside = parts_of(call.name_scope, scopes_of(graph), call.line)
+            if call.name_scope == "/".join(part.text for part in parts[:-1]):
+                beside = []
+            return ExplainedName(op.name, True, parts, tuple(beside))
     prefix, _, own = op.name.rpartition("/")
-    parts = parts_of(prefix, scopes_of(graph), op.source)
-    named = (*parts, NamePart(own, "own", own, op.source))
+    around = parts_of(prefix, scopes_of(graph), op.source)
+    named = (*around, NamePart(own, "own", own, op.source))
     return ExplainedName(op.name, False, named, ())
 
 
-def _of_variable(uses: Uses, graph: Graph) -> ExplainedName:
-    call = uses.calls[0]
+def variable_scopes_of(graph: Graph) -> dict[str, OpenedScope]:
+    """Prefix of variables -> the scope that first had it."""
     opened: dict[str, OpenedScope] = {}
     for scope in graph.opened_scopes.values():
         if scope.variables:
             opened.setdefault(scope.variables, scope)
+    return opened
+
+
+def parts_of_variable(
+    uses: Uses, opened: dict[str, OpenedScope]
+) -> tuple[NamePart, ...]:
+    """The parts of the name of a variable that `get_variable` created."""
+    call = uses.calls[0]
     parts = []
     prefix = call.variable_scope
     while prefix:
@@ -121,13 +134,8 @@ def _of_variable(uses: Uses, graph: Graph) -> ExplainedName:
         else:
             parts.append(NamePart(text, "variable_scope", asked, _line(first)))
         prefix = prefix.removesuffix(text).rstrip("/")
-    parts.reverse()
     own = uses.name.removeprefix(f"{call.variable_scope}/")
-    beside = parts_of(call.name_scope, scopes_of(graph), call.line)
-    if [part.text for part in beside] == [part.text for part in parts]:
-        beside = []
-    named = (*parts, NamePart(own, "own", own, call.line))
-    return ExplainedName(uses.name, True, named, tuple(beside))
+    return (*reversed(parts), NamePart(own, "own", own, call.line))
 
 
 def parts_of(

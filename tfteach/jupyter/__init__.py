@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tfteach.framework.lazy_names import imported, lazy_getattr
 
 if TYPE_CHECKING:
+    from tfteach.jupyter.widgets.collections import CollectionsView as CollectionsView
     from tfteach.jupyter.widgets.difference import GraphDiff as GraphDiff
     from tfteach.jupyter.widgets.explore import explore as explore
     from tfteach.jupyter.widgets.graph import GraphView as GraphView
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.run import RunView as RunView
     from tfteach.jupyter.widgets.schedule import ScheduleView as ScheduleView
     from tfteach.jupyter.widgets.sessions import SessionsView as SessionsView
+    from tfteach.jupyter.widgets.sharing import SharingView as SharingView
     from tfteach.jupyter.widgets.step import StepView as StepView
     from tfteach.jupyter.widgets.timeline import TimelineView as TimelineView
 
 # Imported when first used: magics and pictures need none of the views.
 _VIEWS = {
+    "CollectionsView": "collections",
     "GraphDiff": "difference",
     "GraphView": "graph",
     "GrowthView": "growth",
@@ -39,6 +42,7 @@ _VIEWS = {
     "RunView": "run",
     "ScheduleView": "schedule",
     "SessionsView": "sessions",
+    "SharingView": "sharing",
     "StepView": "step",
     "TimelineView": "timeline",
 }

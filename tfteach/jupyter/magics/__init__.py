@@ -16,6 +16,7 @@ MAGICS = {
     "run": "RunMagics",
     "schedule": "ScheduleMagics",
     "sessions": "SessionsMagics",
+    "sharing": "SharingMagics",
     "status": "TfteachMagics",
     "step": "StepMagics",
     "timeline": "TimelineMagics",
