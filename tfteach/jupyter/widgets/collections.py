@@ -89,8 +89,8 @@ class CollectionsView(PlainView):
         for taker in found.takers:
             takes = []
             for taking in taker.takes:
-                items = found.collections[index[taking.key]].items
-                makers = sorted({items[i].maker for i in taking.items})
+                there = found.collections[index[taking.key]].items
+                makers = sorted({there[i].maker for i in taking.items})
                 takes.append(
                     [index[taking.key], len(taking.items), taking.scope or "", makers]
                 )

@@ -46,13 +46,14 @@ class SharingView {
   #callGroups: Group[] = [];
   #variableGroups: Group[] = [];
   #around = new Map<string, Set<string>>();
+  readonly #groupOf = new Map<string, string>();
 
   constructor(traits: Traits<SharingTraits>, parent: HTMLElement) {
     this.#traits = traits;
     const actions = {
       choose: (id: string) => this.#choose(id),
       toggle: (id: string) => this.#toggle(id),
-      related: (id: string) => new Set([id, ...(this.#around.get(id) ?? [])]),
+      related: (id: string) => this.#related(id),
     };
     this.#columns = new FlowColumns("Calls and variables", actions, this.#cleanup);
     const key = h(
@@ -117,6 +118,7 @@ class SharingView {
       return place;
     });
     this.#open = new Set();
+    this.#groupOf.clear();
     for (const tree of [code, names]) this.#openLevels([...tree.values()]);
     this.#show();
     this.#select();
@@ -165,8 +167,20 @@ class SharingView {
     this.#columns.show(heads, [left, right], [...links.values()], chosen);
   }
 
+  /** A row, those at the other ends of its lines, and the groups around all of them. */
+  #related(id: string): Set<string> {
+    const found = new Set([id, ...(this.#around.get(id) ?? [])]);
+    for (const row of found) {
+      const around = this.#groupOf.get(row);
+      if (around !== undefined) found.add(around);
+    }
+    return found;
+  }
+
   #list(at: Group, rows: FlowRow[], leaf: (id: string, at: Group) => FlowRow): void {
     const depth = at.depth;
+    for (const id of [...at.leaves.keys(), ...at.inside.map((each) => each.id)])
+      if (at.id !== "") this.#groupOf.set(id, at.id);
     // In the order of the program: leaves and groups by their first leaf.
     const first = (each: Group): number =>
       Math.min(Infinity, ...[...each.leaves.values()].map((ids) => ids[0]!), ...each.inside.map(first));
