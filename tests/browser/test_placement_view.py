@@ -106,6 +106,44 @@ def test_devices_log_and_copies(lab: Lab) -> None:
     lab.set_theme("JupyterLab Dark")
     lab.screenshot("placement_view_dark", view)
     lab.set_theme("JupyterLab Light")
+    the_graph_of_each_device(lab)
+
+
+def the_graph_of_each_device(lab: Lab) -> None:
+    root = lab.cell(2).locator(".tfteach-placement")
+    button = root.get_by_role("button", name="By device")
+    button.focus()
+    button.press("Enter")
+    graphs = root.locator(".tft-device-graphs")
+    graphs.get_by_text("values sent, 144.13 KiB a run").wait_for()
+    assert button.get_attribute("aria-pressed") == "true"
+    assert button.evaluate("(el) => el === document.activeElement")
+    check_labels(graphs, at_least=16)
+    # a _Send and its _Recv
+    sent = node(graphs, "CPU:0/split_images/_0")
+    received = node(graphs, "GPU:0/split_images/_1")
+    words = "split_images:0 sent to GPU:0, float32 [16, 28, 28, 1], 49.00 KiB"
+    assert words in (sent.get_attribute("aria-label") or "")
+    assert "tft-dev-1" in (received.get_attribute("class") or "")
+    sent.hover()
+    graphs.locator(".tft-paired[data-id='GPU:0/split_images/_1']").wait_for()
+    assert graphs.locator(".tft-copy.tft-lit").count() == 1
+    for theme in ("Dark", "Light"):
+        lab.set_theme(f"JupyterLab {theme}")
+        lab.screenshot(f"placement_by_device_{theme.lower()}", graphs)
+    sent.click()
+    details = graphs.locator(".tft-details")
+    details.get_by_text("split_images:0 sent to GPU:0").wait_for()
+    details.get_by_role("button", name="_Recv GPU:0/split_images/_1").click()
+    details.get_by_text("split_images:0 received from CPU:0").wait_for()
+    # by keyboard: the outline lists the devices and what is in them
+    graphs.get_by_role("button", name="Outline").click()
+    tree = graphs.get_by_role("tree")
+    tree.get_by_text("GPU:1").wait_for()
+    assert tree.get_by_text("_Recv").count() == 16
+    graphs.get_by_role("button", name="One graph").click()
+    root.locator(".tft-devices").wait_for()
+    assert graphs.count() == 0
 
 
 def test_what_cannot_be_placed_says_why(lab: Lab) -> None:

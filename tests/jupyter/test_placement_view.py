@@ -78,6 +78,44 @@ def test_still_picture_and_text(session: tf.Session) -> None:
     assert colours_of(7) == colours_of(1)
 
 
+def test_the_graphs_of_the_devices(session: tf.Session) -> None:
+    view = PlacementView(session, "far/z:0", "x", partitions=True)
+    parts = view.get_state()["_parts"]
+    names = [row[0] for row in parts["ops"]["rows"]]
+    assert parts["devices"] == [
+        {"label": "CPU:0", "colour": 0},
+        {"label": "GPU:0", "colour": 1},
+        {"label": "GPU:1", "colour": 2},
+    ]
+    links = [[names[a], names[b], *rest] for a, b, *rest in parts["links"]]
+    assert links == [
+        ["CPU:0/_arg_x_0_0/_0", "GPU:0/_arg_x_0_0/_1", 0, 1, "x:0",
+         "float32 [8, 8], 256 B", "8×8 · 256 B"],
+        ["GPU:0/y/_2", "GPU:1/y/_3", 1, 2, "y:0",
+         "float32 [8, 8], 256 B", "8×8 · 256 B"],
+        ["GPU:1/far/z/_4", "CPU:0/far/z/_5", 2, 0, "far/z:0",
+         "float32 [8, 8], 256 B", "8×8 · 256 B"],
+    ]  # fmt: skip
+    assert view.to_text().startswith("3 graphs: 4 nodes on CPU:0, 3 nodes on GPU:0")
+    assert "# to GPU:1: y:0, float32 [8, 8], 256 B" in view.to_text()
+    # the static picture: a box for each device, and what is sent between them
+    bundle = view.static_bundle()
+    svg = bundle["image/svg+xml"]
+    assert svg.count("8×8 · 256 B") == 3
+    assert all(f">{label}</text>" in svg for label in ("CPU:0", "GPU:0", "GPU:1"))
+    assert colours_of(2)[0] in svg
+    # what comes and goes stands at the top of its device
+    inside = {box.id: [child.id for child in box.children or ()]
+              for box in view.still().root.children or ()}  # fmt: skip
+    assert "GPU:1/far/z/_4" in inside["GPU:1/"]
+    view.partitions = False
+    assert view._parts == {}
+    assert "# explicit" in view.to_text()
+    session.close()
+    view.partitions = True
+    assert view.problem.startswith("The session is closed")
+
+
 def test_what_a_notebook_saves_stays_small() -> None:
     with tf.Graph().as_default():
         x = tf.constant(1.0)
@@ -120,6 +158,8 @@ def test_the_magic(shell: Any, capsys: Any) -> None:  # noqa: F811
     assert "2 ops: 2 on CPU:0" in shell.shown[1]["text/plain"]
     assert run(shell, "%placement --static --session sess").success
     assert len(shell.shown) == 3
+    assert run(shell, "%placement total --partitions --session sess --text").success
+    assert "1 graph: " in capsys.readouterr().out
     run(shell, "with sess.as_default():\n    %placement --text")
     assert "total: (Add): /job:localhost" in capsys.readouterr().out
     for line, words in [

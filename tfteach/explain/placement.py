@@ -254,6 +254,34 @@ def placement(
       >>> found.of("b").reason
       'default: the only device'
     """
+    planned = planned_run(session, fetches, feeds, unfolded)
+    return Placements(
+        planned.rows,
+        tuple(copies_of(planned.step, session.transfers).values()),
+        uses_of(session, planned.rows),
+        planned.fetches,
+        planned.folded,
+        planned.unfolded,
+    )
+
+
+class PlannedRun(NamedTuple):
+    """A run that is planned as a session does, up to its `_Send` and `_Recv` nodes."""
+
+    step: Step
+    rows: tuple[Placement, ...]
+    fetches: tuple[Operation | Tensor, ...]
+    folded: Folded
+    unfolded: bool
+
+
+def planned_run(
+    session: Any,
+    fetches: Fetch | Iterable[Fetch] | None,
+    feeds: Iterable[Tensor | str],
+    unfolded: bool,
+) -> PlannedRun:
+    """Prune, place, optimize and partition; the arguments are those of `placement`."""
     graph = session.graph
     if session._closed:
         raise invalid_argument("The session is closed, so nothing can be placed.")
@@ -273,14 +301,7 @@ def placement(
         folded = folded_in(step, needed)
     if len(session.devices) > 1:
         partition(step, session.devices[0], Transfers())
-    return Placements(
-        rows,
-        tuple(_copies(step, session.transfers)),
-        uses_of(session, rows),
-        wanted,
-        folded,
-        unfolded,
-    )
+    return PlannedRun(step, rows, wanted, folded, unfolded)
 
 
 def uses_of(session: Any, rows: tuple[Placement, ...]) -> tuple[DeviceUse, ...]:
@@ -318,8 +339,8 @@ def _says_more(row: Placement) -> bool:
     return bool(row.requested) and not row.reason.startswith("explicit")
 
 
-def _copies(step: Step, transfers: Transfers) -> list[Copy]:
-    """The `_Recv` nodes of a partitioned step, as data."""
+def copies_of(step: Step, transfers: Transfers) -> dict[Node, Copy]:
+    """The `_Recv` nodes of a partitioned step, with what each of them receives."""
     readers: dict[Node, list[str]] = {}
     for node in step.nodes:
         for source, _ in node.inputs:
@@ -329,7 +350,7 @@ def _copies(step: Step, transfers: Transfers) -> list[Copy]:
                     found.append(node.op.name)
     fetched = {edge.node for edge in step.fetches}
     tensors = {node: tensor for tensor, node in step.feeds.items()}
-    copies = []
+    copies: dict[Node, Copy] = {}
     for node in step.nodes:
         spec = node.spec
         if not isinstance(spec, Recv):
@@ -341,23 +362,21 @@ def _copies(step: Step, transfers: Transfers) -> list[Copy]:
         size_bytes = measured
         if measured is None:
             shape = step.shapes.get(edge, tensor.static_shape)
-            size_bytes = _size_bytes(shape, tensor.dtype)
-        copies.append(
-            Copy(
-                tensor,
-                spec.source.name,
-                spec.target.name,
-                size_bytes,
-                tuple(readers.get(node, ())),
-                measured is not None,
-                edge.node.is_feed,
-                node in fetched,
-            )
+            size_bytes = static_size_bytes(shape, tensor.dtype)
+        copies[node] = Copy(
+            tensor,
+            spec.source.name,
+            spec.target.name,
+            size_bytes,
+            tuple(readers.get(node, ())),
+            measured is not None,
+            edge.node.is_feed,
+            node in fetched,
         )
     return copies
 
 
-def _size_bytes(shape: Shape, dtype: DType) -> int | None:
+def static_size_bytes(shape: Shape, dtype: DType) -> int | None:
     """The size in bytes; None if the shape or the size of an element is unknown."""
     count, kind = size_of(shape), dtype.base_dtype.numpy_dtype
     return None if count is None or kind.hasobject else count * int(kind.itemsize)
@@ -369,7 +388,7 @@ def _use(device: Device, rows: tuple[Placement, ...], graph: Graph) -> DeviceUse
     for row in here:
         if op_class(row.op_type).returns_handle:
             spec: Any = graph.get_operation_by_name(row.name).spec
-            variables += _size_bytes(spec.shape, spec.dtype) or 0
+            variables += static_size_bytes(spec.shape, spec.dtype) or 0
     ledger = device.ledger
     return DeviceUse(
         device.name,

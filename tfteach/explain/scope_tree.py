@@ -26,6 +26,10 @@ _HOUSEKEEPING = re.compile(
     r"(init|save)(_\d+)?|report_uninitialized_.*|init_all_tables.*"
 )
 _MERGES = re.compile(r"Merge(_\d+)?")
+# In the graphs of devices, whose names begin with one ("GPU:0/y"), what comes and goes
+# stands at the top, not in the scope that it is named after.
+_TRANSFERS = ("_Send", "_Recv", "_Arg", "_Retval")
+_DEVICE = re.compile(r"[^/]*:\d+/")
 
 
 class Box:
@@ -60,7 +64,7 @@ def make_tree(rows: list[Row]) -> Box:
     """The root box of a graph: every "/" in a name makes a scope."""
     prefixes = {""}
     for row in rows:
-        for match in re.finditer("/", row.name):
+        for match in re.finditer("/", row.name[: _home_of(row)]):
             prefixes.add(row.name[: match.end()])
     root = Box("", "", None)
     root.children = []
@@ -79,7 +83,7 @@ def make_tree(rows: list[Row]) -> Box:
 
     for index, row in enumerate(rows):
         own = f"{row.name}/"
-        cut = row.name.rfind("/") + 1
+        cut = _home_of(row)
         base = row.name[cut:]
         parent = scope(own if own in prefixes else row.name[:cut])
         leaf = Box(row.name, f"({base})" if own in prefixes else base, parent)
@@ -91,6 +95,13 @@ def make_tree(rows: list[Row]) -> Box:
             above.members.append(index)
             above = above.parent
     return root
+
+
+def _home_of(row: Row) -> int:
+    """The length of the name of the scope that a row stands in."""
+    if row.type in _TRANSFERS and (device := _DEVICE.match(row.name)):
+        return device.end()
+    return row.name.rfind("/") + 1
 
 
 def own_row(box: Box, rows: list[Row]) -> Row | None:

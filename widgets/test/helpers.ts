@@ -28,7 +28,7 @@ export function rows(specs: Spec[]): OpRow[] {
     const inputs: Input[] = [];
     const controls: number[] = [];
     for (const read of reads) {
-      const [op, port] = read.replace("^", "").split(":");
+      const [, op, port] = /^\^?(.*?)(?::(\d+))?$/.exec(read)!;
       if (read.startsWith("^")) controls.push(index.get(op!)!);
       else inputs.push({ op: index.get(op!)!, port: Number(port ?? 0) });
     }

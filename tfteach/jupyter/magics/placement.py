@@ -46,6 +46,11 @@ class PlacementMagics(Magics):
     @FEED_DICT
     @SESSION
     @UNFOLDED
+    @argument(
+        "--partitions",
+        action="store_true",
+        help="show the graph of each device, with what it sends and receives.",
+    )
     @DEPTH
     @STATIC
     @TEXT
@@ -59,6 +64,7 @@ class PlacementMagics(Magics):
 
             %placement train_op --session sess
             %placement loss --feed images --text
+            %placement train_op --partitions
         """
         args = parsed(self.placement, line)
         check_depth(args)
@@ -67,6 +73,12 @@ class PlacementMagics(Magics):
 
         from tfteach.jupyter.widgets.placement import PlacementView
 
-        options = {"unfolded": args.unfolded, "depth": args.depth}
-        view = PlacementView(session, asked.fetches, asked.fed, **options)
+        view = PlacementView(
+            session,
+            asked.fetches,
+            asked.fed,
+            unfolded=args.unfolded,
+            partitions=args.partitions,
+            depth=args.depth,
+        )
         show_as_asked(view, args)

@@ -7,6 +7,7 @@ from typing import Any
 import traitlets
 
 from tfteach.engine.devices.memory_ledger import show_bytes
+from tfteach.explain.partitions import Link, Partitions, partitions
 from tfteach.explain.placement import (
     Copy,
     DeviceUse,
@@ -19,10 +20,12 @@ from tfteach.explain.placement import (
 )
 from tfteach.explain.scope_tree import Box
 from tfteach.framework.errors import OpError
+from tfteach.jupyter import display
 from tfteach.jupyter.cell_events import at_cell_end
+from tfteach.jupyter.graph_stream import packed
 from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import Still, op_name, text_of
+from tfteach.jupyter.picture_contents import Still, op_name, shape_text, text_of
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
 from tfteach.jupyter.widgets.unfoldable import Unfoldable, notice_of
 from tfteach.jupyter.widgets.view_base import session_for
@@ -50,7 +53,8 @@ class PlacementView(GraphView, Unfoldable):
     Click a box to find its line in the log, and a line to find its box. Copies between
     devices are edges labelled with their size, and each device has a bar for its
     memory. Without fetches the view shows the whole graph, with fetches (`f`) the run.
-    Nothing is executed. The view is updated after each cell.
+    "By device" draws the graphs that the run is cut into, with what each device sends
+    to the others. Nothing is executed. The view is updated after each cell.
 
     Args:
       session: the session whose devices and options apply; by default the default
@@ -59,6 +63,7 @@ class PlacementView(GraphView, Unfoldable):
       feeds: as for `GraphView`.
       unfolded: True to show the copies of a run that computes every op, constants
         included, without the optimizer; may be assigned.
+      partitions: True to draw the graph of each device; may be assigned.
       options: as for `GraphView`.
 
     Attributes:
@@ -85,6 +90,8 @@ class PlacementView(GraphView, Unfoldable):
     _copies: Any = traitlets.List().tag(sync=True)
     _summary = traitlets.Unicode("").tag(sync=True)
     problem = traitlets.Unicode("").tag(sync=True)
+    partitions = traitlets.Bool(False).tag(sync=True)
+    _parts: Any = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self,
@@ -93,6 +100,7 @@ class PlacementView(GraphView, Unfoldable):
         feeds: Names = (),
         *,
         unfolded: bool = False,
+        partitions: bool = False,
         **options: Any,
     ) -> None:
         session = session_for(session, "PlacementView", "devices belong to one")
@@ -100,9 +108,12 @@ class PlacementView(GraphView, Unfoldable):
         super().__init__(session.graph, fetches, feeds, **options)
         self._state: Any = None
         self._found: Placements | None = None
+        self._cut: Partitions | None = None
         self.unfolded = unfolded
+        self.partitions = partitions
         self._look_again()
-        self.observe(lambda _: self._look_again(), ["fetches", "feeds", "unfolded"])
+        asked = ["fetches", "feeds", "unfolded", "partitions"]
+        self.observe(lambda _: self._look_again(), asked)
         at_cell_end(self.refresh)
 
     def placement(self) -> Placements:
@@ -114,10 +125,25 @@ class PlacementView(GraphView, Unfoldable):
         Raises:
           InvalidArgumentError: an op cannot be placed where it must be.
         """
+        return placement(*self._run())
+
+    def device_graphs(self) -> Partitions:
+        """The graph of each device, as data.
+
+        Returns:
+          A `Partitions`; `print` it.
+
+        Raises:
+          InvalidArgumentError: an op cannot be placed where it must be.
+        """
+        return partitions(*self._run())
+
+    def _run(self) -> tuple[Any, list[str] | None, list[str], bool]:
+        """Of the fetches and feeds those that exist by now, and the other arguments."""
         graph = self.session.graph
         known = [f for f in self.fetches if graph.find_operation(op_name(f))]
         feeds = [f for f in self.feeds if graph.find_operation(op_name(f))]
-        return placement(self.session, known or None, feeds, self.unfolded)
+        return self.session, known or None, feeds, self.unfolded
 
     def refresh(self) -> None:
         """Place the graph again, and read the memory of the devices."""
@@ -129,12 +155,12 @@ class PlacementView(GraphView, Unfoldable):
         graph = session.graph
         asked = (
             graph.version, graph.mutations, *self.fetches, None, *self.feeds,
-            self.unfolded,
+            self.unfolded, self.partitions,
             # Runs measure copies, but large graphs are not placed again for that.
             session.transfers.count if graph.version < LARGE else 0,
         )  # fmt: skip
         if session._closed:  # keep the last placement
-            if self._found is None:
+            if self._found is None or (self.partitions and self._cut is None):
                 self.problem = "The session is closed, so nothing can be placed."
             return
         if asked == self._state:
@@ -145,10 +171,12 @@ class PlacementView(GraphView, Unfoldable):
         self._state = asked
         try:
             found = self.placement()
+            self._cut = self.device_graphs() if self.partitions else None
         except OpError as error:
             self.problem, self._found = str(error.message), None
             self._placed, self._copies, self._summary = [], [], ""
             self._folded = {}
+            self._cut, self._parts = None, {}
             return
         index = {device.name: i for i, device in enumerate(found.devices)}
         at = {row.name: i for i, row in enumerate(self._rows)}
@@ -170,6 +198,7 @@ class PlacementView(GraphView, Unfoldable):
                 if r.name in at
             ]
             self._copies = [_copy_row(c, at, index) for c in found.copies]
+            self._parts = {} if self._cut is None else _parts_of(self._cut, index)
 
     # ---- static pictures
 
@@ -178,6 +207,8 @@ class PlacementView(GraphView, Unfoldable):
         found = self._found
         if found is None:
             return still
+        if self._cut is not None:
+            return _still_of(self._cut, [device.name for device in found.devices])
         labels = [device.label for device in found.devices]
         device_of = {row.name: label_of(row.assigned) for row in found.rows}
         sizes = {
@@ -212,6 +243,8 @@ class PlacementView(GraphView, Unfoldable):
     def to_text(self, most: int | None = None) -> str:
         """The log with reasons, copies and memory; without it, the graph as text.
 
+        With `partitions`, the nodes of each device and what it sends and receives.
+
         Args:
           most: the number of ops and of copies to list; by default all.
 
@@ -220,6 +253,8 @@ class PlacementView(GraphView, Unfoldable):
         """
         if self._found is None:
             return f"{self.problem}\n{text_of(self.still())}"
+        if self._cut is not None:
+            return self._cut.to_text(most)
         return self._found.to_text(most)
 
     def static_bundle(self) -> dict[str, str]:
@@ -228,9 +263,58 @@ class PlacementView(GraphView, Unfoldable):
 
 def colours_of(device: int) -> tuple[str, str]:
     """The fill and line colours of the device of that number; the first is CPU:0."""
-    if device < len(COLOURS):
-        return COLOURS[device]
-    return COLOURS[1 + (device - 1) % (len(COLOURS) - 1)]
+    return COLOURS[_colour(device)]
+
+
+def _still_of(cut: Partitions, devices: list[str]) -> Still:
+    """The graphs of the devices as a static picture, in the colours of `devices`."""
+    rows = cut.rows(display.where)
+    still = Still(rows, depth=2)
+    colour = {part.label: devices.index(part.device) for part in cut.parts}
+    words = {f"{label_of(link.target)}/{link.recv}": _short(link) for link in cut.links}
+
+    def paint(box: Box) -> tuple[str, str, str] | None:
+        return (*colours_of(colour[box.id.partition("/")[0]]), "")
+
+    def edge_words(base: list[tuple[int, int, int]]) -> str:
+        sent = [words[rows[to].name] for *_, to in base if rows[to].name in words]
+        return f"{len(sent)} sent" if len(sent) > 1 else "".join(sent)
+
+    still.paint, still.edge_words = paint, edge_words
+    return still
+
+
+def _parts_of(cut: Partitions, index: dict[str, int]) -> dict[str, Any]:
+    """The graphs of the devices as JSON."""
+    at: dict[str, int] = {}
+    for part in cut.parts:
+        for node in part.nodes:
+            at[node.name] = len(at)
+    here = {part.device: i for i, part in enumerate(cut.parts)}
+    return {
+        "ops": packed(cut.rows(display.where)),
+        "devices": [
+            {"label": part.label, "colour": _colour(index[part.device])}
+            for part in cut.parts
+        ],
+        "links": [
+            [
+                at[link.send], at[link.recv], here[link.source], here[link.target],
+                link.tensor, link.what, _short(link),
+            ]
+            for link in cut.links
+        ],
+        "summary": cut.summary,
+    }  # fmt: skip
+
+
+def _short(link: Link) -> str:
+    """A value between devices, as the label of a line."""
+    return link.size if link.is_order else f"{shape_text(link.shape)} · {link.size}"
+
+
+def _colour(index: int) -> int:
+    return index if index < len(COLOURS) else 1 + (index - 1) % (len(COLOURS) - 1)
 
 
 def _device_row(device: DeviceUse, index: int) -> dict[str, Any]:
@@ -246,7 +330,7 @@ def _device_row(device: DeviceUse, index: int) -> dict[str, Any]:
         "current": device.current_bytes,
         "peak": device.peak_bytes,
         "reserved": device.reserved_bytes,
-        "colour": index if index < len(COLOURS) else 1 + (index - 1) % 6,
+        "colour": _colour(index),
     }
 
 

@@ -1,8 +1,8 @@
 // Hooks for views that are built on the graph view.
 import type { NodeMarks } from "../drawing/canvas";
 import type { Base } from "../layout/edge_bundles";
-import type { SceneEdge, SceneNode } from "../layout/scene";
-import type { EdgeNote } from "../layout/scope_layout";
+import type { Scene, SceneEdge, SceneNode } from "../layout/scene";
+import type { DeviceLayout, EdgeNote } from "../layout/scope_layout";
 import type { Node as GraphNode } from "../model/graph";
 
 /** Functions that read signals are called again when these change. */
@@ -13,6 +13,8 @@ export interface Extensions {
   isRun?: boolean;
   /** Whether the ops of the run are said to run, or to be needed. */
   verb?: () => "run" | "needed";
+  /** The outermost boxes are devices; `complete` adds the lines between them. */
+  devices?: DeviceLayout & { complete: (scene: Scene) => void };
   /** Has the last word on how a box looks. */
   decorate?: (node: SceneNode, marks: NodeMarks) => NodeMarks;
   /** Has the last word on the classes of a line. */

@@ -185,9 +185,14 @@ export class GraphView implements PanelHost {
       expanded: this.state.expansion.peek().ids,
       measure: this.#measure,
       groupAbove: this.#traits.get("group_above"),
-      rules: { aside: new Set(this.#traits.get("aside")), inline: new Set(this.#traits.get("inline")) },
+      rules: {
+        aside: new Set(this.#traits.get("aside")),
+        inline: new Set(this.#traits.get("inline")),
+        devices: this.#extensions.devices !== undefined,
+      },
       labels: this.#traits.get("labels"),
       note: this.#extensions.longestNote ?? NO_NOTES,
+      devices: this.#extensions.devices,
     };
   }
 
@@ -209,7 +214,9 @@ export class GraphView implements PanelHost {
     if (!expansion.peek().chosen) {
       expansion.value = { ids: yield* depthSteps(this.model, options, this.#traits.get("depth")), chosen: false };
     }
-    return yield* sceneSteps(this.model, { ...options, expanded: expansion.peek().ids }, this.#cache);
+    const scene = yield* sceneSteps(this.model, { ...options, expanded: expansion.peek().ids }, this.#cache);
+    this.#extensions.devices?.complete(scene);
+    return scene;
   }
 
   /** The reader stopped the layout: back to the drawn state. */

@@ -319,12 +319,56 @@ export const decodeCopy = ([op, port, from, to, size, measured, fed, fetched, re
   readers,
 });
 
+type WireDeviceLink = [
+  send: number,
+  recv: number,
+  from: number,
+  to: number,
+  tensor: string,
+  what: string,
+  short: string,
+];
+
+/** A value that goes from one device to another; `send` and `recv` are ops of the cut graph. */
+export interface DeviceLink {
+  send: number;
+  recv: number;
+  from: number;
+  to: number;
+  tensor: string;
+  /** Its type, shape and size. */
+  what: string;
+  /** The same for a label. */
+  short: string;
+}
+
+export const decodeLink = ([send, recv, from, to, tensor, what, short]: WireDeviceLink): DeviceLink => ({
+  send,
+  recv,
+  from,
+  to,
+  tensor,
+  what,
+  short,
+});
+
+/** The graphs that a run is cut into, as one whose names begin with devices. */
+export interface Parts {
+  ops: WireRows;
+  devices: { label: string; colour: number }[];
+  links: WireDeviceLink[];
+  summary: string;
+}
+
 export interface PlacementTraits extends GraphTraits, UnfoldableTraits {
   _devices: DeviceRow[];
   _placed: WirePlacement[];
   _copies: WireCopy[];
   _summary: string;
   problem: string;
+  /** Draws the graph of each device; the kernel then sends `_parts`. */
+  partitions: boolean;
+  _parts: Parts | Record<string, never>;
 }
 
 export interface WireCurve {

@@ -48,12 +48,16 @@ export interface OpenScope {
   leaving: Bundle[];
   /** Edges from outside to boxes set aside: not drawn either. */
   hidden: Base[];
+  /** No line joins its boxes. */
+  apart: boolean;
 }
 
 export interface LaneRules {
   /** Names of scopes or ops to set aside, or to keep in the main flow, over the rules below. */
   aside: ReadonlySet<string>;
   inline: ReadonlySet<string>;
+  /** The outermost boxes are devices: each is laid out alone, without lanes, and lines between them are drawn later. */
+  devices?: boolean;
 }
 
 export const NO_RULES: LaneRules = { aside: new Set(), inline: new Set() };
@@ -88,11 +92,13 @@ export function* makeOpenScope(
     entering: [],
     leaving: [],
     hidden: [],
+    apart: rules.devices === true && parent === null,
   };
   const inside = yield* bundleInside(model, frame);
-  assignLanes(model, frame, inside, rules);
+  if (rules.devices === true) for (const box of boxes) frame.lanes.set(box.id, "main");
+  else assignLanes(model, frame, inside, rules);
   for (const bundle of inside) {
-    const same = frame.lanes.get(bundle.from) === frame.lanes.get(bundle.to);
+    const same = !frame.apart && frame.lanes.get(bundle.from) === frame.lanes.get(bundle.to);
     // Boxes set aside are a list without edges.
     (same && frame.lanes.get(bundle.from) !== "aside" ? frame.drawn : frame.cut).push(bundle);
   }
@@ -163,6 +169,7 @@ function portKey(frame: OpenScope, inner: number, outer: number): string | null 
   for (let f = frame.parent; f !== null; f = f.parent) {
     const there = f.rep.get(outer);
     if (there === undefined) continue;
+    if (f.apart) return null;
     const here = f.rep.get(inner)!;
     const lane = f.lanes.get(there.id);
     return lane === f.lanes.get(here.id) && lane !== "aside" ? `${f.depth}\u0002${there.id}` : null;

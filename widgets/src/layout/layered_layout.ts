@@ -29,6 +29,8 @@ export interface PlacedEdge {
   labelWidth: number;
   /** Ends in an arrow head; false where the line continues inside a box. */
   arrow: boolean;
+  /** Straight pieces with rounded corners, not a smooth line. */
+  corners?: boolean;
 }
 
 /** The label of a line, and the width kept for it and for what will replace it. */
@@ -414,6 +416,10 @@ function shrinkToFit(block: Block, entering: boolean, leaving: boolean): void {
   for (const e of block.edges) {
     for (const [x, y] of e.points) if (e.bundle.back || (y > top && y < bottom)) cover(x, y, 6, 0);
     if (e.labelAt !== null) cover(...e.labelAt, e.labelWidth + 8, 0);
+  }
+  for (const { bundle, points } of block.edges) {
+    if (isPort(bundle.from)) cover(points[0]![0], top, 6, 0);
+    if (isPort(bundle.to)) cover(points.at(-1)![0], bottom, 6, 0);
   }
   top -= entering ? PORT_ROOM : 0;
   bottom += leaving ? PORT_ROOM : 0;

@@ -30,6 +30,7 @@ export interface SceneEdge {
   scope: string;
   depth: number;
   kind: EdgeKind;
+  /** Straight pieces with rounded corners: closes a loop, or joins devices. */
   back: boolean;
   points: Point[];
   label: string;
@@ -110,7 +111,7 @@ function flatten(model: GraphModel, scene: Scene, layout: ScopeLayout, dx: numbe
       scope,
       depth,
       kind: e.bundle.kind,
-      back: e.bundle.back,
+      back: e.bundle.back || e.corners === true,
       points: e.points.map(at),
       label: e.label,
       labelAt: e.labelAt === null ? null : at(e.labelAt),

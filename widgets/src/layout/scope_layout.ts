@@ -22,6 +22,16 @@ export interface LayoutOptions {
   labels: boolean;
   /** What a view will write on a line in place of its label. */
   note: (base: readonly Base[]) => EdgeNote | undefined;
+  devices?: DeviceLayout | undefined;
+}
+
+/** How the graphs of devices are laid out, of which the outermost boxes are the devices. */
+export interface DeviceLayout {
+  /** Places the devices beside each other. */
+  placeColumns: (layout: ScopeLayout, options: LayoutOptions) => void;
+  /** Places at a device's sides what it sends and receives. */
+  placeSides: (model: GraphModel, frame: OpenScope, block: Block, transfers: PlacedBox[], bundles: Bundle[]) => void;
+  isTransfer: (model: GraphModel, frame: OpenScope, box: PlacedBox) => boolean;
 }
 
 /** A view's words on a line. */
@@ -67,6 +77,10 @@ export function* layoutScope(
     inPorts: new Map(),
     outPorts: new Map(),
   };
+  if (frame.apart) {
+    options.devices!.placeColumns(layout, options);
+    return layout;
+  }
   addCutCounts(layout);
   const main = layLane(model, layout, "main", options, cache);
   yield;
@@ -137,10 +151,12 @@ function layLane(
   cache: LayoutCache,
 ): Block {
   const { frame } = layout;
-  const mine = layout.boxes.filter((b) => b.lane === lane);
+  const all = layout.boxes.filter((b) => b.lane === lane);
+  const transfers = all.filter((b) => options.devices?.isTransfer(model, frame, b) === true);
+  const mine = all.filter((b) => !transfers.includes(b));
   const ids = new Set(mine.map((b) => b.node.id));
   const bundles = [
-    ...frame.drawn.filter((b) => ids.has(b.from)),
+    ...frame.drawn.filter((b) => ids.has(b.from) && ids.has(b.to)),
     ...frame.entering.filter((b) => ids.has(b.to) && !b.back),
     ...frame.leaving.filter((b) => ids.has(b.from) && !b.back),
   ];
@@ -153,6 +169,9 @@ function layLane(
     mine.filter((b) => !touched.has(b.node.id)),
   );
   block.boxes = mine;
+  const ends = new Set(transfers.map((b) => b.node.id));
+  const joins = frame.drawn.filter((b) => ends.has(b.from) || ends.has(b.to));
+  if (transfers.length > 0) options.devices!.placeSides(model, frame, block, transfers, joins);
   return block;
 }
 

@@ -48,6 +48,11 @@ export function nameOf(node: Node): string {
 
 export const ROOT = "";
 
+// In the graphs of devices, whose names begin with one ("GPU:0/y"; TensorFlow's own have no colon), what comes and goes
+// stands at the top, not in the scope that it is named after.
+const TRANSFERS = /^_(Send|Recv|Arg|Retval)$/;
+const DEVICE = /^[^/]*:\d+\//;
+
 /** The graph's ops and scopes; grows by `add`. */
 export class GraphModel {
   readonly ops: Op[] = [];
@@ -68,7 +73,7 @@ export class GraphModel {
     for (const row of rows) {
       if (this.byName.has(row.name)) continue;
       const index = this.ops.length;
-      const op: Op = { ...row, index, node: this.#place(row.name, index) };
+      const op: Op = { ...row, index, node: this.#place(row, index) };
       this.ops.push(op);
       this.byName.set(row.name, index);
       this.uses[index] ??= [];
@@ -146,9 +151,9 @@ export class GraphModel {
     scope.members.push(index);
   }
 
-  #place(name: string, index: number): Node {
+  #place({ name, type }: OpRow, index: number): Node {
     const own = this.scopes.get(`${name}/`);
-    const cut = name.lastIndexOf("/");
+    const cut = TRANSFERS.test(type) && DEVICE.test(name) ? name.indexOf("/") : name.lastIndexOf("/");
     const parent = own ?? this.#scope(name.slice(0, cut + 1));
     const base = name.slice(cut + 1);
     const node = new Node(name, "op", own === undefined ? base : `(${base})`, parent);

@@ -3,16 +3,18 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import { computed, effect, signal, untracked } from "@preact/signals-core";
 import { Cleanup } from "../base/cleanup";
-import { consume, h } from "../base/elements";
+import { button, consume, focusNear, h } from "../base/elements";
 import { bytesText, count, digits } from "../base/format";
 import type { Badge } from "../drawing/badges";
 import type { NodeMarks } from "../drawing/canvas";
 import { withoutLikeness } from "../drawing/node_marks";
+import { DeviceGraphs } from "../graph_view/device_graphs";
 import { GraphView } from "../graph_view/graph_view";
 import { hosted } from "../kernel/host";
 import { traitSignal } from "../kernel/trait_signal";
 import type { Traits } from "../kernel/traits";
-import type { Copy, DeviceRow, Placement, PlacementTraits } from "../kernel/view_messages";
+import { update } from "../kernel/traits";
+import type { Copy, DeviceRow, Parts, Placement, PlacementTraits } from "../kernel/view_messages";
 import { decodeCopy, decodePlacement } from "../kernel/view_messages";
 import type { Base } from "../layout/edge_bundles";
 import type { SceneNode } from "../layout/scene";
@@ -51,6 +53,10 @@ class PlacementView {
   readonly #device = signal<number | null>(null);
   readonly #kind = signal("");
   readonly #copy = signal<Copy | null>(null);
+  /** Says what was folded, above the graph that is shown. */
+  readonly #notice: HTMLElement;
+  /** The graphs of the devices, while they are shown instead of the one graph. */
+  #graphs: DeviceGraphs | null = null;
   readonly #root = h("div", { class: "tfteach-placement" });
   readonly #cleanup = new Cleanup();
 
@@ -59,6 +65,7 @@ class PlacementView {
     parent.append(root);
     const [placed, copies] = [traitSignal(traits, "_placed", cleanup), traitSignal(traits, "_copies", cleanup)];
     const problem = traitSignal(traits, "problem", cleanup);
+    const [shown, parts] = [traitSignal(traits, "partitions", cleanup), traitSignal(traits, "_parts", cleanup)];
     this.#devicesOf = traitSignal(traits, "_devices", cleanup);
     this.#summary = traitSignal(traits, "_summary", cleanup);
     this.#placed = computed(() => new Map(placed.value.map((row) => [row[0], decodePlacement(row)])));
@@ -78,7 +85,9 @@ class PlacementView {
       this.#copiesHead,
       this.#copies,
     );
-    this.#view.frame.bar.after(this.#problem, foldingNotice(traits, cleanup), this.#devices);
+    this.#notice = foldingNotice(traits, cleanup);
+    this.#addSwitch(traits, this.#view, false);
+    this.#view.frame.bar.after(this.#problem, this.#notice, this.#devices);
     this.#view.frame.stage.after(log);
     this.#kinds.addEventListener("change", () => {
       this.#kind.value = this.#kinds.value;
@@ -92,6 +101,8 @@ class PlacementView {
         this.#problem.hidden = problem.value === "";
         this.#problem.replaceChildren(h("b", {}, "Cannot be placed: "), problem.value);
       }),
+      effect(() => this.#showParts(traits, shown.value, parts.value)),
+      () => this.#graphs?.view.destroy(),
       effect(() => this.#showDevices()),
       effect(() => this.#showKinds()),
       effect(() => this.#showLog()),
@@ -102,6 +113,40 @@ class PlacementView {
 
   destroy(): void {
     this.#cleanup.end();
+  }
+
+  // --- one graph, or that of each device ---
+
+  #addSwitch(traits: Traits<PlacementTraits>, { frame }: GraphView, partitions: boolean): void {
+    const modes = [
+      ["One graph", "The graph as it was built, with copies as dashed lines", false],
+      ["By device", "The graphs that the run is cut into, one for each device, with _Send and _Recv", true],
+    ] as const;
+    const buttons = modes.map(([text, title, mode]) => {
+      const el = button(text, title, () => update(traits, { partitions: mode }));
+      el.setAttribute("aria-pressed", `${mode === partitions}`);
+      return el;
+    });
+    frame.bar.prepend(h("div", { class: "tft-modes", role: "group", "aria-label": "Picture" }, ...buttons));
+  }
+
+  #showParts(traits: Traits<PlacementTraits>, shown: boolean, parts: Parts | Record<string, never>): void {
+    untracked(() => {
+      const focus = focusNear(this.#root) as HTMLElement | null;
+      this.#graphs?.view.destroy();
+      this.#graphs = null;
+      const cut = shown && "ops" in parts ? (parts as Parts) : null;
+      this.#view.frame.root.hidden = cut !== null;
+      if (cut !== null) {
+        this.#graphs = new DeviceGraphs(cut, traits.get("height"), this.#root);
+        this.#addSwitch(traits, this.#graphs.view, true);
+      }
+      const { bar } = (this.#graphs?.view ?? this.#view).frame;
+      if (this.#notice.previousElementSibling !== bar) bar.after(this.#notice);
+      if (this.#notice.contains(focus)) focus?.focus();
+      if (focus?.closest(".tft-modes") != null)
+        bar.querySelector<HTMLElement>(".tft-modes [aria-pressed=true]")?.focus();
+    });
   }
 
   // --- devices and their memory ---
