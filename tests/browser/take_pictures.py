@@ -103,6 +103,22 @@ with tf.Graph().as_default() as g, tf.Session() as sess, watch_growth(g) as lazy
         sess.run(tf.add(x, y))
 """
 
+BY_DEVICE = """\
+with tf.Graph().as_default() as graph:
+    x = tf.placeholder(tf.float32, [128, 784], name="x")
+    with tf.device("/cpu:0"):
+        halves = tf.split(x, 2, name="halves")
+    products = []
+    for i in range(2):
+        with tf.device(f"/gpu:{i}"):
+            w = tf.random_uniform([784, 10], name=f"w{i}")
+            products.append(tf.matmul(halves[i], w, name=f"product{i}"))
+    with tf.device("/cpu:0"):
+        total = tf.add_n(products, name="sum")
+session = tf.Session(graph=graph)
+PlacementView(session, [total], [x], partitions=True)
+"""
+
 DIFF = """\
 def net(dropout):
     with tf.Graph().as_default() as made:
@@ -154,6 +170,10 @@ def open_hidden(view: Locator) -> None:
     box(view, "hidden/MatMul").and_(view.locator(".tft-needed")).wait_for()
     box(view, "hidden/MatMul").click()
     view.locator(".tft-details h3", has_text="hidden/MatMul").wait_for()
+
+
+def fit(view: Locator) -> None:
+    view.get_by_role("button", name="Fit").click()
 
 
 def go_to_the_cell(view: Locator) -> None:
@@ -230,8 +250,11 @@ NOTEBOOKS = {
         (Picture("growth_rebuilt", 2, ".tfteach-growth", as_it_is),),
     ),
     "placement": Notebook(
-        (placement.SETUP, placement.TOWERS, placement.VIEW, placement.RUN),
-        (Picture("placement_view", 2, ".tfteach-placement", as_it_is),),
+        (placement.SETUP, placement.TOWERS, placement.VIEW, placement.RUN, BY_DEVICE),
+        (
+            Picture("placement_view", 2, ".tfteach-placement", as_it_is),
+            Picture("placement_by_device", 4, ".tft-device-graphs", fit),
+        ),
     ),
     "rows": Notebook(
         rows.CELLS,
