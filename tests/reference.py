@@ -33,6 +33,7 @@ EXPLAIN = {
     "graph_tracks": "Graphs and sessions on one clock",
     "duplicate_ops": "Duplicate ops",
     "placement": "Where each op runs",
+    "partitions": "What each device computes",
     "sharing": "Which calls share a variable",
     "variable_calls": "The calls of a variable",
     "names": "How a name came about",

@@ -211,15 +211,20 @@ class Partitions(NamedTuple):
                 lines.append(f"  ... and {more} more")
         return "\n".join(lines)
 
-    def rows(self, where: Callable[[SourceLine], Any] = plain_source) -> list[Row]:
+    def rows(self, where: Callable[[SourceLine], Any] | None = None) -> list[Row]:
         """All graphs as the rows of one, for a picture.
 
         A name begins with the label of its device, "GPU:0/y", and a `_Recv` has its
         `_Send` as its input.
 
         Args:
-          where: turns a `SourceLine` into (file, line, function, text).
+          where: turns a `SourceLine` into (file, line, function, text); by default
+            without the file's folders.
+
+        Returns:
+          A list of `Row`.
         """
+        where = plain_source if where is None else where
         at: dict[str, int] = {}
         for part in self.parts:
             for node in part.nodes:
