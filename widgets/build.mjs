@@ -12,7 +12,8 @@ const outdir = at >= 0 ? args[at + 1] : join(here, "..", "tfteach", "jupyter", "
 const LIMIT_BYTES = 150_000;
 
 // dagre comes as one minified file, in which objects that list whole namespaces keep graphlib's algorithms (shortest
-// paths, spanning trees, JSON) in every bundle: 6.7 kB that no layout calls. Without these lists they are dropped.
+// paths, spanning trees, JSON) in every bundle: 6.7 kB that no layout calls. Without these lists they are dropped,
+// and so are two methods that only programs call.
 const slimDagre = {
   name: "slim-dagre",
   setup(build) {
@@ -30,6 +31,8 @@ function withoutNamespaces(source) {
     [algorithms, ""],
     [/\w+\(\w+,\{Graph:\(\)=>\w+,alg:\(\)=>\w+\}\);/, ""],
     [/\w+\(\w+,\{read:\(\)=>\w+,write:\(\)=>\w+\}\);/, ""],
+    [/filterNodes\(\w+\)\{.*?\}(?=setDefaultEdgeLabel\()/, ""],
+    [/setPath\(\w+,\w+\)\{.*?\}(?=setEdge\()/, ""],
     [/var\{preorder:(\w+),postorder:(\w+)\}=\w+,/, `var $1=${names.preorder},$2=${names.postorder},`],
   ];
   return cuts.reduce((text, [pattern, replacement]) => {
