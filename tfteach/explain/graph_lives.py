@@ -206,12 +206,20 @@ class GraphLife:
         return sum(session.runs for session in self.sessions)
 
     def seconds(self, *kinds: Kind) -> float:
-        """The time that all spans of these kinds took, those of sessions included."""
+        """The time that all spans of these kinds took, those of sessions included.
+
+        Args:
+          kinds: the names of the kinds.
+        """
         every = [self.time, *(session.time for session in self.sessions)]
         return sum(spans.seconds.get(kind, 0.0) for spans in every for kind in kinds)
 
     def changed_since(self, other: GraphLife) -> list[ConstantLine]:
-        """The lines whose constants have other values than in `other`."""
+        """The lines whose constants have other values than in `other`.
+
+        Args:
+          other: a graph that the same lines built.
+        """
         return [
             line
             for source, line in self.constants.items()
@@ -221,7 +229,11 @@ class GraphLife:
     # ---- recording
 
     def added(self, op: Operation) -> None:
-        """Record an op that was built."""
+        """Record an op that was built.
+
+        Args:
+          op: the operation.
+        """
         now_s, cpu_s = perf_counter() - self._start_s, thread_time()
         if now_s - self._last_s > PAUSE_S:
             self.pause(keep_made=True)
@@ -265,7 +277,11 @@ class GraphLife:
             self._built = 0
 
     def ran(self, line: SourceLine | None) -> None:
-        """Record a run that begins."""
+        """Record a run that begins.
+
+        Args:
+          line: the line that called `Session.run`, or None.
+        """
         self.pause()
         if self.made_by_first is None:
             self.made_by_first = self.made_by

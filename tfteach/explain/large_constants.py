@@ -106,7 +106,12 @@ class Embedded(NamedTuple):
     def lines(
         self, place: Place | None = None, graph_def_bytes: int | None = None
     ) -> list[str]:
-        """`headline` and `advice`, in lines that fit a terminal."""
+        """`headline` and `advice`, in lines that fit a terminal.
+
+        Args:
+          place: as for `headline`.
+          graph_def_bytes: as for `headline`.
+        """
         return [
             *textwrap.wrap(
                 self.headline(place, graph_def_bytes), 79, subsequent_indent="     "

@@ -290,7 +290,7 @@ def partitions(
       >>> print(found.summary)
       2 graphs: 4 nodes on CPU:0, 3 nodes on CPU:1; 2 values sent, 16 B a run
       >>> [str(node) for node in found.of("CPU:1").nodes]
-      ['x/_1 = _Recv()', 'y = Square(x/_1)', 'y/_2 = _Send(y)']
+      ['_arg_x_0_0/_1 = _Recv()', 'y = Square(_arg_x_0_0/_1)', 'y/_2 = _Send(y)']
     """
     planned = planned_run(session, fetches, feeds, unfolded)
     step = planned.step

@@ -95,7 +95,11 @@ class Family(NamedTuple):
         return f"{min(counts):,} to {max(counts):,} ops from the same lines"
 
     def shape_of(self, source: SourceLine) -> str:
-        """The shape of a line's constants, as Python; None for sizes that differ."""
+        """The shape of a line's constants, as Python; None for sizes that differ.
+
+        Args:
+          source: the line.
+        """
         shapes = [
             life.constants[source].shape
             for life in self.graphs

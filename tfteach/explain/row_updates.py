@@ -88,6 +88,7 @@ class RowTrack:
 
     @property
     def row_count(self) -> int:
+        """The number of rows."""
         return self.shape[0]
 
     @property

@@ -35,7 +35,7 @@ def unfolded(is_on: bool = True) -> Iterator[None]:
     Example:
       >>> y = tf.add(2.0, 5.0, name="y")
       >>> with tf.Session() as sess, unfolded():
-      ...     run = tfteach.explain.record(sess, y)
+      ...     run = record(sess, y)
       >>> [step.op for step in run]
       ['y/x', 'y/y', 'y']
     """

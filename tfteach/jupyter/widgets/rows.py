@@ -53,12 +53,12 @@ class RowsView(PlainView):
       >>> ids = tf.placeholder(tf.int32, [None])
       >>> loss = tf.reduce_sum(tf.nn.embedding_lookup(emb, ids) ** 2)
       >>> train = tf.train.AdamOptimizer(0.1).minimize(loss)
-      >>> with tf.Session() as sess, tfteach.explain.watch_rows() as rows:
+      >>> with tf.Session() as sess, watch_rows() as rows:
       ...     sess.run(tf.global_variables_initializer())
       ...     for batch in ([0], [1], [0]):
       ...         sess.run(train, {ids: batch})
       >>> print(RowsView({"Adam": rows}))
-      Adam: emb (3 x 2) in session 1, 3 steps
+      Adam: emb (3 x 2) in session ..., 3 steps
       2 of 5 times, a row moved that its step did not read: ...
         row 0  █▒█
         row 1  ·█▒
