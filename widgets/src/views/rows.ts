@@ -220,7 +220,8 @@ class Picture {
       if (level >= 0) add(step, row, `${read === 1 ? "tft-moved" : "tft-unread"} tft-level-${level}`);
       if (read === 0) continue;
       const [x, y] = [LEFT + wide * (step + 0.5), tall * (row + 0.5)];
-      const dot = `M${(x - radius).toFixed(1)},${y}a${radius},${radius} 0 1 0 ${2 * radius},0a${radius},${radius} 0 1 0 ${-2 * radius},0z`;
+      const half = (to: number): string => `a${radius},${radius} 0 1 0 ${to},0`;
+      const dot = `M${(x - radius).toFixed(1)},${y}${half(2 * radius)}${half(-2 * radius)}z`;
       dots[level > 2 ? "on" : "off"] += dot;
     }
     for (const [step, [moved, level]] of others_moved.entries())
