@@ -79,6 +79,8 @@ WIDE = """(stage) => {
     return bars.sort((a, b) => width(b) - width(a))[0].dataset.op;
 }"""
 
+NEXT_FRAME = "() => new Promise(d => requestAnimationFrame(() => setTimeout(d)))"
+
 
 def test_time_and_memory_of_a_training_step(lab: Lab) -> None:
     lab.open_cells("timeline.ipynb", SETUP, CONVNET, TIMELINE)
@@ -100,6 +102,7 @@ def test_time_and_memory_of_a_training_step(lab: Lab) -> None:
     view.get_by_role("button", name="By scope").click()
     view.locator(".tft-mark", has_text="conv1/").first.wait_for()
     view.get_by_role("button", name="By type").click()
+    lab.page.evaluate(NEXT_FRAME)  # the bars are drawn anew
     # by the mouse: a hover tells, a click chooses, the wheel looks closer
     stage = view.locator(".tft-lanes")
     name = stage.evaluate(WIDE)  # which ops take long differs from run to run

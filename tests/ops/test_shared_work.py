@@ -87,7 +87,7 @@ def test_products_leave_blas_threads_while_others_take_the_cores(
     monkeypatch.setattr(
         np,
         "matmul",
-        lambda *args, **out: seen.add(*blas_threads()) or whole(*args, **out),
+        lambda *args, **out: seen.update(blas_threads()) or whole(*args, **out),
     )
     for is_likely in (False, True):
         monkeypatch.setattr(contention, "is_likely", lambda found=is_likely: found)

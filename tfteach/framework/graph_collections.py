@@ -132,8 +132,8 @@ class GraphCollections:
     def _record_lookup(
         self, key: Any, scope: str | None, is_reference: bool, origin: Origin | None
     ) -> None:
-        if origin is None:
-            return
+        if origin is None or not isinstance(scope, str | None):
+            return  # as in TF, any object can be asked for in an empty collection
         # Code objects hash all that they contain; the record keeps them alive.
         code, offset, called = origin
         which = key, scope, is_reference, id(code), offset, id(called)
