@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from ipywidgets.widgets import widget
+from traitlets.config import Config
 
 import tfteach as tf
 
@@ -14,8 +16,8 @@ import tfteach as tf
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
-    shell.history_manager.enabled = False
+    without_history = Config({"HistoryManager": {"enabled": False}})
+    shell = InteractiveShell.instance(config=without_history)
     shell.run_line_magic("load_ext", "tfteach")
     shell.user_ns["tf"] = tf
     shown: list[dict[str, Any]] = []
@@ -24,6 +26,8 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     yield shell
     tf.unload_ipython_extension(shell)
     InteractiveShell.clear_instance()
+    # Hundreds of shells would each collect all garbage when Python exits.
+    atexit.unregister(shell.atexit_operations)
 
 
 def kinds(shell: Any) -> list[str]:
