@@ -12,7 +12,7 @@ from tests.jupyter.test_magics import kinds, run, shell  # noqa: F401
 from tfteach.explain.graph_log import watch_graphs
 from tfteach.explain.growth import Growth, watch_growth
 from tfteach.jupyter import GrowthView
-from tfteach.jupyter.growth_parts import Part, corners
+from tfteach.jupyter.shown_growth import ShownGrowth, corners
 
 LOOP = """\
 x = tf.Variable(10, name="x")
@@ -91,8 +91,8 @@ def test_the_still_picture() -> None:
 
 
 def test_the_way_of_the_meter() -> None:
-    assert corners(Part("", grown(lazy=False))) == [(0, 2), (0, 3), (4, 3)]
-    way = corners(Part("", grown(lazy=True)))
+    assert corners(ShownGrowth("", grown(lazy=False))) == [(0, 2), (0, 3), (4, 3)]
+    way = corners(ShownGrowth("", grown(lazy=True)))
     assert way[:5] == [(0, 2), (0, 4), (1, 4), (1, 5), (2, 5)]
     assert way[-1] == (4, 7)
 

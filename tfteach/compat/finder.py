@@ -260,4 +260,6 @@ def _activate() -> None:
 def _imported() -> ModuleType:
     """`tensorflow` in a process that loads a pickle of it."""
     install_if_missing()
-    return importlib.import_module("tensorflow")
+    import tensorflow
+
+    return tensorflow

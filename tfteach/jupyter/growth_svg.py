@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
-from tfteach.jupyter.growth_parts import Part, corners
+from tfteach.jupyter.shown_growth import ShownGrowth, corners
 from tfteach.jupyter.tracks_svg import TRACKS_WIDTH, text_at, tracks_of_parts
 
 WIDTH, HEIGHT = 420, 232
@@ -31,7 +31,7 @@ def foot_of(before: int, most: int) -> int:
     return max(0, int(most - 1.2 * max(LEAST_SPAN, most - before)))
 
 
-def svg_of(parts: Sequence[Part]) -> str:
+def svg_of(parts: Sequence[ShownGrowth]) -> str:
     """One plot for each growth, side by side with equal scales.
 
     Above them is a track for each graph and session, where there are several.
@@ -58,7 +58,10 @@ def svg_of(parts: Sequence[Part]) -> str:
 
 
 def _meter(
-    part: Part, corners: list[tuple[int, int]], most_runs: int, axis: tuple[int, int]
+    part: ShownGrowth,
+    corners: list[tuple[int, int]],
+    most_runs: int,
+    axis: tuple[int, int],
 ) -> list[str]:
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
     foot, most_ops = axis

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tfteach.explain.graph_tracks import Track, Tracks, tracks_of
 from tfteach.jupyter.graph_svg import EDGE, FETCH, INK, MUTED, RULE
-from tfteach.jupyter.growth_parts import Part
+from tfteach.jupyter.shown_growth import ShownGrowth
 
 TRACKS_WIDTH = 760
 LEFT, RIGHT = 92, 130
@@ -27,7 +27,7 @@ KINDS = {
 ENDS = {"open": ", still open", "dropped": ", not closed", "closed": ", closed"}
 
 
-def tracks_of_parts(parts: Sequence[Part]) -> tuple[list[str], int]:
+def tracks_of_parts(parts: Sequence[ShownGrowth]) -> tuple[list[str], int]:
     """The tracks of all parts that have a recording, below each other.
 
     Returns:
@@ -71,7 +71,9 @@ def _legend(kinds: set[str]) -> list[str]:
     return pieces
 
 
-def _recording(part: Part, tracks: Tracks, total_ms: float) -> tuple[list[str], int]:
+def _recording(
+    part: ShownGrowth, tracks: Tracks, total_ms: float
+) -> tuple[list[str], int]:
     assert part.log is not None
     verdict = part.log.verdict
     colour = FETCH if verdict.is_waste else INK

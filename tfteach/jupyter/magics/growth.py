@@ -97,13 +97,13 @@ class _Watch:
 
     def _show(self, growth: Growth) -> None:
         """Show a graph as soon as something happens; the first view has all graphs."""
-        from tfteach.jupyter.growth_parts import part_of
+        from tfteach.jupyter.shown_growth import shown_growth_of
         from tfteach.jupyter.widgets.growth import GrowthView
 
         height = self.args.height
         if self.views:
             number = next(n for n, g in self.log.growths.items() if g is growth)
-            view = GrowthView(part_of("", self.log, number), height=height)
+            view = GrowthView(shown_growth_of("", self.log, number), height=height)
         else:
             view = GrowthView(self.log, height=height)
         self.views.append(view)

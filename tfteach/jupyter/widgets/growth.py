@@ -23,8 +23,8 @@ from tfteach.jupyter.graph_stream import (
     packed,
     packed_batch,
 )
-from tfteach.jupyter.growth_parts import Part, part_of
 from tfteach.jupyter.mime_bundle import bundle_with
+from tfteach.jupyter.shown_growth import ShownGrowth, shown_growth_of
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView
 
@@ -47,7 +47,8 @@ class GrowthView(PlainView):
 
     Args:
       growth: a `Growth`, from `watch_growth`, or a `GraphLog`, from `watch_graphs`; it
-        may still be recording. A `Part`, from `part_of`, is one graph of a log.
+        may still be recording. A `ShownGrowth`, from `shown_growth_of`, is one graph of
+        a log.
       height: of the graphs, in pixels; 0 fits them.
       named: several of them to compare, each with its title.
 
@@ -80,21 +81,23 @@ class GrowthView(PlainView):
 
     def __init__(
         self,
-        growth: Growth | GraphLog | Part | None = None,
+        growth: Growth | GraphLog | ShownGrowth | None = None,
         /,
         *,
         height: int = 0,
-        **named: Growth | GraphLog | Part,
+        **named: Growth | GraphLog | ShownGrowth,
     ) -> None:
         given = ([] if growth is None else [("", growth)]) + list(named.items())
-        wrong = [g for _, g in given if not isinstance(g, Growth | GraphLog | Part)]
+        wrong = [
+            g for _, g in given if not isinstance(g, Growth | GraphLog | ShownGrowth)
+        ]
         if not given or wrong:
             raise TypeError(
                 "GrowthView shows what watch_growth(graph) noted"
                 + (f", not {type(wrong[0]).__name__}" if wrong else "")
                 + ": `with watch_growth(graph) as growth: ...; GrowthView(growth)`."
             )
-        self.parts: list[Part] = [_part(*part) for part in given]
+        self.parts: list[ShownGrowth] = [_part(*part) for part in given]
         self._followed = [
             _Pane(self, i, part.title, part.growth) for i, part in enumerate(self.parts)
         ]
@@ -284,19 +287,23 @@ class _Pane:
         return found
 
 
-def _part(title: str, given: Growth | GraphLog | Part) -> Part:
-    if isinstance(given, Part):
+def _part(title: str, given: Growth | GraphLog | ShownGrowth) -> ShownGrowth:
+    if isinstance(given, ShownGrowth):
         return given
-    return Part(title, given) if isinstance(given, Growth) else part_of(title, given)
+    return (
+        ShownGrowth(title, given)
+        if isinstance(given, Growth)
+        else shown_growth_of(title, given)
+    )
 
 
-def _lives_rows(parts: list[Part]) -> list[dict[str, Any] | None]:
+def _lives_rows(parts: list[ShownGrowth]) -> list[dict[str, Any] | None]:
     """What `_lives` holds: the tracks of all parts, if one has several."""
     tracked = any(part.has_tracks for part in parts)
     return [_lives_row(part, tracked and not part.is_single) for part in parts]
 
 
-def _lives_row(part: Part, tracked: bool) -> dict[str, Any] | None:
+def _lives_row(part: ShownGrowth, tracked: bool) -> dict[str, Any] | None:
     """The graphs and sessions of a part as JSON; None for a `Growth`."""
     if part.log is None or part.life is None:
         return None

@@ -1,6 +1,6 @@
 // A growth as frames to play: op by op before a run, then the run; several growths keep step by their runs.
 
-import type { Round } from "../kernel/view_messages";
+import type { Round } from "../kernel/growth_messages";
 
 export interface Grown {
   before: number;

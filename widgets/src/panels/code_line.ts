@@ -1,7 +1,7 @@
 // A line of code, as views refer to it: its place, and the code.
 
 import { h } from "../base/elements";
-import type { CodeLine } from "../kernel/view_messages";
+import type { CodeLine } from "../kernel/sharing_messages";
 import { shorten } from "../layout/box_style";
 
 /** "In [3] line 2"; "" if the line is unknown. */

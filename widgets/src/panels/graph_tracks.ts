@@ -2,7 +2,7 @@
 
 import { h } from "../base/elements";
 import { count, digits } from "../base/format";
-import type { Finding, Track, TrackKind, WireLives } from "../kernel/view_messages";
+import type { Finding, Track, TrackKind, WireLives } from "../kernel/growth_messages";
 
 const KINDS: [TrackKind, string][] = [
   ["build", "build ops"],

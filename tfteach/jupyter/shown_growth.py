@@ -13,7 +13,7 @@ MOST_CORNERS = 400
 MOST_COPIES = 60
 
 
-class Part(NamedTuple):
+class ShownGrowth(NamedTuple):
     """A growth of a view.
 
     Attributes:
@@ -62,15 +62,17 @@ class Part(NamedTuple):
         return len(log.graphs) > 1 or len(log.sessions) > 1 or log.verdict.is_waste
 
 
-def part_of(title: str, log: GraphLog, number: int | None = None) -> Part:
+def shown_growth_of(
+    title: str, log: GraphLog, number: int | None = None
+) -> ShownGrowth:
     """A recording's main graph; with `number`, that graph without the others."""
     if number is None:
         life, growth = log.main
-        return Part(title, growth, log, life)
-    return Part(title, log.growths[number], log, log.graphs[number - 1], True)
+        return ShownGrowth(title, growth, log, life)
+    return ShownGrowth(title, log.growths[number], log, log.graphs[number - 1], True)
 
 
-def corners(part: Part) -> list[tuple[int, int]]:
+def corners(part: ShownGrowth) -> list[tuple[int, int]]:
     """The corners of the line as (runs, ops), from the start of the recording.
 
     Copies of the graph continue the line: their ops and runs are added.
