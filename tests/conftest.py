@@ -1,5 +1,7 @@
 """What a test may need beyond Python: a GPU, real TensorFlow, a browser.
 
+The whole suite runs in several processes (see `pytest_cmdline_main`).
+
 A test that needs one carries its marker and is skipped, with the reason, where it is
 missing: once, where it has many rows. TFTEACH_REQUIRE=browser,gpu turns those skips
 into failures: CI says there what it has brought, so that nothing goes untested by
@@ -8,12 +10,16 @@ accident.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,12 +71,79 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 }
 
 
+# JupyterLab in Chromium keeps one busy for as long as three others need for the rest.
+MAX_WORKERS = 4
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the option
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """The whole suite runs as with `-n`, a part of it in this process.
+
+    Each worker imports and collects all tests first, which takes longer than the tests
+    of one op. An explicit `-n` counts, also `-n 0` and `-n 2 tests/ops`.
+    """
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    selecting = ("keyword", "markexpr", "lf", "usepdb")
+    if (
+        is_whole
+        and not any(config.getoption(name, None) for name in selecting)
+        and config.getoption("numprocesses", 0) is None  # 0 without pytest-xdist
+        and not hasattr(config, "workerinput")
+    ):
+        config.option.numprocesses = min(usable_cpus(), MAX_WORKERS)
+
+
+def usable_cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Unless `--dist` chooses another: see `tests/scheduler.py`."""
+    if config.getoption("dist") != "load":
+        return None
+    from tests.scheduler import Scheduler
+
+    return Scheduler(config, log)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     unknown = required() - NEEDS.keys()
     if unknown:
         raise pytest.UsageError(
             f"TFTEACH_REQUIRE names {sorted(unknown)}; it knows {sorted(NEEDS)}"
         )
+    if sys.dont_write_bytecode and "PYTHONPYCACHEPREFIX" not in os.environ:
+        cache_bytecode_of_children(config)
+
+
+def cache_bytecode_of_children(config: pytest.Config) -> None:
+    """Kernels and scripts import the package a hundred times: they compile it once.
+
+    PYTHONDONTWRITEBYTECODE keeps the tree clean, and stays in force for it.
+    """
+    folder = tempfile.mkdtemp(prefix="tfteach-bytecode-")
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    os.environ["PYTHONPYCACHEPREFIX"] = folder
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spares the garbage collector the items of all tests: they are no garbage.
+
+    Looking through them takes it a third of the time of collecting tests, and a second
+    of every test that calls `gc.collect`.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(
