@@ -77,6 +77,12 @@ def names(tf):
         weights = [tf.ones_like(y) for y in ys]
         return tf.gradients(ys, found[0].outputs[0], weights, name=name)
 
+    def golden_checkpoint(name):
+        """The path of a checkpoint that real TensorFlow wrote."""
+        return os.path.relpath(
+            os.path.join(os.path.dirname(__file__), "..", "golden", "checkpoints", name)
+        )
+
     def written(text):
         """The path of a new file with this text."""
         path = os.path.join(tempfile.mkdtemp(), "written.txt")

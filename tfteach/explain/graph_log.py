@@ -36,7 +36,7 @@ from tfteach.framework.graph import (
     observe_lifetimes,
 )
 from tfteach.framework.variable_cell import Cell
-from tfteach.ops.state.save_restore import RestoreV2
+from tfteach.ops.io.save_restore import RestoreV2
 
 __all__ = ["GraphLog", "watch_graphs"]
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tfteach.compat.platform.file_errors import error, local, os_errors_translated
 from tfteach.compat.platform.text import as_str_any, path_to_str
 from tfteach.framework import errors
 from tfteach.framework.export import export
+from tfteach.framework.files.os_errors import error, local, os_errors_translated
 
 
 @dataclass(frozen=True)

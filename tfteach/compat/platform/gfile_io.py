@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import IO, Any
 
 from tfteach.compat.platform import gfile
-from tfteach.compat.platform.file_errors import error, local, os_errors_translated
 from tfteach.compat.platform.text import as_bytes, as_str_any
 from tfteach.framework import errors
 from tfteach.framework.export import export
+from tfteach.framework.files.os_errors import error, local, os_errors_translated
 
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
 

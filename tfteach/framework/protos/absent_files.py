@@ -1,15 +1,17 @@
 """Proto files of TensorFlow that TensorBoard does not ship.
 
-Source: core/framework/device_attributes.proto, core/protobuf/control_flow.proto (names,
-types and numbers of the fields).
+Source: the files of these names in core/framework, core/example, core/protobuf,
+core/util and python/training (names, types and numbers of the fields).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-# File -> message -> fields as `name type number`.  Before the type, "*" marks a
-# repeated field, "|" one of a one-of; "map" is from strings to strings.
+# File -> message -> fields as `name type number`, or `name type number one-of`.  Before
+# the type, "*" marks a repeated field, "map:" one from strings, "enum:" an enum.  A
+# message whose name has a dot is defined inside another.
 ABSENT = {
     "device_attributes": {
         "InterconnectLink": "device_id int32 1, type string 2, strength int32 3",
@@ -20,9 +22,9 @@ ABSENT = {
         "physical_device_desc string 7",
     },
     "control_flow": {
-        "ValuesDef": "values *string 1, external_values map 2",
-        "ControlFlowContextDef": "cond_ctxt |CondContextDef 1, "
-        "while_ctxt |WhileContextDef 2",
+        "ValuesDef": "values *string 1, external_values map:string 2",
+        "ControlFlowContextDef": "cond_ctxt CondContextDef 1 ctxt, "
+        "while_ctxt WhileContextDef 2 ctxt",
         "CondContextDef": "context_name string 1, pred_name string 2, "
         "pivot_name string 3, branch int32 4, values_def ValuesDef 5, "
         "nested_contexts *ControlFlowContextDef 6",
@@ -33,47 +35,122 @@ ABSENT = {
         "values_def ValuesDef 9, maximum_iterations_name string 11, "
         "nested_contexts *ControlFlowContextDef 12",
     },
+    "tensor_slice": {
+        "TensorSliceProto": "extent *TensorSliceProto.Extent 1",
+        "TensorSliceProto.Extent": "start int64 1, length int64 2 has_length",
+    },
+    "tensor_bundle": {
+        "BundleHeaderProto": "num_shards int32 1, endianness int32 2, "
+        "version VersionDef 3",
+        "BundleEntryProto": "dtype enum:DataType 1, shape TensorShapeProto 2, "
+        "shard_id int32 3, offset int64 4, size int64 5, crc32c fixed32 6, "
+        "slices *TensorSliceProto 7",
+    },
+    "saved_tensor_slice": {
+        "SavedSliceMeta": "name string 1, shape TensorShapeProto 2, "
+        "type enum:DataType 3, slice *TensorSliceProto 4",
+        "SavedTensorSliceMeta": "tensor *SavedSliceMeta 1, versions VersionDef 2",
+        "SavedSlice": "name string 1, slice TensorSliceProto 2, data TensorProto 3",
+        "SavedTensorSlices": "meta SavedTensorSliceMeta 1, data SavedSlice 2",
+    },
+    "checkpoint_state": {
+        "CheckpointState": "model_checkpoint_path string 1, "
+        "all_model_checkpoint_paths *string 2, "
+        "all_model_checkpoint_timestamps *double 3, last_preserved_timestamp double 4",
+    },
+    "saved_model": {
+        "SavedModel": "saved_model_schema_version int64 1, meta_graphs *MetaGraphDef 2",
+    },
+    "feature": {
+        "BytesList": "value *bytes 1",
+        "FloatList": "value *float 1",
+        "Int64List": "value *int64 1",
+        "Feature": "bytes_list BytesList 1 kind, float_list FloatList 2 kind, "
+        "int64_list Int64List 3 kind",
+        "Features": "feature map:Feature 1",
+        "FeatureList": "feature *Feature 1",
+        "FeatureLists": "feature_list map:FeatureList 1",
+    },
+    "example": {
+        "Example": "features Features 1",
+        "SequenceExample": "context Features 1, feature_lists FeatureLists 2",
+    },
 }
 
+# Imported types -> the proto files that define them.
+_ENUM_FILES = {"DataType": "types"}
 
-def absent_file(file: str) -> Any:
-    """One of these files as a FileDescriptorProto."""
+
+def imported_names(file: str) -> set[str]:
+    """The messages and enums of other files that this file's fields have."""
+    kinds = {kind for _, kind, *_ in _fields(file)}
+    names = {kind.rpartition(":")[2].lstrip("*") for kind in kinds}
+    return {name for name in names if name[0].isupper()} - ABSENT[file].keys()
+
+
+def enum_file(name: str) -> str | None:
+    """The file that defines an enum; None for the name of a message."""
+    return _ENUM_FILES.get(name)
+
+
+def absent_file(file: str, imports: list[str]) -> Any:
+    """One of these files as a FileDescriptorProto.
+
+    Args:
+      file: its name in `ABSENT`.
+      imports: the full names of the files that define `imported_names`.
+    """
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
     made = FileDescriptorProto(
-        name=f"tensorflow/core/{file}.proto", package="tensorflow", syntax="proto3"
+        name=f"tensorflow/core/{file}.proto",
+        package="tensorflow",
+        syntax="proto3",
+        dependency=imports,
     )
+    messages: dict[str, Any] = {}
     for name, fields in ABSENT[file].items():
-        message = made.message_type.add(name=name)
+        outer, _, inner = name.rpartition(".")
+        nested = messages[outer].nested_type if outer else made.message_type
+        message = messages[name] = nested.add(name=inner)
         for field in fields.split(", "):
             _add_field(message, *field.split())
     return made
 
 
-def _add_field(message: Any, name: str, kind: str, number: str) -> None:
+def _fields(file: str) -> Iterator[list[str]]:
+    for fields in ABSENT[file].values():
+        yield from (field.split() for field in fields.split(", "))
+
+
+def _add_field(
+    message: Any, name: str, kind: str, number: str, one_of: str = ""
+) -> None:
     from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
     field = message.field.add(name=name, number=int(number))
-    is_map = kind == "map"
-    if is_map:
+    if kind.startswith("map:"):
         entry = message.nested_type.add(
             name="".join(part.title() for part in name.split("_")) + "Entry"
         )
         entry.options.map_entry = True
         _add_field(entry, "key", "string", "1")
-        _add_field(entry, "value", "string", "2")
+        _add_field(entry, "value", kind.removeprefix("map:"), "2")
         kind = f"*{message.name}.{entry.name}"
     field.label = (
         FieldDescriptorProto.LABEL_REPEATED
         if kind.startswith("*")
         else FieldDescriptorProto.LABEL_OPTIONAL
     )
-    if kind.startswith("|"):
+    if one_of:
         if not message.oneof_decl:
-            message.oneof_decl.add(name="ctxt")
+            message.oneof_decl.add(name=one_of)
         field.oneof_index = 0
-    kind = kind.lstrip("*|")
-    if kind[0].isupper():
+    kind = kind.lstrip("*")
+    if kind.startswith("enum:"):
+        field.type = FieldDescriptorProto.TYPE_ENUM
+        field.type_name = ".tensorflow." + kind.removeprefix("enum:")
+    elif kind[0].isupper():
         field.type = FieldDescriptorProto.TYPE_MESSAGE
         field.type_name = f".tensorflow.{kind}"
     else:

@@ -17,7 +17,12 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from tfteach.framework.protos.absent_files import ABSENT, absent_file
+from tfteach.framework.protos.absent_files import (
+    ABSENT,
+    absent_file,
+    enum_file,
+    imported_names,
+)
 from tfteach.framework.protos.text_format import message_text
 
 # Proto file -> the messages it defines.
@@ -45,6 +50,17 @@ FILES = {
     "rewriter_config": "RewriterConfig",
     "device_attributes": "DeviceAttributes DeviceLocality LocalLinks InterconnectLink",
     "control_flow": "ValuesDef ControlFlowContextDef CondContextDef WhileContextDef",
+    "trackable_object_graph": "TrackableObjectGraph",
+    "saved_object_graph": "SavedObjectGraph",
+    "tensor_slice": "TensorSliceProto",
+    "tensor_bundle": "BundleHeaderProto BundleEntryProto",
+    "saved_tensor_slice": "SavedSliceMeta SavedTensorSliceMeta SavedSlice "
+    "SavedTensorSlices",
+    "checkpoint_state": "CheckpointState",
+    "saved_model": "SavedModel",
+    "feature": "BytesList FloatList Int64List Feature Features FeatureList "
+    "FeatureLists",
+    "example": "Example SequenceExample",
 }
 MODULES = {m: file for file, names in FILES.items() for m in names.split()}
 
@@ -102,7 +118,12 @@ def proto_module(file: str) -> ModuleType:
             place = "tensorboard.plugins.projector.projector_config_pb2"
             found = importlib.import_module(place)
         elif file in ABSENT:
-            found = _as_module(file, _add(absent_file(file)))
+            imports = [
+                proto_module(enum_file(name) or MODULES[name]).DESCRIPTOR.name
+                for name in imported_names(file)
+            ]
+            proto = absent_file(file, sorted(set(imports)))
+            found = _as_module(file, _add(proto))
         else:
             theirs = importlib.import_module(f"tensorboard.compat.proto.{file}_pb2")
             found = _as_module(file, _load(theirs.DESCRIPTOR))

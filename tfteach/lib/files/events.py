@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 
 from tfteach.framework.errors import FailedPreconditionError
 from tfteach.framework.export import export
+from tfteach.framework.files.records import frame, read_records
 from tfteach.framework.protos.wire_format import chunk, varint
-from tfteach.lib.files.records import frame, read_records
 
 FILE_VERSION = b"brain.Event:2"
 

@@ -22,9 +22,9 @@ from tfteach.framework.type_aliases import Proto, SessionLike
 from tfteach.ops.core.control_flow_ops import forward, group, with_dependencies
 from tfteach.ops.core.identity_reshape import Identity
 from tfteach.ops.core.placeholder import placeholder_with_default
+from tfteach.ops.io.save_restore import RestoreV2, SaveV2
 from tfteach.ops.state.ref_variables import Assign
 from tfteach.ops.state.resource_variables import AssignVariableOp
-from tfteach.ops.state.save_restore import RestoreV2, SaveV2
 from tfteach.variables.base import Variable
 from tfteach.variables.protos import prepended, stripped
 from tfteach.variables.resource import BaseResourceVariable

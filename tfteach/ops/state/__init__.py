@@ -1,4 +1,4 @@
-"""State that outlives a run: variables, tables, TensorArrays, checkpoints."""
+"""State that outlives a run: variables, tables, TensorArrays."""
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {
@@ -23,7 +23,6 @@ MODULE_OF = {
     "LookupTableInsertV2": "lookup_tables",
     "LookupTableRemoveV2": "lookup_tables",
     "LookupTableSizeV2": "lookup_tables",
-    "MergeV2Checkpoints": "save_restore",
     "MutableHashTableOfTensorsV2": "lookup_tables",
     "MutableHashTableV2": "lookup_tables",
     "ReadVariableOp": "resource_variables",
@@ -41,8 +40,6 @@ MODULE_OF = {
     "ResourceScatterSub": "scatter_ops",
     "ResourceScatterUpdate": "scatter_ops",
     "ResourceStridedSliceAssign": "scatter_ops",
-    "RestoreV2": "save_restore",
-    "SaveV2": "save_restore",
     "ScatterAdd": "scatter_ops",
     "ScatterDiv": "scatter_ops",
     "ScatterMax": "scatter_ops",

@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from tfteach.compat.platform.text import as_text, path_to_str
 from tfteach.framework import errors
 
 _CODES = {
@@ -58,7 +57,11 @@ def local(path: Any) -> str:
       UnimplementedError: the path names another file system (`gs://`, `s3://`, ...).
       TypeError: it is not a path.
     """
-    name = as_text(path_to_str(path))
+    name = path.__fspath__() if isinstance(path, os.PathLike) else path
+    if isinstance(name, bytes):
+        name = name.decode()
+    if not isinstance(name, str):
+        raise TypeError(f"Expected binary or unicode string, got {path!r}")
     scheme, mark, rest = name.partition("://")
     if not mark or not scheme.replace("+", "").replace(".", "").isalnum():
         return name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfteach.lib.files.crc import masked_crc32c
+from tfteach.framework.files.crc32c import masked_crc32c
 
 
 @pytest.mark.parametrize(

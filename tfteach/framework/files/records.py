@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from tfteach.framework.errors import DataLossError
-from tfteach.lib.files.crc import masked_crc32c
+from tfteach.framework.files.crc32c import masked_crc32c
 
 
 def frame(data: bytes) -> bytes:

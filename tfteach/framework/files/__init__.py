@@ -1,0 +1,1 @@
+"""File formats of TensorFlow, and where their bytes are kept."""
