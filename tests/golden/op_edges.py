@@ -239,7 +239,7 @@ def main(asks_all):
 
     python = find_oracle()
     assert python, "no TensorFlow 1.15: set TFTEACH_ORACLE"
-    known = {row: found for row, found in json.loads(FILE.read_text())}
+    known = dict(json.loads(FILE.read_text()))
     cases = [c for c in ROWS if asks_all or known.get(str(c), [None])[0] != checksum(c)]
     names, lines = [], []
     for case in cases:
