@@ -20,6 +20,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
     monkeypatch.setattr(compiled_loops, "_loops", {})
     monkeypatch.setattr(compiled_loops, "_work", 0)
+    monkeypatch.setattr(compiled_loops, "_works", {})
 
 
 def test_short_programs_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,6 +34,31 @@ def test_short_programs_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     loop(result)
     assert result.tolist() == [3.0] * 5
     assert loop_of(SOURCE, PARAMETERS, 0) is loop
+
+
+def test_each_loop_has_to_be_worth_its_compilation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiled_loops, "MIN_WORK", 160)
+    monkeypatch.setattr(compiled_loops, "LOOP_PART", 4)
+    assert loop_of(SOURCE, PARAMETERS, 1000) is None
+    assert loop_of(SOURCE, PARAMETERS, 0) is not None
+    other = SOURCE.replace("3", "4")
+    for _ in range(4):  # 10, 20, 30, 40
+        assert loop_of(other, PARAMETERS, 10) is None
+    assert loop_of(other, PARAMETERS, 10) is not None
+    assert not compiled_loops._works
+
+
+def test_work_before_the_compiler_is_loaded_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiled_loops, "MIN_WORK", 160)
+    monkeypatch.setattr(compiled_loops, "LOOP_PART", 4)
+    assert loop_of(SOURCE, PARAMETERS, 40) is None
+    assert loop_of(SOURCE, PARAMETERS, 0) is None  # of 160, 40 are done
+    assert loop_of(SOURCE.replace("3", "4"), PARAMETERS, 120) is None
+    assert loop_of(SOURCE, PARAMETERS, 0) is not None
 
 
 def test_threads_compile_a_loop_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Convolutions by the compiled inner loop equal those by matrix products."""
 
+import threading
 from itertools import product
 
 import ml_dtypes
@@ -206,3 +207,29 @@ def test_where_they_apply(monkeypatch):
     assert not conv_by_tiles.applies(x.astype(np.int32), 32, geometry)
     monkeypatch.setattr(conv_by_tiles, "vectors", lambda: None)
     assert not conv_by_tiles.applies(x, 32, geometry)
+
+
+def test_threads_that_ask_at_once_compile_a_kernel_once(monkeypatch):
+    second, count = threading.Event(), []
+
+    def compiled(*given):
+        count.append(given)
+        if len(count) > 1:
+            second.set()
+        second.wait(0.1)  # the other thread's, if it comes
+
+    monkeypatch.setattr(outer_products, "compiled", compiled)
+    outer_products._kernel.cache_clear()
+    [columns] = outer_products.column_blocks(3, 4)
+    tiles = outer_products.tiles(5, columns)
+
+    def ask():
+        outer_products.kernel(tiles, columns, np.dtype(np.float32))
+
+    askers = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in askers:
+        thread.start()
+    for thread in askers:
+        thread.join(60)
+    outer_products._kernel.cache_clear()
+    assert len(count) == 1

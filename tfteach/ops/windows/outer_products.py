@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -87,6 +88,10 @@ def tiles(places: int, columns: Columns) -> Tiles:
     return Tiles(size, large, count - large)
 
 
+# The threads of a convolution ask at once, and would each compile.
+_compiling = threading.Lock()
+
+
 def kernel(tiles: Tiles, columns: Columns, dtype: np.dtype[Any]) -> Callable[..., None]:
     """The compiled function for tiles of these sizes.
 
@@ -100,7 +105,8 @@ def kernel(tiles: Tiles, columns: Columns, dtype: np.dtype[Any]) -> Callable[...
     """
     lanes = _vectors().size_bytes // dtype.itemsize
     kinds = (lanes, columns.vectors, columns.size % lanes, dtype.itemsize)
-    return _kernel(tiles.size, tiles.small > 0, kinds)
+    with _compiling:
+        return _kernel(tiles.size, tiles.small > 0, kinds)
 
 
 @functools.cache
