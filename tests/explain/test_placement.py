@@ -7,7 +7,8 @@ import pytest
 
 import tfteach as tf
 from tfteach.engine.plan import place
-from tfteach.explain.placement import kind_of, label_of, placement
+from tfteach.explain.cluster_plan import label_of
+from tfteach.explain.placement import kind_of, placement
 
 
 @pytest.fixture

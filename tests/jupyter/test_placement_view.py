@@ -90,11 +90,11 @@ def test_the_graphs_of_the_devices(session: tf.Session) -> None:
     links = [[names[a], names[b], *rest] for a, b, *rest in parts["links"]]
     assert links == [
         ["CPU:0/_arg_x_0_0/_0", "GPU:0/_arg_x_0_0/_1", 0, 1, "x:0",
-         "float32 [8, 8], 256 B", "8×8 · 256 B"],
+         "float32 [8, 8], 256 B", "8×8 · 256 B", 256],
         ["GPU:0/y/_2", "GPU:1/y/_3", 1, 2, "y:0",
-         "float32 [8, 8], 256 B", "8×8 · 256 B"],
+         "float32 [8, 8], 256 B", "8×8 · 256 B", 256],
         ["GPU:1/far/z/_4", "CPU:0/far/z/_5", 2, 0, "far/z:0",
-         "float32 [8, 8], 256 B", "8×8 · 256 B"],
+         "float32 [8, 8], 256 B", "8×8 · 256 B", 256],
     ]  # fmt: skip
     assert view.to_text().startswith("3 graphs: 4 nodes on CPU:0, 3 nodes on GPU:0")
     assert "# to GPU:1: y:0, float32 [8, 8], 256 B" in view.to_text()
@@ -170,3 +170,50 @@ def test_the_magic(shell: Any, capsys: Any) -> None:  # noqa: F811
     ]:
         with pytest.raises(UsageError, match=words):
             shell.run_line_magic("placement", line)
+
+
+TASKS = """
+tf.reset_default_graph()
+with tf.device("/job:ps/task:0"):
+    w = [tf.get_variable(f"w{i}", []) for i in range(3)]
+with tf.device("/job:worker/task:1"):
+    x = tf.placeholder(tf.float32, [4, 3], name="x")
+    for i in range(3):
+        x = tf.add(x, w[i], name=f"y{i}")
+"""
+
+
+def test_a_graph_of_tasks_is_planned_without_a_cluster(
+    shell: Any,  # noqa: F811
+    capsys: Any,
+) -> None:
+    run(shell, TASKS)
+    assert run(shell, "%placement y2 --feed x:0 --partitions --text").success
+    said = capsys.readouterr().out
+    assert said.startswith("A plan for 1 ps task and 1 worker task: no such cluster")
+    assert "2 graphs: 9 nodes on ps:0, 8 nodes on worker:1; 3 values sent, 12 B" in said
+    run(shell, "other = tf.Session(graph=tf.Graph())")  # of another graph
+    assert run(shell, "%placement --text").success
+    assert "ps:0: 30 ops, 3 variables, 12 B" in capsys.readouterr().out
+
+
+def test_the_plan_of_a_sessions_graph(shell: Any) -> None:  # noqa: F811
+    with tf.Graph().as_default() as graph:
+        run(shell, TASKS.replace("tf.reset_default_graph()", ""))
+        graph = tf.get_default_graph()
+    with tf.Session(graph=graph) as session:
+        view = PlacementView(session, "y2:0", "x:0", partitions=True)
+        alone = PlacementView(graph, "y2:0", "x:0", partitions=True)
+    assert view.problem == alone.problem == ""
+    assert view._folded["text"].startswith("A plan for 1 ps task and 1 worker task")
+    assert [d["label"] for d in view._devices] == ["ps:0", "worker:1"]
+    assert view._parts["links"] == alone._parts["links"]
+    # more than two values from one task to another stand in a scope of their own
+    names = [row[0] for row in view._parts["ops"]["rows"]]
+    sent = [name for name in names if name.startswith("ps:0/to worker:1/")]
+    assert len(sent) == 3
+    assert "3 values · 12 B" in (view.static_bundle()["image/svg+xml"])
+    with graph.as_default():
+        tf.constant(1.0, name="later")
+    alone.refresh()
+    assert "later" in alone.to_text()

@@ -17,6 +17,7 @@ from tfteach.framework.operation import Operation, Tensor, consumers_of_all
 
 INITIALIZERS = ("global_variables_initializer", "initialize_all_variables")
 LOCAL_INITIALIZERS = ("local_variables_initializer", "initialize_local_variables")
+LONGEST_NAMES = 80  # characters
 
 
 class Problem(NamedTuple):
@@ -42,9 +43,11 @@ class Problem(NamedTuple):
 
     @property
     def names(self) -> str:
-        """The first two items: "a, b and 3 more"."""
-        more = f" and {len(self.items) - 2} more" if len(self.items) > 2 else ""
-        return ", ".join(self.items[:2]) + more
+        """The first two items, or one with a long name: "a, b and 3 more"."""
+        first = ", ".join(self.items[:2])
+        shown = 2 if len(first) <= LONGEST_NAMES else 1
+        more = len(self.items) - shown
+        return ", ".join(self.items[:shown]) + (f" and {more} more" if more > 0 else "")
 
     def __str__(self) -> str:
         made = "" if self.made is None else f" (line {self.made.line})"

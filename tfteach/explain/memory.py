@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tfteach.engine.devices.memory_ledger import LedgerEvent, show_bytes
-from tfteach.explain.placement import label_of
+from tfteach.explain.cluster_plan import label_of
 from tfteach.explain.timing import half_of_copy
 from tfteach.framework.graph import OpAdded, SessionRun
 

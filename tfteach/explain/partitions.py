@@ -6,6 +6,7 @@ them: each `_Send` belongs to one `_Recv`, and only TensorFlow's names say to wh
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -14,12 +15,13 @@ import numpy as np
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.plan.step import Edge, Step
 from tfteach.engine.session.partition_graphs import ExecutedGraph, ExecutedNode
+from tfteach.explain.cluster_plan import label_of
 from tfteach.explain.graph_rows import Row, Shape, plain_source, row_of, value_text
 from tfteach.explain.placement import (
     Copy,
     copies_of,
-    label_of,
     planned_run,
+    planner_of,
     static_size_bytes,
 )
 from tfteach.explain.pruning import Fetch
@@ -27,6 +29,8 @@ from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.graph import Operation, SourceLine, Tensor
 
 __all__ = ["Link", "Partition", "PartitionNode", "Partitions", "partitions"]
+
+MOST_ALONE = 2  # values from one device to another that each stand alone in a picture
 
 
 class PartitionNode(NamedTuple):
@@ -65,7 +69,7 @@ class Partition(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The short name of the device, such as "GPU:0"."""
+        """The short name of the device, such as "GPU:0" or "ps:0"."""
         return label_of(self.device)
 
 
@@ -215,7 +219,8 @@ class Partitions(NamedTuple):
         """All graphs as the rows of one, for a picture.
 
         A name begins with the label of its device, "GPU:0/y", and a `_Recv` has its
-        `_Send` as its input.
+        `_Send` as its input. Where one device sends many values to another, their nodes
+        are in a scope of their own, "GPU:0/to CPU:0/y/_3".
 
         Args:
           where: turns a `SourceLine` into (file, line, function, text); by default
@@ -230,6 +235,7 @@ class Partitions(NamedTuple):
             for node in part.nodes:
                 at[node.name] = len(at)
         sent = {link.recv: at[link.send] for link in self.links}
+        groups = self._groups()
         known: dict[Any, Any] = {}
         rows = []
         for part in self.parts:
@@ -248,10 +254,20 @@ class Partitions(NamedTuple):
                 more["device"] = part.device
                 if node.value is not None:
                     more["value"] = value_text(node.value)
-                name = f"{part.label}/{node.name}"
+                name = f"{part.label}/{groups.get(node.name, '')}{node.name}"
                 outputs = list(node.outputs)
                 rows.append(Row(name, node.op_type, inputs, controls, outputs, more))
         return rows
+
+    def _groups(self) -> dict[str, str]:
+        """The scopes of the nodes between devices that exchange many values."""
+        counts = Counter((link.source, link.target) for link in self.links)
+        groups: dict[str, str] = {}
+        for link in self.links:
+            if counts[link.source, link.target] > MOST_ALONE:
+                groups[link.send] = f"to {label_of(link.target)}/"
+                groups[link.recv] = f"from {label_of(link.source)}/"
+        return groups
 
 
 def partitions(
@@ -262,23 +278,19 @@ def partitions(
 ) -> Partitions:
     """The graph that each device would compute in a run, with what they send.
 
-    Nothing is executed.
+    Nothing is executed, and the arguments are those of `placement`.
 
     Args:
-      session: the session whose devices and options apply.
-      fetches: a tensor, an operation, a name, or an iterable of these; None for all ops
-        of the graph as it is now.
-      feeds: the tensors, or their names, that the run would be fed.
-      unfolded: True for a run that computes every op, constants included, without the
-        optimizer.
+      session: a session; or a graph, for a plan of a cluster.
+      fetches: what would be fetched; None for all ops of the graph as it is now.
+      feeds: what would be fed.
+      unfolded: True for a run without the optimizer.
 
     Returns:
       A `Partitions`; `print` it.
 
     Raises:
-      KeyError: a name is not in the graph.
-      InvalidArgumentError: an op cannot be placed where it must be, or the session is
-        closed.
+      KeyError, InvalidArgumentError: as for `placement`.
 
     Example:
       >>> x = tf.placeholder(tf.float32, [2], name="x")
@@ -292,9 +304,13 @@ def partitions(
       >>> [str(node) for node in found.of("CPU:1").nodes]
       ['_arg_x_0_0/_1 = _Recv()', 'y = Square(_arg_x_0_0/_1)', 'y/_2 = _Send(y)']
     """
+    session = planner_of(session)
     planned = planned_run(session, fetches, feeds, unfolded)
     step = planned.step
-    return _Found(step, copies_of(step, session.transfers)).all(planned.fetches)
+    found = _Found(step, copies_of(step, session.transfers)).all(planned.fetches)
+    order = {device.name: i for i, device in enumerate(session.devices)}
+    parts = sorted(found.parts, key=lambda part: order[part.device])
+    return found._replace(parts=tuple(parts))
 
 
 class _Found:

@@ -15,6 +15,7 @@ from tfteach.engine.plan.place import Placement
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Node, Step
 from tfteach.engine.session.unfolded import is_unfolded
+from tfteach.explain.cluster_plan import PlannedCluster, label_of
 from tfteach.explain.folding import NOTHING, Folded, explain_folding, folded_in
 from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.framework.dtypes import DType
@@ -89,6 +90,7 @@ class DeviceUse(NamedTuple):
       current_bytes: the memory in use now.
       peak_bytes: the most memory that was in use.
       reserved_bytes: the memory that the allocator holds.
+      variables: the number of variables placed there.
     """
 
     name: str
@@ -100,15 +102,21 @@ class DeviceUse(NamedTuple):
     current_bytes: int | None
     peak_bytes: int | None
     reserved_bytes: int | None
+    variables: int = 0
 
     @property
     def label(self) -> str:
-        """The short name, such as "GPU:0"."""
+        """The short name, such as "GPU:0", or "ps:0" of a task's CPU."""
         return label_of(self.name)
 
     def __str__(self) -> str:
         words = f"{self.label}{' (simulated)' if self.is_simulated else ''}: "
-        words += f"{self.ops} ops, variables {show_bytes(self.variable_bytes)}"
+        words += f"{self.ops} ops, "
+        if self.variables:
+            words += f"{self.variables} variable{'' if self.variables == 1 else 's'}, "
+            words += show_bytes(self.variable_bytes)
+        else:
+            words += "no variables"
         if self.limit_bytes is None or self.current_bytes is None:
             return words
         return (
@@ -129,6 +137,7 @@ class Placements(NamedTuple):
       fetches: the fetches of the run; empty for the whole graph.
       folded: a `Folded`: the ops that the session's optimizer leaves out of the run.
       unfolded: True if the copies are those of a run without the optimizer.
+      plan: what a plan for a cluster assumes; "" for the run of a session.
     """
 
     rows: tuple[Placement, ...]
@@ -137,6 +146,7 @@ class Placements(NamedTuple):
     fetches: tuple[Operation | Tensor, ...]
     folded: Folded = NOTHING
     unfolded: bool = False
+    plan: str = ""
 
     def of(self, op: Operation | str) -> Placement:
         """The placement of one op.
@@ -178,7 +188,7 @@ class Placements(NamedTuple):
         Returns:
           A string of several lines.
         """
-        lines = [self.summary]
+        lines = [self.plan, self.summary] if self.plan else [self.summary]
         if said := self.folded.sentence(self.unfolded):
             lines.append(said)
         lines += [f"{d.name} -> {d.description}" for d in self.devices if d.description]
@@ -195,7 +205,7 @@ class Placements(NamedTuple):
             size = copy_size(copy)
             lines.append(f"  {copy.tensor.name}  {way}  {size}  {copy.why}")
         lines += _and_more(self.copies, most, "  ")
-        lines.append("Memory:")
+        lines.append("Each would hold:" if self.plan else "Memory:")
         lines += [f"  {device}" for device in self.devices]
         return "\n".join(lines)
 
@@ -227,10 +237,11 @@ def placement(
 ) -> Placements:
     """Explain where the ops of a run would be placed.
 
-    Nothing is executed.
+    Nothing is executed. For a `tf.Graph` instead of a session, the devices are those
+    that its ops name: a plan for the jobs and tasks of a cluster, which need not run.
 
     Args:
-      session: the session whose devices and options apply.
+      session: the session whose devices and options apply, or a graph.
       fetches: a tensor, an operation, a name, or an iterable of these; None for all ops
         of the graph as it is now.
       feeds: the tensors, or their names, that the run would be fed.
@@ -253,7 +264,14 @@ def placement(
       2 ops: 2 on CPU:0
       >>> found.of("b").reason
       'default: the only device'
+      >>> with tf.device("/job:ps/task:0"):
+      ...     w = tf.get_variable("w", [784, 10])
+      >>> with tf.device("/job:worker/task:0"):
+      ...     loss = tf.reduce_mean(w, name="loss")
+      >>> print(placement(tf.get_default_graph(), loss).devices[0])
+      ps:0: 2 ops, 1 variable, 30.62 KiB
     """
+    session = planner_of(session)
     planned = planned_run(session, fetches, feeds, unfolded)
     return Placements(
         planned.rows,
@@ -262,7 +280,13 @@ def placement(
         planned.fetches,
         planned.folded,
         planned.unfolded,
+        session.text if isinstance(session, PlannedCluster) else "",
     )
+
+
+def planner_of(session: Any) -> Any:
+    """The session itself; for a graph the cluster that its devices name."""
+    return PlannedCluster(session) if isinstance(session, Graph) else session
 
 
 class PlannedRun(NamedTuple):
@@ -300,7 +324,9 @@ def planned_run(
         optimize(step, options.fold_constants, merge, calls_python=False)
         folded = folded_in(step, needed)
     if len(session.devices) > 1:
-        partition(step, session.devices[0], Transfers())
+        is_plan = isinstance(session, PlannedCluster)
+        host = session.client if is_plan else session.devices[0]
+        partition(step, host, Transfers())
     return PlannedRun(step, rows, wanted, folded, unfolded)
 
 
@@ -315,11 +341,6 @@ def kind_of(reason: str) -> str:
         if reason.startswith(begin):
             return kind
     return "default"
-
-
-def label_of(device: str) -> str:
-    """The short form of a full device name: "GPU:0"."""
-    return device.rpartition("device:")[2]
 
 
 def copy_size(copy: Copy) -> str:
@@ -384,10 +405,11 @@ def static_size_bytes(shape: Shape, dtype: DType) -> int | None:
 
 def _use(device: Device, rows: tuple[Placement, ...], graph: Graph) -> DeviceUse:
     here = [row for row in rows if row.assigned == device.name]
-    variables = 0
+    count = variables = 0
     for row in here:
         if op_class(row.op_type).returns_handle:
             spec: Any = graph.get_operation_by_name(row.name).spec
+            count += 1
             variables += static_size_bytes(spec.shape, spec.dtype) or 0
     ledger = device.ledger
     return DeviceUse(
@@ -400,4 +422,5 @@ def _use(device: Device, rows: tuple[Placement, ...], graph: Graph) -> DeviceUse
         None if ledger is None else ledger.current_bytes,
         None if ledger is None else ledger.peak_bytes,
         None if ledger is None else ledger.reserved_bytes,
+        count,
     )

@@ -27,9 +27,10 @@ _HOUSEKEEPING = re.compile(
 )
 _MERGES = re.compile(r"Merge(_\d+)?")
 # In the graphs of devices, whose names begin with one ("GPU:0/y"), what comes and goes
-# stands at the top, not in the scope that it is named after.
+# stands at the top, not in the scope that it is named after; or in a group of many that
+# go to one device. Op names have no spaces.
 _TRANSFERS = ("_Send", "_Recv", "_Arg", "_Retval")
-_DEVICE = re.compile(r"[^/]*:\d+/")
+_DEVICE = re.compile(r"[^/]*:\d+/((to|from) [^/]*/)?")
 
 
 class Box:

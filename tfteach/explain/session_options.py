@@ -9,7 +9,7 @@ from tfteach.engine.devices.devices import Device
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.session.config_proto import HONOURED, TREATMENT
 from tfteach.engine.session.session import open_sessions
-from tfteach.explain.placement import label_of
+from tfteach.explain.cluster_plan import label_of
 from tfteach.framework import protos, threads
 from tfteach.framework.defaults import get_default_graph, get_default_session
 

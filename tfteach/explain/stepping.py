@@ -18,9 +18,9 @@ from tfteach.engine.plan.step import Edge, Node
 from tfteach.engine.session.fetches import Fetches
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.engine.session.unfolded import unfolded as as_graph
+from tfteach.explain.cluster_plan import label_of
 from tfteach.explain.folding import folded_run
 from tfteach.explain.live_bytes import Alive
-from tfteach.explain.placement import label_of
 from tfteach.explain.recording import LoopRun, Recording, Step
 from tfteach.explain.value_summary import (
     WHOLE,

@@ -10,8 +10,8 @@ from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.plan.partition import Send
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.engine.session.unfolded import unfolded as as_graph
+from tfteach.explain.cluster_plan import label_of
 from tfteach.explain.folding import NOTHING, Folded, folded_run
-from tfteach.explain.placement import label_of
 from tfteach.framework import protos
 from tfteach.framework.type_aliases import FeedDict
 

@@ -41,9 +41,11 @@ class Device:
       memory_limit_bytes: the memory that TF would report.
       allocator: TF's name of its memory allocator.
       physical_device_desc: describes the hardware; "" for a CPU.
+      host: the CPU of its task; None for the session's first device.
     """
 
     is_simulated = False
+    host: Device | None = None
 
     def __init__(self, device_type: str, index: int, xp: ArrayModule = np) -> None:
         self.device_type = device_type

@@ -163,7 +163,9 @@ class _Partitioner:
                 for i, edge in enumerate(node.inputs):
                     if accepts_reference(node, i):
                         continue
-                    target = self.host if i in args else node.device
+                    target = (
+                        (node.device.host or self.host) if i in args else node.device
+                    )
                     node.inputs[i] = self.moved(edge, target)
             self.nodes.append(node)
         step.fetches = [self.moved(edge, self.host) for edge in step.fetches]

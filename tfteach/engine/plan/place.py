@@ -153,7 +153,7 @@ class Placer:
             device, reason = self._place_of(node.op)
             node.device = device
             if device.device_type == "GPU" and computes_on_host(node.op):
-                node.device = host
+                node.device = device.host or host
                 if not node.op.spec.only_metadata and node.op.outputs:
                     reason += "; computed in host memory"
             placements.append(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
+from tfteach.explain.cluster_plan import names_tasks
+from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.completion import complete
-from tfteach.jupyter.magics.names import session_of
+from tfteach.jupyter.magics.names import graph_of, session_of
 from tfteach.jupyter.magics.options import (
     DEPTH,
     FEED,
@@ -21,8 +24,9 @@ from tfteach.jupyter.magics.options import (
     magic_arguments,
     parsed,
     show_as_asked,
+    unquoted,
 )
-from tfteach.jupyter.magics.run_request import request_in
+from tfteach.jupyter.magics.run_request import request_in, request_of
 
 
 @magics_class
@@ -58,7 +62,9 @@ class PlacementMagics(Magics):
     def placement(self, line: str) -> None:  # fmt: skip
         """Show where each op is placed, why, and what is copied between devices.
 
-        Nothing is executed. Devices belong to a session, so there must be one.
+        Nothing is executed. Devices belong to a session, so there must be one; but a
+        graph with devices such as "/job:ps/task:0" is planned for the tasks that it
+        names, without a cluster.
 
         Examples:
 
@@ -68,13 +74,17 @@ class PlacementMagics(Magics):
         """
         args = parsed(self.placement, line)
         check_depth(args)
-        session = session_of(self.shell, args.session)
-        asked = request_in(self.shell, session, args)
+        planned = self._graph_of_tasks(args)
+        if planned is None:
+            session = session_of(self.shell, args.session)
+            asked = request_in(self.shell, session, args)
+        else:
+            asked = request_of(self.shell, args)
 
         from tfteach.jupyter.widgets.placement import PlacementView
 
         view = PlacementView(
-            session,
+            session if planned is None else planned,
             asked.fetches,
             asked.fed,
             unfolded=args.unfolded,
@@ -82,3 +92,15 @@ class PlacementMagics(Magics):
             depth=args.depth,
         )
         show_as_asked(view, args)
+
+    def _graph_of_tasks(self, args: Any) -> Graph | None:
+        """The graph that is meant, if its ops name tasks of a cluster."""
+        if args.session:
+            return None
+        try:
+            graph = graph_of(
+                self.shell.user_ns, [unquoted(name) for name in args.fetch]
+            )
+        except UsageError:  # several have such an op: the session decides
+            return None
+        return graph if names_tasks(graph) else None

@@ -7,6 +7,7 @@ from typing import Any
 import traitlets
 
 from tfteach.engine.devices.memory_ledger import show_bytes
+from tfteach.explain.cluster_plan import PlannedCluster, label_of, names_tasks
 from tfteach.explain.partitions import Link, Partitions, partitions
 from tfteach.explain.placement import (
     Copy,
@@ -14,18 +15,24 @@ from tfteach.explain.placement import (
     Placements,
     copy_size,
     kind_of,
-    label_of,
     placement,
     uses_of,
 )
 from tfteach.explain.scope_tree import Box
 from tfteach.framework.errors import OpError
+from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.cell_events import at_cell_end
 from tfteach.jupyter.graph_stream import packed
 from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import Still, op_name, shape_text, text_of
+from tfteach.jupyter.picture_contents import (
+    Still,
+    op_name,
+    plural,
+    shape_text,
+    text_of,
+)
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
 from tfteach.jupyter.widgets.unfoldable import Unfoldable, notice_of
 from tfteach.jupyter.widgets.view_base import session_for
@@ -56,9 +63,12 @@ class PlacementView(GraphView, Unfoldable):
     "By device" draws the graphs that the run is cut into, with what each device sends
     to the others. Nothing is executed. The view is updated after each cell.
 
+    A graph whose ops request tasks of a cluster, such as "/job:ps/task:0", is planned
+    for these: what each task would hold, and what would go from one to another.
+
     Args:
       session: the session whose devices and options apply; by default the default
-        session.
+        session. A graph is planned for the devices that its ops name.
       fetches: as for `GraphView`.
       feeds: as for `GraphView`.
       unfolded: True to show the copies of a run that computes every op, constants
@@ -103,9 +113,14 @@ class PlacementView(GraphView, Unfoldable):
         partitions: bool = False,
         **options: Any,
     ) -> None:
-        session = session_for(session, "PlacementView", "devices belong to one")
-        self.session = session
-        super().__init__(session.graph, fetches, feeds, **options)
+        is_graph = isinstance(session, Graph)
+        if not is_graph:
+            session = session_for(session, "PlacementView", "devices belong to one")
+        self.session = None if is_graph else session
+        self._cluster: PlannedCluster | None = None
+        self._planned: Any = None
+        graph = session if is_graph else session.graph
+        super().__init__(graph, fetches, feeds, **options)
         self._state: Any = None
         self._found: Placements | None = None
         self._cut: Partitions | None = None
@@ -139,11 +154,20 @@ class PlacementView(GraphView, Unfoldable):
         return partitions(*self._run())
 
     def _run(self) -> tuple[Any, list[str] | None, list[str], bool]:
-        """Of the fetches and feeds those that exist by now, and the other arguments."""
-        graph = self.session.graph
+        """What plans it; the fetches and feeds that exist by now; if it is unfolded."""
+        graph = self.graph
         known = [f for f in self.fetches if graph.find_operation(op_name(f))]
         feeds = [f for f in self.feeds if graph.find_operation(op_name(f))]
-        return self.session, known or None, feeds, self.unfolded
+        return self._planner(), known or None, feeds, self.unfolded
+
+    def _planner(self) -> Any:
+        """The session; or the cluster that the devices of the graph's ops name."""
+        graph = self.graph
+        if self._planned != (state := (graph.version, graph.mutations)):
+            self._planned = state
+            is_plan = self.session is None or names_tasks(graph)
+            self._cluster = PlannedCluster(graph) if is_plan else None
+        return self.session if self._cluster is None else self._cluster
 
     def refresh(self) -> None:
         """Place the graph again, and read the memory of the devices."""
@@ -151,8 +175,7 @@ class PlacementView(GraphView, Unfoldable):
         self._look_again()
 
     def _look_again(self) -> None:
-        session = self.session
-        graph = session.graph
+        session, graph = self._planner(), self.graph
         asked = (
             graph.version, graph.mutations, *self.fetches, None, *self.feeds,
             self.unfolded, self.partitions,
@@ -184,7 +207,10 @@ class PlacementView(GraphView, Unfoldable):
         with self.hold_sync():
             self.problem = ""
             self._summary = found.summary
-            self._folded = notice_of(found.folded, found.unfolded)
+            notice = notice_of(found.folded, found.unfolded)
+            if found.plan:
+                notice["text"] = f"{found.plan} {notice.get('text', '')}".strip()
+            self._folded = notice
             self._devices = [_device_row(d, i) for i, d in enumerate(found.devices)]
             self._placed = [
                 [
@@ -254,7 +280,8 @@ class PlacementView(GraphView, Unfoldable):
         if self._found is None:
             return f"{self.problem}\n{text_of(self.still())}"
         if self._cut is not None:
-            return self._cut.to_text(most)
+            plan = f"{self._found.plan}\n" if self._found.plan else ""
+            return plan + self._cut.to_text(most)
         return self._found.to_text(most)
 
     def static_bundle(self) -> dict[str, str]:
@@ -271,14 +298,16 @@ def _still_of(cut: Partitions, devices: list[str]) -> Still:
     rows = cut.rows(display.where)
     still = Still(rows, depth=2)
     colour = {part.label: devices.index(part.device) for part in cut.parts}
-    words = {f"{label_of(link.target)}/{link.recv}": _short(link) for link in cut.links}
+    # The row of each `_Recv` reads that of its `_Send`.
+    at = [node.name for part in cut.parts for node in part.nodes]
+    words = {at.index(link.recv): link for link in cut.links}
 
     def paint(box: Box) -> tuple[str, str, str] | None:
         return (*colours_of(colour[box.id.partition("/")[0]]), "")
 
     def edge_words(base: list[tuple[int, int, int]]) -> str:
-        sent = [words[rows[to].name] for *_, to in base if rows[to].name in words]
-        return f"{len(sent)} sent" if len(sent) > 1 else "".join(sent)
+        sent = [words[to] for *_, to in base if to in words]
+        return _short(sent[0]) if len(sent) == 1 else _total(sent)
 
     still.paint, still.edge_words = paint, edge_words
     return still
@@ -301,6 +330,7 @@ def _parts_of(cut: Partitions, index: dict[str, int]) -> dict[str, Any]:
             [
                 at[link.send], at[link.recv], here[link.source], here[link.target],
                 link.tensor, link.what, _short(link),
+                -1 if link.is_order else link.size_bytes,
             ]
             for link in cut.links
         ],
@@ -311,6 +341,16 @@ def _parts_of(cut: Partitions, index: dict[str, int]) -> dict[str, Any]:
 def _short(link: Link) -> str:
     """A value between devices, as the label of a line."""
     return link.size if link.is_order else f"{shape_text(link.shape)} · {link.size}"
+
+
+def _total(links: list[Link]) -> str:
+    """Several values between devices, as the label of a line."""
+    sizes = [link.size_bytes for link in links if not link.is_order]
+    if not sizes:
+        return plural(len(links), "control edge") if links else ""
+    least = "≥ " if None in sizes else ""
+    total = show_bytes(sum(size or 0 for size in sizes))
+    return f"{plural(len(sizes), 'value')} · {least}{total}"
 
 
 def _colour(index: int) -> int:
@@ -325,7 +365,8 @@ def _device_row(device: DeviceUse, index: int) -> dict[str, Any]:
         "simulated": device.is_simulated,
         "about": device.description,
         "ops": device.ops,
-        "variables": device.variable_bytes,
+        "variables": device.variables,
+        "variable_bytes": device.variable_bytes,
         "limit": device.limit_bytes,
         "current": device.current_bytes,
         "peak": device.peak_bytes,

@@ -13,7 +13,7 @@ import traitlets
 
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import open_sessions
-from tfteach.explain.placement import label_of
+from tfteach.explain.cluster_plan import label_of
 from tfteach.explain.sessions import (
     LoggedRun,
     SessionLog,

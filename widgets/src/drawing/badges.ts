@@ -37,7 +37,7 @@ export const badgeWidth = (badges: readonly Badge[], measure: Measure): number =
 /** Badges like "fetch", from the right; below a closed box, above an open one. */
 export function drawBadges(extra: SVGGElement, item: SceneNode, badges: readonly Badge[], measure: Measure): void {
   let x = item.open ? item.w / 2 - 26 : item.w / 2 + 12;
-  const below = item.style.glyph === "const" ? -1 : -4; // a constant's value fills its box
+  const below = item.style.glyph === "const" ? -1 : -2; // a constant's value fills its box
   for (const { text, kind } of badges) {
     const w = widthOf(text, measure);
     x -= w;

@@ -1,6 +1,7 @@
 // The graphs that a run is cut into, one for each device, beside each other, with lines from each _Send to its _Recv.
 
 import { button, h } from "../base/elements";
+import { bytesText, count } from "../base/format";
 import type { NodeMarks } from "../drawing/canvas";
 import { withoutLikeness } from "../drawing/node_marks";
 import { LocalTraits } from "../kernel/local_traits";
@@ -50,7 +51,7 @@ export class DeviceGraphs {
     const links = this.#linksOn(base);
     if (links.length === 0) return undefined;
     const subject = links.map(({ send }) => send).join();
-    return { text: links.length > 1 ? `${links.length} sent` : links[0]!.short, subject };
+    return { text: links.length > 1 ? total(links) : links[0]!.short, subject };
   }
 
   #decorate(node: SceneNode, marks: NodeMarks): NodeMarks {
@@ -58,8 +59,13 @@ export class DeviceGraphs {
     const { classes, badges } = withoutLikeness(marks);
     const colour = this.#colours.get(`${node.id.split("/", 1)[0]!}/`);
     classes.push(`tft-dev-${colour ?? 0}`);
-    const link = node.node.kind === "op" ? this.#linkOf.get(node.node.members[0]!) : undefined;
-    if (link === undefined) return { ...marks, classes, badges };
+    const ends = node.node.members.map((op) => this.#linkOf.get(op));
+    const link = ends[0];
+    if (link === undefined || ends.includes(undefined)) return { ...marks, classes, badges };
+    if (node.node.kind !== "op") {
+      const type = this.view.model.ops[node.node.members[0]!]!.type;
+      return { ...marks, classes: [...classes, "tft-transfer"], badges, note: `${type} ×${ends.length}` };
+    }
     const sends = link.send === node.node.members[0];
     const other = scene.value.boxOf.get(sends ? link.recv : link.send)?.id;
     if (other !== undefined && other === (hovered.value ?? selectedBox.value)) classes.push("tft-paired");
@@ -91,4 +97,13 @@ export class DeviceGraphs {
       ),
     );
   }
+}
+
+/** Several values between the same boxes, as the label of their line. */
+function total(links: readonly DeviceLink[]): string {
+  const values = links.filter(({ bytes }) => bytes !== -1);
+  if (values.length === 0) return count(links.length, "control edge");
+  const least = values.some(({ bytes }) => bytes === null) ? "≥ " : "";
+  const size = values.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+  return `${count(values.length, "value")} · ${least}${bytesText(size)}`;
 }

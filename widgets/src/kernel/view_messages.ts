@@ -154,8 +154,8 @@ export interface DeviceRow {
   simulated: boolean;
   about: string;
   ops: number;
-  /** Bytes that variables take. */
   variables: number;
+  variable_bytes: number;
   limit: number | null;
   current: number | null;
   peak: number | null;
@@ -228,6 +228,7 @@ type WireDeviceLink = [
   tensor: string,
   what: string,
   short: string,
+  bytes: number | null,
 ];
 
 /** A value that goes from one device to another; `send` and `recv` are ops of the cut graph. */
@@ -241,9 +242,11 @@ export interface DeviceLink {
   what: string;
   /** The same for a label. */
   short: string;
+  /** -1 if only the order is sent, null if unknown. */
+  bytes: number | null;
 }
 
-export const decodeLink = ([send, recv, from, to, tensor, what, short]: WireDeviceLink): DeviceLink => ({
+export const decodeLink = ([send, recv, from, to, tensor, what, short, bytes]: WireDeviceLink): DeviceLink => ({
   send,
   recv,
   from,
@@ -251,6 +254,7 @@ export const decodeLink = ([send, recv, from, to, tensor, what, short]: WireDevi
   tensor,
   what,
   short,
+  bytes,
 });
 
 /** The graphs that a run is cut into, as one whose names begin with devices. */

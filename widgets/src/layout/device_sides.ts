@@ -1,6 +1,6 @@
-// What a device sends and receives, stacked at the sides of its graph that face the other devices.
+// What a device sends and receives, stacked at the side of its graph that faces the other column.
 
-import type { GraphModel, Op } from "../model/graph";
+import type { GraphModel } from "../model/graph";
 import type { Bundle, OpenScope } from "./edge_bundles";
 import { siblingPort } from "./edge_bundles";
 import type { Block, PlacedBox, Point } from "./layered_layout";
@@ -9,52 +9,42 @@ const BETWEEN = 20; // boxes of a stack, with room for their badges
 const TRACK = 5;
 const BESIDE = 22; // from the graph to the nearest line up or down
 
-/** The box is one end of a transfer between devices. */
+const TRANSFER = /^_(Send|Recv)$/;
+
+/** The box is one end of a transfer between devices, or holds such ends alone; also inside of such a box. */
 export const isTransfer = (model: GraphModel, frame: OpenScope, box: PlacedBox): boolean =>
-  frame.parent?.apart === true && box.node.kind === "op" && /^_(Send|Recv)$/.test(model.opOf(box.node)!.type);
+  (frame.parent?.apart === true || frame.parent?.parent?.apart === true) &&
+  box.node.members.every((op) => TRANSFER.test(model.ops[op]!.type));
 
-/** The side that faces the other end: 1 for right. */
-function sideOf(model: GraphModel, frame: OpenScope, op: Op): 1 | -1 {
-  const other = op.type === "_Recv" ? op.inputs[0]?.op : model.uses[op.index]?.[0]?.op;
-  const { boxes, rep } = frame.parent!;
-  const at = (index: number | undefined): number => boxes.indexOf(rep.get(index ?? -1)!);
-  return at(other) < at(op.index) ? -1 : 1;
-}
-
-export function placeSides(
-  model: GraphModel,
+/** Stacks what a device sends and receives at one of its sides: 1 for the right one. */
+export function placeSide(
   frame: OpenScope,
   block: Block,
   transfers: PlacedBox[],
   bundles: Bundle[],
+  side: 1 | -1,
 ): void {
   const byId = new Map([...block.boxes, ...transfers].map((box) => [box.node.id, box]));
-  const places = new Map(transfers.map((box) => [box, sideOf(model, frame, model.opOf(box.node)!)]));
-  const [left, right] = [0, block.w];
-  for (const side of [1, -1] as const) {
-    const stack = transfers.filter((box) => places.get(box) === side);
-    if (stack.length === 0) continue;
-    const tracks = bundles.filter(({ from, to }) => stack.some(({ node }) => node.id === from || node.id === to));
-    const w = Math.max(...stack.map((box) => box.w));
-    const away = 2 * BESIDE + tracks.length * TRACK;
-    const wanted = new Map(stack.map((box) => [box, wantedY(box, bundles, byId)]));
-    let bottom = -Infinity;
-    for (const box of stack.sort((a, b) => wanted.get(a)! - wanted.get(b)!)) {
-      box.w = w;
-      box.x = side > 0 ? right + away + w / 2 : left - away - w / 2;
-      box.y = Math.max(wanted.get(box)!, bottom + BETWEEN + box.h / 2);
-      bottom = box.y + box.h / 2;
-    }
-    block.boxes.push(...stack);
-    tracks.forEach((bundle, i) => {
-      const x = side > 0 ? right + BESIDE + i * TRACK : left - BESIDE - i * TRACK;
-      const start = endOf(frame, byId.get(bundle.from)!, bundle, true, places, i);
-      const end = endOf(frame, byId.get(bundle.to)!, bundle, false, places, i).reverse();
-      const points: Point[] = [...start, [x, start.at(-1)![1]], [x, end[0]![1]], ...end];
-      const goesOn = byId.get(bundle.to)!.inner?.inPorts.has(siblingPort(frame, bundle.from)) ?? false;
-      block.edges.push({ bundle, points, label: "", labelAt: null, labelWidth: 0, arrow: !goesOn, corners: true });
-    });
+  const w = Math.max(...transfers.map((box) => box.w));
+  const away = block.boxes.length === 0 ? 0 : 2 * BESIDE + bundles.length * TRACK;
+  const wanted = new Map(transfers.map((box) => [box, wantedY(box, bundles, byId)]));
+  const [right, ends] = [block.w, new Set(transfers)];
+  let bottom = -Infinity;
+  for (const box of transfers.sort((a, b) => wanted.get(a)! - wanted.get(b)!)) {
+    if (box.inner === null) box.w = w;
+    box.x = side > 0 ? right + away + w / 2 : -away - w / 2;
+    box.y = Math.max(wanted.get(box)!, bottom + BETWEEN + box.h / 2);
+    bottom = box.y + box.h / 2;
   }
+  block.boxes.push(...transfers);
+  bundles.forEach((bundle, i) => {
+    const x = side > 0 ? right + BESIDE + i * TRACK : -BESIDE - i * TRACK;
+    const start = endOf(frame, byId.get(bundle.from)!, bundle, true, ends, side, i);
+    const end = endOf(frame, byId.get(bundle.to)!, bundle, false, ends, side, i).reverse();
+    const points: Point[] = [...start, [x, start.at(-1)![1]], [x, end[0]![1]], ...end];
+    const goesOn = byId.get(bundle.to)!.inner?.inPorts.has(siblingPort(frame, bundle.from)) ?? false;
+    block.edges.push({ bundle, points, label: "", labelAt: null, labelWidth: 0, arrow: !goesOn, corners: true });
+  });
   settle(block);
 }
 
@@ -76,11 +66,11 @@ function endOf(
   box: PlacedBox,
   { from, to }: Bundle,
   isFirst: boolean,
-  places: ReadonlyMap<PlacedBox, 1 | -1>,
+  transfers: ReadonlySet<PlacedBox>,
+  side: 1 | -1,
   number: number,
 ): Point[] {
-  const side = places.get(box);
-  if (side !== undefined) return [[box.x - (side * box.w) / 2, box.y]];
+  if (transfers.has(box)) return [[box.x - (side * box.w) / 2, box.y]];
   const port = (isFirst ? box.inner?.outPorts : box.inner?.inPorts)?.get(siblingPort(frame, isFirst ? to : from));
   const x = port === undefined ? box.x + (((number % 5) - 2) * box.w) / 8 : box.x - box.inner!.w / 2 + port;
   const y = box.y + (isFirst ? box.h / 2 : -box.h / 2);

@@ -27,10 +27,10 @@ export interface LayoutOptions {
 
 /** How the graphs of devices are laid out, of which the outermost boxes are the devices. */
 export interface DeviceLayout {
-  /** Places the devices beside each other. */
+  /** Places the devices in columns. */
   placeColumns: (layout: ScopeLayout, options: LayoutOptions) => void;
-  /** Places at a device's sides what it sends and receives. */
-  placeSides: (model: GraphModel, frame: OpenScope, block: Block, transfers: PlacedBox[], bundles: Bundle[]) => void;
+  /** Places at a device's side what it sends and receives. */
+  placeSides: (frame: OpenScope, block: Block, transfers: PlacedBox[], bundles: Bundle[]) => void;
   isTransfer: (model: GraphModel, frame: OpenScope, box: PlacedBox) => boolean;
 }
 
@@ -171,7 +171,7 @@ function layLane(
   block.boxes = mine;
   const ends = new Set(transfers.map((b) => b.node.id));
   const joins = frame.drawn.filter((b) => ends.has(b.from) || ends.has(b.to));
-  if (transfers.length > 0) options.devices!.placeSides(model, frame, block, transfers, joins);
+  if (transfers.length > 0) options.devices!.placeSides(frame, block, transfers, joins);
   return block;
 }
 

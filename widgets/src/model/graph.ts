@@ -51,7 +51,8 @@ export const ROOT = "";
 // In the graphs of devices, whose names begin with one ("GPU:0/y"; TensorFlow's own have no colon), what comes and goes
 // stands at the top, not in the scope that it is named after.
 const TRANSFERS = /^_(Send|Recv|Arg|Retval)$/;
-const DEVICE = /^[^/]*:\d+\//;
+/** A device, and with many transfers their group in it; op names have no spaces. */
+const DEVICE = /^[^/]*:\d+(?=\/)(\/(to|from) [^/]*(?=\/))?/;
 
 /** The graph's ops and scopes; grows by `add`. */
 export class GraphModel {
@@ -153,7 +154,8 @@ export class GraphModel {
 
   #place({ name, type }: OpRow, index: number): Node {
     const own = this.scopes.get(`${name}/`);
-    const cut = TRANSFERS.test(type) && DEVICE.test(name) ? name.indexOf("/") : name.lastIndexOf("/");
+    const device = TRANSFERS.test(type) ? DEVICE.exec(name) : null;
+    const cut = device?.[0].length ?? name.lastIndexOf("/");
     const parent = own ?? this.#scope(name.slice(0, cut + 1));
     const base = name.slice(cut + 1);
     const node = new Node(name, "op", own === undefined ? base : `(${base})`, parent);

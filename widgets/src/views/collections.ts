@@ -81,7 +81,7 @@ class CollectionsView {
       const size = makers.reduce((sum, [, n]) => sum + n, 0);
       const content = [
         h("b", { class: "tft-grow" }, shorten(name, 34)),
-        small(`${count(size, "item")}${taken.has(i) ? "" : ", not read"}`, "tft-end"),
+        small(`${count(size, "item")}${taken.has(i) || taken.size === 0 ? "" : ", unread"}`, "tft-end"),
       ];
       const kind = lost.has(i) ? "tft-is-collection tft-wrong" : "tft-is-collection";
       return { id: `c${i}`, depth: 0, kind, content, title: `"${key}": ${count(size, "item")}`, open: null };
@@ -91,14 +91,19 @@ class CollectionsView {
       middle,
       _takers.map(([call, line], i) => this.#callRow(`t${i}`, call, line)),
     ];
-    this.#columns.show(["Put in by", "Collections of tf.GraphKeys", "Looked up by"], columns, links, this.#chosen);
+    const heads = [
+      "Put in by",
+      "Collections of tf.GraphKeys",
+      _takers.length > 0 ? "Looked up by" : "Not looked up yet",
+    ];
+    this.#columns.show(heads, columns, links, this.#chosen);
     this.#tell();
   }
 
   #callRow(id: string, call: string, line: number): FlowRow {
     const [place, number, text] = this.#traits.get("_lines")[line] ?? ["", 0, ""];
     const content = [
-      h("b", { class: "tft-grow" }, call === "" ? "a line" : call),
+      h("b", { class: "tft-grow" }, `\u200e${call === "" ? "a line" : call}`),
       small(place === "" ? "" : `${place}:${number}`, "tft-end"),
     ];
     return { id, depth: 0, kind: "tft-is-call", content, title: `${call}\n${text}`, open: null };
@@ -164,12 +169,8 @@ class CollectionsView {
       h("h4", {}, shorten(names, 120)),
       h("p", {}, text),
       h("p", { class: "tft-cure" }, cure),
-      h(
-        "p",
-        { class: "tft-muted" },
-        ...(made < 0 ? [] : ["made by ", codeLine(lines, made)]),
-        ...(taken < 0 ? [] : [" looked up by ", codeLine(lines, taken)]),
-      ),
+      made < 0 ? null : h("p", { class: "tft-muted" }, "made by ", codeLine(lines, made)),
+      taken < 0 ? null : h("p", { class: "tft-muted" }, "looked up by ", codeLine(lines, taken)),
     );
   }
 

@@ -371,8 +371,8 @@ function memoryBar({ limit, current, peak, reserved }: DeviceRow): HTMLElement {
   return bar;
 }
 
-function memoryText({ limit, current, peak, reserved, variables }: DeviceRow): string {
-  if (limit === null) return `variables ${bytesText(variables)} · memory not counted`;
+function memoryText({ limit, current, peak, reserved, variables, variable_bytes: bytes }: DeviceRow): string {
+  if (limit === null) return variables === 0 ? "no variables" : `${count(variables, "variable")}, ${bytesText(bytes)}`;
   const part = reserved === limit ? "" : ` · ${bytesText(reserved ?? 0)} reserved`;
   return `${bytesText(current ?? 0)} of ${bytesText(limit)} · peak ${bytesText(peak ?? 0)}${part}`;
 }

@@ -2,6 +2,7 @@
 
 import { Cleanup } from "../base/cleanup";
 import { h } from "../base/elements";
+import { count } from "../base/format";
 import { hosted } from "../kernel/host";
 import { opOf, shareSelection } from "../kernel/shared_selection";
 import type { CodeScope, NamePart, SharingTraits, VariableCall } from "../kernel/sharing_messages";
@@ -203,7 +204,7 @@ class SharingView {
     if (at.id.startsWith("g")) {
       const name = at.id.slice(1);
       const text = name.slice(name.lastIndexOf("/") + 1);
-      const content = [h("b", {}, `${shorten(text, 30)}/`), small(open ? "" : `${size} variables`)];
+      const content = [h("b", {}, `${shorten(text, 30)}/`), small(open ? "" : count(size, "variable"))];
       return { id: at.id, depth, kind: "tft-is-group", content, title: `${name}/`, open };
     }
     const scope = this.#scopes[Number(at.id.slice(1))]!;
@@ -213,7 +214,7 @@ class SharingView {
       h("b", {}, `${shorten(scope.text, 30)}/`),
       small(KINDS[scope.kind]!),
       taken === "" ? null : small(taken),
-      small(open ? place : `${size} calls`, "tft-end"),
+      small(open ? place : count(size, "call"), "tft-end"),
     ];
     return { id: at.id, depth, kind: `tft-in-${scope.kind}`, content, title: `${scope.text}/, ${place}`, open };
   }

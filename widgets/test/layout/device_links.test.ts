@@ -27,13 +27,15 @@ const SPECS: Spec[] = [
   { name: "CPU:0/sum", reads: ["CPU:0/tower/y/_7", "CPU:0/far/y/_9"] },
 ];
 
-function drawn(...open: string[]): Scene {
+const drawn = (...open: string[]): Scene => drawnOf(SPECS, ...open);
+
+function drawnOf(specs: Spec[], ...open: string[]): Scene {
   const devices = new DeviceColumns();
   const extra = {
     rules: { aside: new Set<string>(), inline: new Set<string>(), devices: true },
     devices,
   };
-  const scene = makeScene(model(SPECS), { ...options(...open), ...extra }, new Map());
+  const scene = makeScene(model(specs), { ...options(...open), ...extra }, new Map());
   devices.complete(scene);
   return scene;
 }
@@ -42,17 +44,34 @@ const DEVICES = ["CPU:0/", "GPU:0/", "GPU:1/"];
 const left = ({ x, w }: SceneNode): number => x - w / 2;
 const right = ({ x, w }: SceneNode): number => x + w / 2;
 
-test("devices stand beside each other, what they send and receive at their sides", () => {
+test("a device stands apart from those with which it exchanges most, its transfers at its side", () => {
   const { byId } = drawn(...DEVICES);
   const [cpu, first, second] = DEVICES.map((id) => byId.get(id)!) as [SceneNode, SceneNode, SceneNode];
   expect(right(cpu)).toBeLessThan(left(first));
-  expect(right(first)).toBeLessThan(left(second));
+  expect(left(first)).toBe(left(second));
+  expect(first.y + first.h / 2).toBeLessThan(second.y - second.h / 2);
   // at the top of their device, not in the scopes after which they are named
   const sent = byId.get("GPU:0/tower/y/_6")!;
   const tower = byId.get("GPU:0/tower/")!;
   expect(sent.scope).toBe("GPU:0/");
   expect(right(sent)).toBeLessThan(left(tower)); // towards CPU:0
-  expect(left(byId.get("GPU:0/tower/w/_4")!)).toBeGreaterThan(right(tower)); // towards GPU:1
+  expect(right(byId.get("GPU:0/tower/w/_4")!)).toBeLessThan(left(tower)); // the way to GPU:1 is there, too
+  expect(left(byId.get("CPU:0/x/_0")!)).toBeGreaterThan(right(byId.get("CPU:0/x")!));
+});
+
+test("what is sent in a group is one box, which opens to a stack", () => {
+  const group = (name: string): string => name.replace("CPU:0/x/", "CPU:0/to GPU:0/x/");
+  const specs = SPECS.map((spec) => ({ ...spec, name: group(spec.name), reads: spec.reads?.map(group) ?? [] }));
+  const closed = drawnOf(specs, ...DEVICES);
+  const box = closed.byId.get("CPU:0/to GPU:0/")!;
+  expect(left(box)).toBeGreaterThan(right(closed.byId.get("CPU:0/x")!));
+  const sent = closed.edges.filter(({ id }) => id.startsWith("link|CPU:0/to GPU:0/"));
+  expect(sent.length).toBe(2); // to both of its readers
+  const open = drawnOf(specs, ...DEVICES, "CPU:0/to GPU:0/");
+  const [one, other] = [open.byId.get("CPU:0/to GPU:0/x/_0")!, open.byId.get("CPU:0/to GPU:0/x/_2")!];
+  expect(one.scope).toBe("CPU:0/to GPU:0/");
+  expect(one.x).toBe(other.x);
+  expect(one.y).not.toBe(other.y);
 });
 
 test.each([[DEVICES], [[...DEVICES, "GPU:0/tower/", "GPU:1/far/"]], [["CPU:0/"]]])(
@@ -90,7 +109,8 @@ test("every _Send is joined to its _Recv, past the devices between them", () => 
       for (const [i, [x, y]] of points.entries()) {
         const [nextX, nextY] = points[i + 1] ?? [x, y];
         const across = Math.min(x, nextX) < right(device) && Math.max(x, nextX) > left(device);
-        if (across) expect(Math.max(y, nextY)).toBeLessThan(device.y - device.h / 2);
+        const down = Math.min(y, nextY) < device.y + device.h / 2 && Math.max(y, nextY) > device.y - device.h / 2;
+        expect(across && down, device.id).toBe(false);
       }
     }
   }
