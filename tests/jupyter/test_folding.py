@@ -81,6 +81,24 @@ def test_the_optimizer_has_both(built: Any, capsys: Any) -> None:
     assert capsys.readouterr().out.startswith(
         f"{ARE} Unfolded, the run is the graph before all passes.\n"
     )
+    assert run(built, "%optimizing c --text --unfolded").success
+    said, summary, *rest = capsys.readouterr().out.splitlines()
+    assert said == UNFOLDED
+    assert summary == "1 ops asked for, 1 kernels called"
+    assert "every op runs" in "".join(rest)
+
+
+def test_a_graph_says_that_a_session_would_run_nothing(built: Any, capsys: Any) -> None:
+    assert run(built, "%graph graph --fetch c --text").success
+    assert ARE in capsys.readouterr().out
+    assert run(built, "%graph graph --fetch c --feed a --text").success
+    assert "constants only" not in capsys.readouterr().out
+    cell = "%%graph --session sess --fetch d --text\nd = tf.add(c, c, name='d')"
+    assert run(built, cell).success
+    assert "All 4 ops are computed once" in capsys.readouterr().out
+    built.user_ns["sess"].close()
+    assert run(built, "%graph graph --fetch c --text").success
+    assert ARE not in capsys.readouterr().out
 
 
 @pytest.fixture

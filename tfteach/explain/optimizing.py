@@ -35,6 +35,7 @@ ABOUT = {
     "merge_duplicates": "one node for all that compute the same",
     "remove_dead": "nodes that nothing needs are dropped",
     "specialize": "with the shapes of the feeds known, more is constant",
+    "unfolded": "every op runs: no pass changes the graph",
     "fusion": "chains of element-wise ops go through the cache block by block",
 }
 
@@ -192,6 +193,7 @@ def explain_optimizing(
     fetches: Fetch | Iterable[Fetch],
     feeds: Iterable[Any] = (),
     feed_shapes: Sequence[tuple[int, ...]] | None = None,
+    unfolded: bool = False,
 ) -> OptimizerLog:
     """Run the optimizer's passes over a run's graph one by one.
 
@@ -204,6 +206,8 @@ def explain_optimizing(
       feed_shapes: a tuple of sizes for each feed. Runs that are repeated are optimized
         again for the shapes of their feeds; by default this is shown if all static
         shapes are fully known.
+      unfolded: True for a run that computes every op: a single pass, "unfolded", that
+        changes nothing.
 
     Returns:
       An `OptimizerLog`; `print` it.
@@ -227,6 +231,9 @@ def explain_optimizing(
         raise ValueError(f"{len(fed)} feeds, but {len(feed_shapes)} shapes")
     step = build_step(prune(wanted, fed), wanted, fed)
     session.planner.placer.twin().place(step)
+    if unfolded:
+        nodes = _nodes(step)
+        return OptimizerLog((Pass("unfolded", nodes, nodes, ()),))
     passes: list[Pass] = []
     for name, run in _passes(session.planner.options, step):
         before, known = _nodes(step), len(step.log)

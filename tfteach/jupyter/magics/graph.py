@@ -8,6 +8,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
+from tfteach.explain.folding import explain_folding, session_of_graph
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.cells import run_cell
@@ -77,7 +78,8 @@ class GraphMagics(Magics):
         The cell runs in your own namespace, as any cell does, so its variables remain.
         Only the default graph differs while it runs. After an exception the view shows
         the part of the graph that was built. With `--fetch` and `--feed`, what such a
-        run needs is highlighted.
+        run needs is highlighted, and if all of it is constant in an open session, a
+        line below says so.
 
         Examples:
 
@@ -115,7 +117,19 @@ class GraphMagics(Magics):
         except UsageError:
             view.close()
             raise
+        text = self._folded(view)
         show_as_asked(view, args)
+        if text:
+            print(text)
+
+    def _folded(self, view: Any) -> str:
+        """What to say of a highlighted run that a session would not run at all."""
+        graph, fetches = view.graph, view.fetches
+        session = session_of_graph(graph) if isinstance(graph, Graph) else None
+        if session is None or not fetches:
+            return ""
+        folded = explain_folding(session, fetches, view.feeds)
+        return folded.sentence() if folded.is_whole else ""
 
     def _evaluated(self, expression: str) -> Any:
         try:
@@ -144,6 +158,8 @@ class GraphMagics(Magics):
                 run_cell(self.shell, cell, "%%graph")
             try:
                 self._mark_run(view, args)
+                if text := self._folded(view):
+                    print(text)
             except UsageError as error:  # not an error: the cell has run
                 print(error)
         except BaseException as error:

@@ -16,6 +16,7 @@ from tfteach.jupyter.magics.options import (
     SESSION,
     STATIC,
     TEXT,
+    UNFOLDED,
     magic_arguments,
     parsed,
     show_as_asked,
@@ -38,6 +39,7 @@ class OptimizingMagics(Magics):
     @FEED
     @FEED_DICT
     @SESSION
+    @UNFOLDED
     @STATIC
     @TEXT
     @line_magic
@@ -51,6 +53,7 @@ class OptimizingMagics(Magics):
 
             %optimizing loss --feed x labels
             %optimizing train_op --feed-dict {x:batch} --text
+            %optimizing loss --unfolded
         """
         args = parsed(self.optimizing, line)
         session = session_of(self.shell, args.session)
@@ -62,5 +65,5 @@ class OptimizingMagics(Magics):
 
         from tfteach.jupyter.widgets.optimizing import OptimizingView
 
-        view = OptimizingView(session, asked.fetches, asked.fed, shapes)
+        view = OptimizingView(session, asked.fetches, asked.fed, shapes, args.unfolded)
         show_as_asked(view, args)

@@ -48,6 +48,8 @@ class OptimizingView(PlannedView):
       fetches: a tensor, an operation, a name, or an iterable of these.
       feeds: the tensors, or their names, that the run would be fed.
       feed_shapes: a tuple of sizes for each feed, as for `explain_optimizing`.
+      unfolded: True for a run without the optimizer: the graph that its passes begin
+        with.
 
     Attributes:
       optimizer_log: the `OptimizerLog`, to `print`; None without fetches.
@@ -81,12 +83,13 @@ class OptimizingView(PlannedView):
         fetches: Names = (),
         feeds: Names = (),
         feed_shapes: Sequence[tuple[int, ...]] | None = None,
+        unfolded: bool = False,
     ) -> None:
         self.session = session_for(session, "OptimizingView", "options belong to one")
         count = len(names_of(feeds))
         if feed_shapes is not None and len(feed_shapes) != count:
             raise ValueError(f"{count} feeds, but {len(feed_shapes)} shapes")
-        self._shapes = feed_shapes
+        self._shapes, self._unfolded = feed_shapes, unfolded
         self.optimizer_log: OptimizerLog | None = None
         self._found = Stages([], [], [])
         super().__init__(self.session.graph, fetches, feeds)
@@ -106,7 +109,9 @@ class OptimizingView(PlannedView):
             shapes = None  # the feeds have changed since
         log, found, problem = None, Stages([], [], []), NOTHING
         if fetches:
-            log = explain_optimizing(self.session, fetches, feeds, shapes)
+            log = explain_optimizing(
+                self.session, fetches, feeds, shapes, self._unfolded
+            )
             found = stages_of(log, self.graph, display.where)
             problem = "" if log.passes else log.summary
         self.optimizer_log, self._found = log, found
@@ -127,8 +132,10 @@ class OptimizingView(PlannedView):
         }
 
     def _notice(self, fetches: list[str], feeds: list[str]) -> str:
-        """The sentence about a run of which nothing is left; else ""."""
+        """The sentence about an unfolded run, or one of which nothing is left."""
         folded = explain_folding(self.session, fetches, feeds)
+        if self._unfolded:
+            return folded.sentence(unfolded=True)
         return f"{folded.summary} {UNFOLDED_HERE}" if folded.is_whole else ""
 
     def to_text(self) -> str:
