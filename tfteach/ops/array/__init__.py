@@ -15,7 +15,7 @@ MODULE_OF = {
     "DynamicPartition": "dynamic_partition",
     "DynamicStitch": "dynamic_partition",
     "Gather": "gather",
-    "GatherNd": "gather",
+    "GatherNd": "gather_nd",
     "GatherTree": "gather_tree",
     "GatherV2": "gather",
     "HistogramFixedWidth": "bincount_histogram",

@@ -16,7 +16,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
-from tfteach.ops.array.gather import GatherNd, check_points
+from tfteach.ops.array.gather_nd import GatherNd, check_points
 from tfteach.ops.array.segment_kernels import segment_sum as sum_rows
 from tfteach.ops.array.where_select import merge_by_size
 from tfteach.ops.core.fill import zeros_like

@@ -255,10 +255,7 @@ def space_to_batch(
     Source: python/ops/array_ops.py.
     """
     size = either("block_shape", block_shape, "block_size", block_size)
-    sizes = np.array([size, size], dtype=np.int64)
-    result = space_to_batch_nd(input, sizes, paddings, name)
-    result.set_shape(shapes.with_rank(result.static_shape, 4))
-    return result
+    return _of_images(space_to_batch_nd(input, _square(size), paddings, name))
 
 
 @export("batch_to_space")
@@ -284,8 +281,14 @@ def batch_to_space(
     Source: python/ops/array_ops.py.
     """
     size = either("block_shape", block_shape, "block_size", block_size)
-    sizes = np.array([size, size], dtype=np.int64)
-    result = batch_to_space_nd(input, sizes, crops, name)
+    return _of_images(batch_to_space_nd(input, _square(size), crops, name))
+
+
+def _square(size: Any) -> Any:
+    return np.array([size, size], dtype=np.int64)
+
+
+def _of_images(result: Tensor) -> Tensor:
     result.set_shape(shapes.with_rank(result.static_shape, 4))
     return result
 

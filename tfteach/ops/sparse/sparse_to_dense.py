@@ -15,7 +15,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar, require_vector
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
-from tfteach.ops.array.gather import GatherNd
+from tfteach.ops.array.gather_nd import GatherNd
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import INDICES
 from tfteach.ops.math.reduce_functions import reduce_sum

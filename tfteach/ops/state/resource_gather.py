@@ -19,7 +19,8 @@ from tfteach.framework.shape import Shape, is_full
 from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.framework.variable_cell import Cell
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.gather import GatherNd, GatherV2
+from tfteach.ops.array.gather import GatherV2
+from tfteach.ops.array.gather_nd import GatherNd
 from tfteach.ops.array.scatter_nd import scatter_nd
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import INDICES, expand_dims, reshape, squeeze

@@ -18,7 +18,8 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import ArrayModule, KernelContext
 from tfteach.framework.variable_cell import Cell, update_in_place
-from tfteach.ops.array.gather import check_indices, check_points
+from tfteach.ops.array.gather import check_indices
+from tfteach.ops.array.gather_nd import check_points
 from tfteach.ops.array.jit_row_scatter import change_rows
 from tfteach.ops.array.row_access import are_distinct, groups_of, put_rows, take_rows
 from tfteach.ops.array.strided_slice import StridedSlice

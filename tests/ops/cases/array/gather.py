@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.ops.case import Case
 from tests.ops.sample_arrays import Z, i32, looped
-from tfteach.ops.array.gather import Gather, GatherNd, GatherV2
+from tfteach.ops.array.gather import Gather, GatherV2
 
 ROWS = np.array([[3, 1.5], [2, -5], [1, 4], [0.5, 7], [6, 2.5]], np.float32)
 
@@ -37,9 +37,4 @@ CASES = [
         lambda z, i, _: looped(lambda a, b, c: z[a, i[a, b], c], 4, 1, 5),
         "batch 1",
     ),
-    Case(GatherNd(), (Z, i32([[3, 1], [0, 2]])), [[Z[3, 1], Z[0, 2]]]),
-    Case(
-        GatherNd(), (ROWS, i32([4], [4])), [[6, 2.5], [6, 2.5]], "rows", gradient=False
-    ),
-    Case(GatherNd(), (ROWS, np.zeros((2, 0), np.int32)), [ROWS, ROWS], "whole"),
 ]  # fmt: skip
