@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from tfteach.ops.signal.fft import fft as fft
     from tfteach.ops.signal.fft import fft2d as fft2d
     from tfteach.ops.signal.fft import fft3d as fft3d
-    from tfteach.ops.signal.fft import fftshift as fftshift
     from tfteach.ops.signal.fft import ifft as ifft
     from tfteach.ops.signal.fft import ifft2d as ifft2d
     from tfteach.ops.signal.fft import ifft3d as ifft3d
-    from tfteach.ops.signal.fft import ifftshift as ifftshift
     from tfteach.ops.signal.fft import irfft as irfft
     from tfteach.ops.signal.fft import irfft2d as irfft2d
     from tfteach.ops.signal.fft import irfft3d as irfft3d
     from tfteach.ops.signal.fft import rfft as rfft
     from tfteach.ops.signal.fft import rfft2d as rfft2d
     from tfteach.ops.signal.fft import rfft3d as rfft3d
+    from tfteach.ops.signal.fftshift import fftshift as fftshift
+    from tfteach.ops.signal.fftshift import ifftshift as ifftshift
 
 _LATER = {
     "dct": ("tfteach.lib.signal.dct", "dct"),
     "fft": ("tfteach.ops.signal.fft", "fft"),
     "fft2d": ("tfteach.ops.signal.fft", "fft2d"),
     "fft3d": ("tfteach.ops.signal.fft", "fft3d"),
-    "fftshift": ("tfteach.ops.signal.fft", "fftshift"),
+    "fftshift": ("tfteach.ops.signal.fftshift", "fftshift"),
     "frame": ("tfteach.lib.signal.framing", "frame"),
     "hamming_window": ("tfteach.lib.signal.windows", "hamming_window"),
     "hann_window": ("tfteach.lib.signal.windows", "hann_window"),
@@ -44,7 +44,7 @@ _LATER = {
     "ifft": ("tfteach.ops.signal.fft", "ifft"),
     "ifft2d": ("tfteach.ops.signal.fft", "ifft2d"),
     "ifft3d": ("tfteach.ops.signal.fft", "ifft3d"),
-    "ifftshift": ("tfteach.ops.signal.fft", "ifftshift"),
+    "ifftshift": ("tfteach.ops.signal.fftshift", "ifftshift"),
     "inverse_stft": ("tfteach.lib.signal.spectral", "inverse_stft"),
     "inverse_stft_window_fn": ("tfteach.lib.signal.spectral", "inverse_stft_window_fn"),
     "irfft": ("tfteach.ops.signal.fft", "irfft"),
