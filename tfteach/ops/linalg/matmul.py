@@ -34,6 +34,7 @@ from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorL
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.identity_reshape import expand_dims, reshape, squeeze
 from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.linalg import product_by_tiles
 from tfteach.ops.linalg.matrix_diag import MatrixDiagPart
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.complex import conj
@@ -66,7 +67,10 @@ def product(xp: ArrayModule, a: Any, b: Any) -> Any:
 
 @with_card_kernel(lambda xp, a, b: xp.matmul(a, b))
 def _large_product(xp: ArrayModule, a: Any, b: Any) -> Any:
-    """a @ b by BLAS's threads or by ours; by the latter if others take the cores."""
+    """a @ b by tiles, by BLAS's threads, or by ours, if others take the cores."""
+    if product_by_tiles.applies(a, b):
+        with own_threads():
+            return product_by_tiles.product(a, b)
     if cores() > 1:  # BLAS has one thread
         return _by_own_threads(a, b)
     if thread_count() == 1:
