@@ -109,6 +109,8 @@ from tensorflow.python.framework import ops; ops.convert_to_tensor(1); ops.op_sc
 from tensorflow.python.framework.tensor_shape import scalar, vector, unknown_shape
 from tensorflow.python.framework.tensor_util import make_tensor_proto, MakeNdarray
 from tensorflow.python.framework import graph_util, tensor_util
+from tensorflow.python.framework.ops import register_proto_function
+from tensorflow.python.framework.meta_graph import export_scoped_meta_graph
 from tensorflow.python.ops import array_ops, nn_ops, variable_scope, init_ops, rnn
 from tensorflow.python.ops import math_ops; math_ops.reduce_sum, math_ops.floor
 from tensorflow.python.ops import control_flow_ops as c; c.with_dependencies, c.switch

@@ -62,19 +62,65 @@ def collections(tf):
 GRAPHS = [variables, branches_and_loops, collections]
 
 
-def exported(tf, function):
+def scopes(tf):
+    """A scope with inputs from outside, a loop and a branch, and parts of variables."""
+    images = tf.placeholder(tf.float32, [None, 2], name="images")
+    with tf.variable_scope("hidden"):
+        with tf.control_dependencies(None):
+            w = tf.get_variable("w", [2, 3], initializer=tf.ones_initializer())
+        parts = tf.fixed_size_partitioner(2)
+        tf.get_variable("p", [4], initializer=tf.ones_initializer(), partitioner=parts)
+        with tf.device("/cpu:0"):
+            y = tf.nn.relu(tf.matmul(images, w), name="y")
+        with tf.colocate_with(images):
+            tf.identity(y, name="beside")
+        tf.cond(y[0, 0] > 0, lambda: y, lambda: -y)
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)])
+    z = tf.Variable(1.0, name="z")
+    for key in ("outputs", "inputs"):
+        tf.add_to_collection(key, y if key == "outputs" else images)
+    tf.add_to_collection("texts", "hidden/abc")
+    tf.add_to_collection("texts", "not inside")
+    tf.add_to_collection("numbers", 3)
+    tf.add_to_collection("variables of mine", z)
+
+
+def savers(tf):
+    """Two Savers, of which one is exported, and nodes with devices."""
+    with tf.device("/cpu:0"):
+        v = tf.Variable([1.0], name="v")
+    first = tf.train.Saver([v])
+    tf.train.Saver({"other": v}, name="second")
+    tf.add_to_collection(tf.GraphKeys.SAVERS, first)
+    tf.matmul([[1.0]], [v], name="product")
+    return first.as_saver_def()
+
+
+# What is exported -> the graph, and the arguments of export_meta_graph.
+EXPORTS = {
+    "scope": (scopes, {"export_scope": "hidden"}),
+    "scope without devices": (scopes, {"export_scope": "hidden", "clear_devices": 1}),
+    "one Saver": (savers, {"clear_extraneous_savers": True, "clear_devices": True}),
+    "no defaults": (savers, {"strip_default_attrs": True, "clear_devices": False}),
+    "some collections": (scopes, {"collection_list": ["numbers", "outputs"]}),
+}
+
+
+def exported(tf, function, **arguments):
     with tf.Graph().as_default():
-        function(tf)
-        return tf.train.export_meta_graph()
+        saver_def = function(tf)
+        return tf.train.export_meta_graph(saver_def=saver_def, **arguments)
 
 
 def main(path):
     import tensorflow as tf
 
     rows = {}
-    for function in GRAPHS:
-        data = exported(tf, function).SerializeToString()
-        rows[function.__name__] = base64.b64encode(zlib.compress(data)).decode()
+    wanted = {f.__name__: (f, {}) for f in GRAPHS}
+    wanted.update(EXPORTS)
+    for name, (function, arguments) in wanted.items():
+        data = exported(tf, function, **arguments).SerializeToString()
+        rows[name] = base64.b64encode(zlib.compress(data)).decode()
     with open(path, "w") as file:
         json.dump(rows, file, indent=0, sort_keys=True)
         file.write("\n")

@@ -36,7 +36,7 @@ framework.errors_impl: errors
 framework.graph_util: graph_util
 framework.graph_util_impl: graph_util
 framework.importer: graph_util .
-framework.meta_graph: train
+framework.meta_graph: train tfteach.lib.files.meta_graph
 framework.ops: . graph_util tfteach.framework.convert
 framework.random_seed: . random
 framework.smart_cond: contrib.framework
@@ -162,6 +162,7 @@ def _table() -> dict[str, tuple[str, ...]]:
 
 
 _TABLE = _table()
+_TABLE["framework.ops"] += ("tfteach.framework.graphdef.meta_graph",)
 
 # Names that have another name in the public packages.
 _ALIASES = {

@@ -16,62 +16,70 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.graphdef.meta_graph import (
     ProtoFunctions,
+    is_exported,
     register_proto_functions,
+    stripped,
 )
 from tfteach.framework.operation import Tensor
 from tfteach.framework.protos import pool
 
 
 def cond_proto(context: CondContext, export_scope: str | None = None) -> Any:
-    """The CondContextDef of a branch."""
+    """The CondContextDef of a branch; None if it is not inside `export_scope`."""
+    if not is_exported(context.name, export_scope):
+        return None
     found = pool.message("CondContextDef")(
-        context_name=context.name,
-        pred_name=context.pred.name,
-        pivot_name=context.pivot.name,
+        context_name=stripped(context.name, export_scope),
+        pred_name=_name(context.pred, export_scope),
+        pivot_name=_name(context.pivot, export_scope),
         branch=context.branch,
-        values_def=_values_proto(context),
+        values_def=_values_proto(context, export_scope),
     )
-    _add_nested(context, found)
+    _add_nested(context, found, export_scope)
     return found
 
 
 def while_proto(context: WhileContext, export_scope: str | None = None) -> Any:
-    """The WhileContextDef of a loop."""
+    """The WhileContextDef of a loop; None if it is not inside `export_scope`."""
+    if not is_exported(context.name, export_scope):
+        return None
     found = pool.message("WhileContextDef")(
-        context_name=context.name,
+        context_name=stripped(context.name, export_scope),
         parallel_iterations=context.parallel_iterations,
         back_prop=context.back_prop,
         swap_memory=context.swap_memory,
-        pivot_for_pred_name=_name(context.pivot_for_pred),
-        pivot_for_body_name=_name(context.pivot_for_body),
-        pivot_name=_name(context.pivot),
-        maximum_iterations_name=_name(context.maximum_iterations),
-        loop_exit_names=[t.name for t in context.loop_exits],
-        loop_enter_names=[t.name for t in context.loop_enters],
-        values_def=_values_proto(context),
+        pivot_for_pred_name=_name(context.pivot_for_pred, export_scope),
+        pivot_for_body_name=_name(context.pivot_for_body, export_scope),
+        pivot_name=_name(context.pivot, export_scope),
+        maximum_iterations_name=_name(context.maximum_iterations, export_scope),
+        loop_exit_names=[_name(t, export_scope) for t in context.loop_exits],
+        loop_enter_names=[_name(t, export_scope) for t in context.loop_enters],
+        values_def=_values_proto(context, export_scope),
     )
-    _add_nested(context, found)
+    _add_nested(context, found, export_scope)
     return found
 
 
-def _name(tensor: Tensor | None) -> str:
-    return "" if tensor is None else tensor.name
+def _name(tensor: Tensor | None, scope: str | None) -> str:
+    return "" if tensor is None else stripped(tensor.name, scope)
 
 
-def _values_proto(context: ControlFlowContext) -> Any:
-    found = pool.message("ValuesDef")(values=sorted(t.name for t in context.values))
+def _values_proto(context: ControlFlowContext, scope: str | None) -> Any:
+    names = sorted(t.name for t in context.values)
+    found = pool.message("ValuesDef")(values=[stripped(n, scope) for n in names])
     for outside, inside in context.external_values.items():
-        found.external_values[outside.name] = inside.name
+        found.external_values[_name(outside, scope)] = _name(inside, scope)
     return found
 
 
-def _add_nested(context: ControlFlowContext, proto: Any) -> None:
+def _add_nested(context: ControlFlowContext, proto: Any, scope: str | None) -> None:
+    # TensorFlow keeps the scope in nested contexts' names, and cannot import them.
     for nested in context.nested_contexts:
         made = proto.nested_contexts.add()
         if isinstance(nested, WhileContext):
-            made.while_ctxt.CopyFrom(while_proto(nested))
+            made.while_ctxt.CopyFrom(while_proto(nested, scope))
         elif isinstance(nested, CondContext):
-            made.cond_ctxt.CopyFrom(cond_proto(nested))
+            made.cond_ctxt.CopyFrom(cond_proto(nested, scope))
 
 
 # ---- from protos

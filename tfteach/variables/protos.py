@@ -13,6 +13,8 @@ from tfteach.framework.graphdef.meta_graph import (
     ProtoFunctions,
     register_proto_functions,
 )
+from tfteach.framework.graphdef.meta_graph import prepended as prepended
+from tfteach.framework.graphdef.meta_graph import stripped as stripped
 from tfteach.framework.operation import Tensor
 
 MESSAGE = "VariableDef"
@@ -94,19 +96,6 @@ def init_ref_from_proto(variable: Any, proto: Any, import_scope: str | None) -> 
         raise ValueError(f"'{proto.variable_name}' is no variable")
     variable._variable = reference
     variable._snapshot = tensor_of(proto.snapshot_name, import_scope)
-
-
-def stripped(name: str, scope: str | None) -> str:
-    """`name` without the scope's prefix."""
-    if not scope:
-        return name
-    scope = scope.removesuffix("/") + "/"
-    return name.removeprefix(scope)
-
-
-def prepended(name: str, scope: str | None) -> str:
-    """`name` with the scope's prefix."""
-    return f"{scope.removesuffix('/')}/{name}" if scope else name
 
 
 def _to_proto(variable: Any, export_scope: str | None) -> Any:

@@ -1,4 +1,4 @@
-"""GraphDefs written to files.  Source: python/framework/graph_io.py."""
+"""GraphDefs and other messages in files.  Source: python/framework/graph_io.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import os
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.files.pending_file import write_file
 from tfteach.framework.graph import Graph
+from tfteach.framework.graphdef.graph_def import MAX_GRAPH_BYTES
 from tfteach.framework.protos.text_format import message_text
 from tfteach.framework.type_aliases import PathLike
 
@@ -18,13 +20,16 @@ def write_graph(
     """Write a graph to a file.
 
     Args:
-      graph_or_graph_def: a Graph or a GraphDef proto.
+      graph_or_graph_def: a Graph, or a GraphDef or another proto.
       logdir: the directory; created if missing.
       name: the file's name.
       as_text: whether to write protobuf's text format; otherwise binary.
 
     Returns:
       The file's path.
+
+    Raises:
+      ValueError: the graph is larger than protobuf's 2 GB.
 
     Example:
       >>> tf.train.write_graph(session.graph, "models", "graph.pbtxt")
@@ -47,14 +52,39 @@ def write_graph(
     return path
 
 
-def write_file(path: str, data: bytes) -> None:
-    """Write a file atomically: readers never see a partial file."""
-    scratch = f"{path}.tmp{os.getpid()}"
+def read_message(path: PathLike, message: Any, as_text: bool | None = None) -> Any:
+    """The protocol message of a file.
+
+    Args:
+      path: the file.
+      message: the message's class.
+      as_text: whether the file is in protobuf's text format; None to try both.
+
+    Raises:
+      OSError: the file does not exist, or holds no such message.
+    """
+    from google.protobuf import text_format
+    from google.protobuf.message import DecodeError
+
+    name = os.fspath(path)
+    if not os.path.isfile(name):
+        raise OSError(f"File {name} does not exist.")
+    size = os.path.getsize(name)
+    if size >= MAX_GRAPH_BYTES:
+        raise OSError(
+            f"Cannot parse file {name}: it has {size / 1e9:.1f} GB, and a "
+            f"{message.DESCRIPTOR.name} at most 2 GB. Keep large arrays in variables "
+            "and checkpoints, not in constants."
+        )
+    with open(name, "rb") as file:
+        data = file.read()
+    if not as_text:
+        try:
+            return message.FromString(data)
+        except DecodeError as error:
+            if as_text is False:
+                raise OSError(f"Cannot parse file {name}: {error}.") from None
     try:
-        with open(scratch, "wb") as file:
-            file.write(data)
-        os.replace(scratch, path)
-    except BaseException:
-        if os.path.exists(scratch):
-            os.unlink(scratch)
-        raise
+        return text_format.Parse(data.decode("utf-8"), message())
+    except (UnicodeDecodeError, text_format.ParseError) as error:
+        raise OSError(f"Cannot parse file {name}: {error}.") from None
