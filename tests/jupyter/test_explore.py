@@ -17,12 +17,14 @@ def graph() -> tf.Graph:
 def test_tabs_of_a_graph_and_of_a_session(graph: tf.Graph) -> None:
     assert list(explore(graph.as_graph_def()).views) == ["Graph", "Run"]
     for target in (graph, graph.get_tensor_by_name("out:0")):
-        assert list(explore(target).views) == ["Graph", "Run", "Schedule", "Growth"]
+        assert list(explore(target).views) == [
+            "Graph", "Run", "Schedule", "Growth", "Sharing", "Collections",
+        ]  # fmt: skip
     with tf.Session(graph=graph) as session:
         panel = explore(session, fetches="out")
         assert panel.titles == (
             "Graph", "Run", "Schedule", "Step", "Placement", "Sessions",
-            "Optimizer", "Growth", "Timeline", "Memory",
+            "Optimizer", "Growth", "Sharing", "Collections", "Timeline", "Memory",
         )  # fmt: skip
         assert explore().views.keys() == panel.views.keys()
     assert panel.views["Run"].fetches == ["out"]
@@ -39,8 +41,12 @@ def test_views_are_made_when_their_tabs_open(graph: tf.Graph) -> None:
         assert panel.views["Placement"].fetches == ["out:0"]
         assert panel.children[4].children == (panel.views["Placement"],)
     session.close()
-    panel.selected_index = 9
-    assert "No run has been traced" in panel.children[9].children[0].value
+    panel.selected_index = panel.titles.index("Sharing")
+    assert panel.views["Sharing"].sharing.summary.startswith("1 variable, ")
+    panel.selected_index = panel.titles.index("Collections")
+    assert panel.views["Collections"].graph is graph
+    panel.selected_index = at = panel.titles.index("Memory")
+    assert "No run has been traced" in panel.children[at].children[0].value
     panel.close()
     assert not graph.observers
 

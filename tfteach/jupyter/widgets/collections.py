@@ -7,20 +7,18 @@ from typing import Any
 import traitlets
 
 from tfteach.explain.collections import Collections, explain_collections
-from tfteach.framework.defaults import get_default_graph
-from tfteach.jupyter.cell_events import at_cell_end
 from tfteach.jupyter.columns_svg import Column, columns_svg
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import plural
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.sharing import Lines
-from tfteach.jupyter.widgets.view_base import PlainView, token_of
+from tfteach.jupyter.widgets.view_base import ContentsView
 
 MOST_ITEMS = 400  # of a collection, that the page lists
 MOST_LINES = 20  # of makers and takers of a collection, in a saved notebook
 
 
-class CollectionsView(PlainView):
+class CollectionsView(ContentsView):
     """The collections of a graph between those who fill them and those who take.
 
     Three columns: the lines that put items in, the collections, and the lines that look
@@ -45,35 +43,17 @@ class CollectionsView(PlainView):
     _esm = STATIC / "collections.js"
     _css = STATIC / "collections.css"
 
-    _graph = traitlets.Unicode("").tag(sync=True)
-    _summary = traitlets.Unicode("").tag(sync=True)
-    _lines: Any = traitlets.List().tag(sync=True)
     _makers: Any = traitlets.List().tag(sync=True)
     _collections: Any = traitlets.List().tag(sync=True)
     _takers: Any = traitlets.List().tag(sync=True)
     _problems: Any = traitlets.List().tag(sync=True)
-    selected = traitlets.Unicode("").tag(sync=True)
 
     collections: Collections
 
     def __init__(self, graph: Any = None) -> None:
-        self.graph = (
-            get_default_graph() if graph is None else getattr(graph, "graph", graph)
-        )
-        super().__init__(_graph=token_of(self.graph), **self._found())
-        at_cell_end(self.refresh)
-
-    def __repr__(self) -> str:
-        return f"CollectionsView({self._summary})"
-
-    def refresh(self) -> None:
-        """Show what the graph's collections hold now."""
-        with self.hold_sync():
-            for name, value in self._found().items():
-                setattr(self, name, value)
+        super().__init__(graph)
 
     def _found(self) -> dict[str, Any]:
-        """The values of the traits."""
         self.collections = found = explain_collections(self.graph)
         lines = Lines()
         index = {each.key: i for i, each in enumerate(found.collections)}

@@ -17,6 +17,7 @@ from tfteach.explain.timing import StepTimes, times_and_stats
 from tfteach.framework.defaults import get_default_graph, get_default_session
 from tfteach.framework.graph import Graph, SessionRun
 from tfteach.jupyter.cell_events import at_cell_end, weakly
+from tfteach.jupyter.widgets.collections import CollectionsView
 from tfteach.jupyter.widgets.graph import GraphView, Names, names_of
 from tfteach.jupyter.widgets.growth import GrowthView
 from tfteach.jupyter.widgets.memory import MemoryView
@@ -25,6 +26,7 @@ from tfteach.jupyter.widgets.placement import PlacementView
 from tfteach.jupyter.widgets.run import RunView
 from tfteach.jupyter.widgets.schedule import ScheduleView
 from tfteach.jupyter.widgets.sessions import SessionsView
+from tfteach.jupyter.widgets.sharing import SharingView
 from tfteach.jupyter.widgets.step import StepView
 from tfteach.jupyter.widgets.timeline import TimelineView
 from tfteach.jupyter.widgets.view_base import Shown
@@ -140,8 +142,10 @@ class Explorer(Shown, ipywidgets.Tab):
             makers["Placement"] = lambda: PlacementView(session, *self._run())
             makers["Sessions"] = lambda: SessionsView(session)
             makers["Optimizer"] = lambda: OptimizingView(session, *self._run())
-        if self._growth is not None:
+        if isinstance(graph, Graph):
             makers["Growth"] = lambda: GrowthView(self._growth)
+            makers["Sharing"] = lambda: SharingView(graph)
+            makers["Collections"] = lambda: CollectionsView(graph)
         if session is not None or self._stats is not None:
             makers["Timeline"] = self._timeline
             makers["Memory"] = self._memory

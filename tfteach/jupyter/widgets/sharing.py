@@ -15,21 +15,19 @@ from tfteach.explain.names import (
 from tfteach.explain.sharing import Sharing, explain_sharing
 from tfteach.explain.variable_calls import VariableCall, outer, scopes_of
 from tfteach.framework.call_origin import SourceLine, line_of
-from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.opened_scopes import OpenedScope
 from tfteach.jupyter import display
-from tfteach.jupyter.cell_events import at_cell_end
 from tfteach.jupyter.columns_svg import Column, columns_svg
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import plural
 from tfteach.jupyter.widgets.graph import STATIC
-from tfteach.jupyter.widgets.view_base import PlainView, token_of
+from tfteach.jupyter.widgets.view_base import ContentsView
 
 MOST_OPS = 6  # that use the result of a call
 MOST_LINES = 60  # in the text of a saved notebook
 
 
-class SharingView(PlainView):
+class SharingView(ContentsView):
     """The calls of a program beside the variables that they create or share.
 
     At the left, the scopes of the code with the calls inside them: a variable scope has
@@ -59,42 +57,24 @@ class SharingView(PlainView):
     _esm = STATIC / "sharing.js"
     _css = STATIC / "sharing.css"
 
-    _graph = traitlets.Unicode("").tag(sync=True)
-    _summary = traitlets.Unicode("").tag(sync=True)
-    _lines: Any = traitlets.List().tag(sync=True)
     _scopes: Any = traitlets.List().tag(sync=True)
     _variables: Any = traitlets.List().tag(sync=True)
     _calls: Any = traitlets.List().tag(sync=True)
     _duplicates: Any = traitlets.List().tag(sync=True)
     _names: Any = traitlets.Dict().tag(sync=True)
-    selected = traitlets.Unicode("").tag(sync=True)
 
     sharing: Sharing
 
     def __init__(self, graph: Any = None, selected: str = "") -> None:
-        self.graph = (
-            get_default_graph() if graph is None else getattr(graph, "graph", graph)
-        )
-        self._version = self.graph.version
-        # Created with its contents: the server may drop large messages later.
-        super().__init__(
-            _graph=token_of(self.graph), selected=selected, **self._found()
-        )
-        at_cell_end(self.refresh)
-
-    def __repr__(self) -> str:
-        return f"SharingView({self._summary})"
+        super().__init__(graph, selected=selected)
 
     def refresh(self) -> None:
         """Show what the graph has now, if ops were added."""
         if self.graph.version != self._version:
-            self._version = self.graph.version
-            with self.hold_sync():
-                for name, value in self._found().items():
-                    setattr(self, name, value)
+            super().refresh()
 
     def _found(self) -> dict[str, Any]:
-        """The values of the traits."""
+        self._version = self.graph.version
         self.sharing = found = explain_sharing(self.graph)
         lines = Lines()
         scopes, opened = scopes_of(self.graph), variable_scopes_of(self.graph)

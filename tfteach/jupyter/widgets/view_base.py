@@ -8,10 +8,12 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import anywidget
+import traitlets
 
 from tfteach.framework.defaults import get_default_graph, get_default_session
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
+from tfteach.jupyter.cell_events import at_cell_end
 
 _tokens: WeakKeyDictionary[Graph, str] = WeakKeyDictionary()
 
@@ -87,3 +89,37 @@ class Shown:
 
 class PlainView(Shown, anywidget.AnyWidget):
     """A view that is not a graph, with its own text and static picture."""
+
+
+class ContentsView(PlainView):
+    """A view of what a graph holds, shown again after each cell.
+
+    Args:
+      graph: a `tf.Graph` or a session; by default the default graph.
+      traits: the values of further traits.
+    """
+
+    _graph = traitlets.Unicode("").tag(sync=True)
+    _summary = traitlets.Unicode("").tag(sync=True)
+    _lines: Any = traitlets.List().tag(sync=True)
+    selected = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, graph: Any, **traits: Any) -> None:
+        graph = get_default_graph() if graph is None else graph
+        self.graph = getattr(graph, "graph", graph)
+        # Created with its contents: the server may drop large messages later.
+        super().__init__(_graph=token_of(self.graph), **traits, **self._found())
+        at_cell_end(self.refresh)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._summary})"
+
+    def refresh(self) -> None:
+        """Show what the graph has now."""
+        with self.hold_sync():
+            for name, value in self._found().items():
+                setattr(self, name, value)
+
+    def _found(self) -> dict[str, Any]:
+        """The values of the traits that show the contents."""
+        raise NotImplementedError
