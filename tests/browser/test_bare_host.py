@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
 
 import tfteach as tf
 from tests.browser import views
-from tfteach.jupyter import GraphView
+from tfteach.jupyter import GraphView, PlacementView
 
 pytestmark = pytest.mark.browser
 
@@ -195,6 +195,17 @@ def test_a_view_needs_no_more_than_anywidget(
     assert left == {"listeners": 0, "observers": 0, "intervals": 0, "errors": []}
     after = page.evaluate("[document.head.innerHTML, document.body.childElementCount]")
     assert after == before
+
+
+def test_without_a_kernel_no_run_is_offered(page: Page) -> None:
+    """A converted page holds the last state of the views, and has no kernel."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        two = tf.add(1.0, 1.0, name="two")
+        (root,) = show(page, PlacementView(session, [two]), PLACES[0])
+    notice = root.locator(".tft-folded")
+    expect(notice.get_by_role("button")).to_be_disabled()
+    expect(notice).to_contain_text("This needs the kernel, which has not answered")
+    screenshot(root, "host_no_kernel")
 
 
 def test_a_graph_grows_in_any_host(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,8 +39,10 @@ def test_tabs_share_what_is_selected_and_fetched(lab: Lab) -> None:
     tabs = first.locator(".lm-TabBar-tab")
     assert [tab.strip() for tab in tabs.all_text_contents()] == [
         "Graph", "Run", "Schedule", "Step", "Placement", "Sessions", "Optimizer",
-        "Growth", "Timeline", "Memory",
+        "Growth", "Sharing", "Collections", "Timeline", "Memory",
     ]  # fmt: skip
+    cut = "(tabs) => tabs.filter((tab) => tab.scrollWidth > tab.clientWidth).length"
+    assert tabs.locator(".lm-TabBar-tabLabel").evaluate_all(cut) == 0
 
     def opened(title: str, root: str) -> Locator:
         tabs.get_by_text(title, exact=True).click()
@@ -96,3 +98,9 @@ def test_tabs_share_what_is_selected_and_fetched(lab: Lab) -> None:
     expect(beside.locator(".tft-status:visible")).to_contain_text("fetch y:0")
     beside.locator(".lm-TabBar-tab", has_text="Run").click()
     first.locator(".tfteach-run:visible").wait_for()
+    # a click in the collections shows in the other tabs
+    collections = opened("Collections", ".tfteach-collections")
+    collections.locator(".tft-flow-row", has_text="TRAINABLE_VARIABLES").click()
+    collections.locator(".tft-flow-panel button", has_text="w").click()
+    sharing = opened("Sharing", ".tfteach-sharing")
+    sharing.locator(".tft-flow-row[aria-pressed=true]", has_text="w").wait_for()

@@ -124,6 +124,7 @@ class Explorer(Shown, ipywidgets.Tab):
         super().__init__(
             children=list(self._boxes.values()), titles=titles, selected_index=0
         )
+        self.add_class("tfteach-explore")  # for the style of the tabs, graph.css
         self._open(titles[0])
         self.observe(self._on_tab, "selected_index")
         at_cell_end(self._at_cell_end)
