@@ -26,6 +26,16 @@ class Scheduler(LoadFileScheduling):
             return
         super()._reschedule(node)
 
+    def mark_test_complete(
+        self, node: WorkerController, item_index: int, duration: float = 0
+    ) -> None:
+        """Forgets files that are done: each event counts the tests of all others."""
+        super().mark_test_complete(node, item_index, duration)
+        files = self.assigned_work[node]
+        file = self._split_scope(self.registered_collections[node][item_index])
+        if all(files[file].values()):
+            del files[file]
+
     def _assign_work_unit(self, node: WorkerController) -> None:
         is_first = self.nodes.index(node) == 0
         for file in self.workqueue:

@@ -13,6 +13,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import tfteach
 from tests.ops.case import import_families
 from tfteach.framework.op import OPS, Op
@@ -51,6 +53,14 @@ def _text(path: Path) -> str:
 @functools.cache
 def _parsed(path: Path) -> ast.Module:
     return ast.parse(_text(path))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parsed_once() -> Iterator[None]:
+    """The trees are a million objects: too many to keep for the tests that follow."""
+    yield
+    _parsed.cache_clear()
+    _text.cache_clear()
 
 
 def test_no_op_is_known_by_its_name() -> None:
