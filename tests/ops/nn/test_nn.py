@@ -3,10 +3,13 @@
 Their graphs, numbers and gradients are held against TensorFlow in tests/training.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.ops.nn.bias_add import BiasAddGrad
 from tfteach.ops.nn.cross_entropy import SoftmaxCrossEntropyWithLogits
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, -0.25, 0.75]], np.float32)
@@ -102,3 +105,21 @@ def test_cross_entropy_broadcasts_arrays_that_may_not_be_written() -> None:
     loss, _ = op.compute(np, logits, labels)
     expected, _ = op.compute(np, np.repeat(logits, 2, 0), labels)
     np.testing.assert_array_equal(loss, expected)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [
+        ((2048, 32), np.float32),
+        ((3 * 8, 16, 16, 24), np.float32),
+        ((65537, 1), np.float64),  # no rows can be grouped
+        ((64, 1024), np.float64),
+        ((4096, 16), np.int8),  # wraps around
+    ],
+)
+def test_large_bias_gradients(shape: tuple[int, ...], dtype: Any) -> None:
+    grad = np.random.default_rng(7).integers(-50, 50, shape).astype(dtype)
+    wanted = grad.reshape(-1, shape[-1]).sum(axis=0, dtype=np.int64)
+    with tf.Session() as session:
+        found = session.run(BiasAddGrad()(tf.constant(grad)))
+    np.testing.assert_array_equal(found, wanted.astype(dtype))
