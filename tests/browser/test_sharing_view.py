@@ -119,6 +119,14 @@ def test_calls_variables_and_collections(lab: Lab) -> None:
     expect(middle.filter(has_text="UPDATE_OPS")).to_have_class(re.compile("tft-wrong"))
     problems = found.locator(".tft-flow-problem")
     expect(problems).to_have_count(3)
+    # names are whole, and problems have their colour whichever sheet was loaded last
+    cut = "(names) => names.filter((name) => name.scrollWidth > name.clientWidth)"
+    assert middle.locator(".tft-grow").evaluate_all(f"{cut}.length") == 0
+    line = "(row) => getComputedStyle(row).borderColor"
+    lost, kept = (
+        middle.filter(has_text=name) for name in ("UPDATE_OPS", "GLOBAL_STEP")
+    )
+    assert lost.evaluate(line) != kept.evaluate(line)
     both_themes(lab, "collections_view", found)
     middle.filter(has_text="SUMMARIES").click()
     expect(problems).to_have_count(1)
