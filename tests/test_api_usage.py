@@ -26,10 +26,8 @@ LATER = {
         tf.train.start_queue_runners tf.train.Coordinator tf.train.QueueRunner
         tf.train.match_filenames_once tf.TextLineReader tf.TFRecordReader
         tf.WholeFileReader tf.read_file tf.decode_csv tf.decode_raw
-        tf.python_io tf.io.TFRecordWriter tf.FixedLenFeature tf.io.FixedLenFeature
-        tf.parse_single_example tf.io.parse_single_example tf.train.Example
-        tf.train.Features tf.train.Feature tf.train.Int64List tf.train.BytesList
-        tf.train.FloatList""",
+        tf.FixedLenFeature tf.io.FixedLenFeature tf.parse_single_example
+        tf.io.parse_single_example""",
     "pictures in files": "tf.image.decode_jpeg tf.image.decode_png",
     "checkpoints and MetaGraphs": """
         tf.train.get_checkpoint_state tf.train.latest_checkpoint

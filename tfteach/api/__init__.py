@@ -508,6 +508,7 @@ if TYPE_CHECKING:
     from tfteach.api import lookup as lookup
     from tfteach.api import losses as losses
     from tfteach.api import metrics as metrics
+    from tfteach.api import python_io as python_io
     from tfteach.api import quantization as quantization
     from tfteach.api import signal as signal
     from tfteach.api import spectral as spectral
@@ -564,6 +565,7 @@ _LATER = {
     "lookup": ("tfteach.api", "lookup"),
     "losses": ("tfteach.api", "losses"),
     "metrics": ("tfteach.api", "metrics"),
+    "python_io": ("tfteach.api", "python_io"),
     "quantization": ("tfteach.api", "quantization"),
     "reduce_join": ("tfteach.ops.text.string_split", "reduce_join"),
     "regex_replace": ("tfteach.ops.text.regex", "regex_replace"),

@@ -11,7 +11,8 @@ _PUBLIC = {
     "LogMessage MetaGraphDef NameAttrList NodeDef OptimizerOptions RunMetadata "
     "RunOptions SessionLog Summary SummaryMetadata TensorInfo",
     "summary": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
-    "train": "ClusterDef JobDef SaverDef",
+    "train": "BytesList ClusterDef Example Feature FeatureList FeatureLists Features "
+    "FloatList Int64List JobDef SaverDef SequenceExample",
 }
 
 

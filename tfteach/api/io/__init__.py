@@ -10,12 +10,20 @@ from tfteach.ops.sparse.sparse_serialize import serialize_sparse as serialize_sp
 
 if TYPE_CHECKING:
     from tfteach.lib.files.graph_io import write_graph as write_graph
+    from tfteach.lib.files.tf_record import TFRecordCompressionType as TFRecordCompressionType
+    from tfteach.lib.files.tf_record import TFRecordOptions as TFRecordOptions
+    from tfteach.lib.files.tf_record import TFRecordWriter as TFRecordWriter
+    from tfteach.lib.files.tf_record import tf_record_iterator as tf_record_iterator
     from tfteach.ops.text.string_ops import decode_base64 as decode_base64
     from tfteach.ops.text.string_ops import encode_base64 as encode_base64
 
 _LATER = {
+    "TFRecordCompressionType": ("tfteach.lib.files.tf_record", "TFRecordCompressionType"),
+    "TFRecordOptions": ("tfteach.lib.files.tf_record", "TFRecordOptions"),
+    "TFRecordWriter": ("tfteach.lib.files.tf_record", "TFRecordWriter"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
+    "tf_record_iterator": ("tfteach.lib.files.tf_record", "tf_record_iterator"),
     "write_graph": ("tfteach.lib.files.graph_io", "write_graph"),
 }
 

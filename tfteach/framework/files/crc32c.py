@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from crc32c import crc32c
 
-_MASK_DELTA = 0xA282EAD8
+MASK_DELTA = 0xA282EAD8
 
 
 def masked(crc: int) -> int:
     """A CRC, rotated and offset, so that data may itself contain CRCs."""
-    return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + MASK_DELTA) & 0xFFFFFFFF
 
 
 def masked_crc32c(data: bytes | memoryview) -> int:

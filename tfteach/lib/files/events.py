@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from tfteach.framework.errors import FailedPreconditionError
 from tfteach.framework.export import export
+from tfteach.framework.files.compression import PlainSource
 from tfteach.framework.files.records import frame, read_records
 from tfteach.framework.protos.wire_format import chunk, varint
 
@@ -130,5 +131,5 @@ def summary_iterator(path: str) -> Iterator[Any]:
     from tfteach.framework.protos import Event
 
     with open(path, "rb") as file:
-        for record in read_records(file):
+        for record in read_records(PlainSource(file), path):
             yield Event.FromString(record)
