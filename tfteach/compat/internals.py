@@ -114,6 +114,9 @@ pywrap_tensorflow: train errors
 saved_model.*: saved_model
 summary.*: summary
 summary.writer.*: summary
+tools.freeze_graph: tfteach.lib.inference.freeze_graph
+tools.optimize_for_inference_lib: tfteach.lib.inference.optimize_for_inference_lib
+tools.strip_unused_lib: tfteach.lib.inference.strip_unused
 training.*: train
 util.compat: compat
 util.deprecation: tfteach.framework.deprecation

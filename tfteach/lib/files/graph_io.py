@@ -10,12 +10,12 @@ from tfteach.framework.files.pending_file import write_file
 from tfteach.framework.graph import Graph
 from tfteach.framework.graphdef.graph_def import MAX_GRAPH_BYTES
 from tfteach.framework.protos.text_format import message_text
-from tfteach.framework.type_aliases import PathLike
+from tfteach.framework.type_aliases import PathLike, Proto
 
 
 @export("train.write_graph", "io.write_graph")
 def write_graph(
-    graph_or_graph_def: Any, logdir: PathLike, name: str, as_text: bool = True
+    graph_or_graph_def: Graph | Proto, logdir: PathLike, name: str, as_text: bool = True
 ) -> str:
     """Write a graph to a file.
 

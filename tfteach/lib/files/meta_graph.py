@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from tfteach.control import context_protos as context_protos  # registers the contexts
@@ -44,10 +44,10 @@ UNBOUND_INPUTS = "unbound_inputs"
 @export("train.export_meta_graph")
 def export_meta_graph(
     filename: PathLike | None = None,
-    meta_info_def: Any = None,
+    meta_info_def: Proto | None = None,
     graph_def: Proto | None = None,
     saver_def: Proto | None = None,
-    collection_list: Any = None,
+    collection_list: Iterable[str] | None = None,
     as_text: bool = False,
     graph: Graph | None = None,
     export_scope: str | None = None,
@@ -56,7 +56,7 @@ def export_meta_graph(
     strip_default_attrs: bool = False,
     save_debug_info: bool = False,
     **kwargs: Any,
-) -> Any:
+) -> Proto:
     """The MetaGraphDef of a graph: its nodes, collections and op definitions.
 
     Args:
@@ -204,7 +204,7 @@ def read_meta_graph_file(filename: PathLike) -> Any:
 
 @export("train.import_meta_graph")
 def import_meta_graph(
-    meta_graph_or_file: Any,
+    meta_graph_or_file: Proto | PathLike,
     clear_devices: bool = False,
     import_scope: str | None = None,
     **kwargs: Any,

@@ -6,17 +6,20 @@ Source: python/framework/graph_util_impl.py.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
-from tfteach.compat.platform.tensor_protos import make_tensor_proto
+import numpy as np
+
 from tfteach.framework import protos
-from tfteach.framework.dtypes import int32, string
+from tfteach.framework.dtypes import as_dtype, int32, string
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation
+from tfteach.framework.protos.tensor_proto import make_tensor_proto
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import Proto, SessionLike
 
 _ABOUT_VARIABLES = frozenset(
     "Assign AssignAdd AssignSub Queue ScatterAdd ScatterSub ScatterUpdate "
@@ -27,7 +30,7 @@ _VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 _HANDLE_PASSES = frozenset("Switch Enter Exit Identity Merge NextIteration".split())
 
 
-def _source(input_name: str) -> str:
+def source_node(input_name: str) -> str:
     """The name of the node that an input refers to: `name`, `name:1` or `^name`."""
     if input_name.startswith("^"):
         return input_name[1:]
@@ -35,7 +38,7 @@ def _source(input_name: str) -> str:
 
 
 @export("graph_util.extract_sub_graph")
-def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
+def extract_sub_graph(graph_def: Proto, dest_nodes: list[str]) -> Proto:
     """A GraphDef of the nodes that `dest_nodes` depend on, in their original order.
 
     Args:
@@ -62,11 +65,11 @@ def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
         raise TypeError("dest_nodes must be a list.")
     needed: dict[str, list[str]] = {}
     for node in graph_def.node:
-        sources = [_source(name) for name in node.input]
+        sources = [source_node(name) for name in node.input]
         if "_class" in node.attr:
             groups = [group.decode() for group in node.attr["_class"].list.s]
             sources += [g[5:] for g in groups if g.startswith("loc:@")]
-        needed[_source(node.name)] = sources
+        needed[source_node(node.name)] = sources
     for name in dest_nodes:
         assert name in needed, f"{name} is not in graph"
     wanted: set[str] = set()
@@ -77,12 +80,16 @@ def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
             wanted.add(name)
             waiting += needed[name]
     found = protos.GraphDef(library=graph_def.library, versions=graph_def.versions)
-    found.node.extend(node for node in graph_def.node if _source(node.name) in wanted)
+    found.node.extend(
+        node for node in graph_def.node if source_node(node.name) in wanted
+    )
     return found
 
 
 @export("graph_util.must_run_on_cpu")
-def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
+def must_run_on_cpu(
+    node: Operation | Proto, pin_variables_on_cpu: bool = False
+) -> bool:
     """Whether TensorFlow has no GPU kernel for a node.
 
     These are constants of strings or int32, DynamicStitch of int32, and Cast from
@@ -123,8 +130,8 @@ def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShap
 
 @export("graph_util.remove_training_nodes")
 def remove_training_nodes(
-    input_graph: Any, protected_nodes: Iterable[str] | None = None
-) -> Any:
+    input_graph: Proto, protected_nodes: Iterable[str] | None = None
+) -> Proto:
     """A GraphDef without nodes that inference does not need.
 
     CheckNumerics nodes are removed, with the inputs that name them; so are Identity
@@ -171,17 +178,30 @@ def remove_training_nodes(
             copy.CopyFrom(node)
             del copy.input[:]
             copy.input.extend(behind(name) for name in inputs[node.name])
+            _leave_groups(copy, checks | spliced.keys())
     return found
+
+
+def _leave_groups(node: Any, removed: set[str]) -> None:
+    """Undo colocation with removed nodes, which TensorFlow leaves and cannot import."""
+    groups = node.attr["_class"].list.s if "_class" in node.attr else []
+    kept = [g for g in groups if g.removeprefix(b"loc:@").decode() not in removed]
+    if len(kept) == len(groups):
+        return
+    if kept:
+        node.attr["_class"].list.s[:] = kept
+    else:
+        del node.attr["_class"]
 
 
 @export("graph_util.convert_variables_to_constants")
 def convert_variables_to_constants(
-    sess: Any,
-    input_graph_def: Any,
+    sess: SessionLike,
+    input_graph_def: Proto,
     output_node_names: list[str],
-    variable_names_whitelist: Any = None,
-    variable_names_blacklist: Any = None,
-) -> Any:
+    variable_names_whitelist: Container[str] | None = None,
+    variable_names_blacklist: Container[str] | None = None,
+) -> Proto:
     """Freeze a graph: the nodes that outputs depend on, with variables as constants.
 
     Args:
@@ -225,7 +245,7 @@ def convert_variables_to_constants(
     found = protos.GraphDef(library=part.library)
     for node in part.node:
         if node.name in values:
-            _add_constant(found, node.name, node.attr["dtype"], values[node.name])
+            add_constant(found, node.name, node.attr["dtype"], values[node.name])
         elif node.name in passing:
             copy = found.node.add(op=node.op, name=node.name, input=node.input)
             _copy_attributes(node, copy, {n: n for n in node.attr})
@@ -235,7 +255,7 @@ def convert_variables_to_constants(
             copy = found.node.add(op="Identity", name=node.name, input=node.input[:1])
             _copy_attributes(node, copy, {"dtype": "T", "_class": "_class"})
         elif node.op == "ResourceGather":
-            _add_gather(found, node)
+            _add_gather(found, node, nodes)
         else:
             found.node.add().CopyFrom(node)
     get_logger().info("Converted %d variables to const ops.", len(values))
@@ -249,14 +269,14 @@ def _handle_passes(nodes: dict[str, Any]) -> dict[str, Any]:
         if node.op not in ("ReadVariableOp", "ResourceGather"):
             continue
         dtype = node.attr["dtype"]
-        sources = [_source(node.input[0])]
+        sources = [source_node(node.input[0])]
         while sources:
             source = nodes[sources.pop()]
             if source.op in _HANDLE_PASSES:
                 if source.name not in passing:
                     passing[source.name] = dtype
                     count = 2 if source.op == "Merge" else 1
-                    sources += [_source(name) for name in source.input[:count]]
+                    sources += [source_node(name) for name in source.input[:count]]
             elif source.op != "VarHandleOp":
                 raise ValueError(
                     "Cannot find the variable that is an input to the ReadVariableOp."
@@ -264,12 +284,13 @@ def _handle_passes(nodes: dict[str, Any]) -> dict[str, Any]:
     return passing
 
 
-def _add_constant(graph_def: Any, name: str, dtype: Any, value: Any) -> None:
+def add_constant(graph_def: Any, name: str, dtype: Any, value: Any) -> None:
+    """Add a Const node; `dtype` is the AttrValue of its type."""
     made = graph_def.node.add(op="Const", name=name)
     made.attr["dtype"].CopyFrom(dtype)
-    shape = getattr(value, "shape", None)
-    proto = make_tensor_proto(value, dtype.type, shape)
-    made.attr["value"].tensor.CopyFrom(proto)
+    kind = as_dtype(dtype.type)
+    array = np.asarray(value, kind.numpy_dtype)
+    made.attr["value"].tensor.CopyFrom(make_tensor_proto(array, kind))
 
 
 def _copy_attributes(node: Any, copy: Any, names: dict[str, str]) -> None:
@@ -278,12 +299,15 @@ def _copy_attributes(node: Any, copy: Any, names: dict[str, str]) -> None:
             copy.attr[new_name].CopyFrom(node.attr[name])
 
 
-def _add_gather(graph_def: Any, node: Any) -> None:
+def _add_gather(graph_def: Any, node: Any, nodes: dict[str, Any]) -> None:
     """Replace a look-up in a variable by one in a constant."""
     if node.attr["batch_dims"].i != 0:
         raise ValueError("batch_dims != 0 is not supported by freeze_graph.")
     axis = node.name + "/axis"
-    _add_constant(graph_def, axis, node.attr["Tindices"], 0)
+    add_constant(graph_def, axis, node.attr["Tindices"], 0)
+    if nodes[source_node(node.input[0])].op == "Enter":
+        # In a loop's frame; TensorFlow omits this edge, and cannot run the result.
+        graph_def.node[-1].input.append("^" + source_node(node.input[1]))
     copy = graph_def.node.add(
         op="GatherV2", name=node.name, input=[*node.input[:2], axis]
     )
