@@ -137,7 +137,7 @@ def test_refused(tmp_path):
     with pytest.raises(NotImplementedError, match="session"):
         tf.summary.FileWriter(str(tmp_path), session=object())
     (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(tf.errors.AlreadyExistsError, match="file"):
         tf.summary.FileWriter(str(tmp_path / "file"))
 
 

@@ -1,13 +1,12 @@
 """`tf.gfile` and `tf.io.gfile`: files, with TensorFlow's errors.
 
-Local files only.  Source: python/lib/io/file_io.py (API and error messages).
+Local paths, and with fsspec URLs such as `memory://`, `s3://` or `gs://`.
+Source: python/lib/io/file_io.py (API and error messages).
 """
 
 from __future__ import annotations
 
-import glob as _glob
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,9 @@ from typing import Any
 from tfteach.compat.platform.text import as_str_any, path_to_str
 from tfteach.framework import errors
 from tfteach.framework.export import export
-from tfteach.framework.files.os_errors import error, local, os_errors_translated
+from tfteach.framework.files import file_system
+from tfteach.framework.files.file_system import resolve
+from tfteach.framework.files.os_errors import error
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,13 @@ class FileStatistics:
 @export("io.gfile.exists")
 def exists(path: Any) -> bool:
     """Whether there is a file or a directory at `path`."""
-    return os.path.exists(local(path))
+    return file_system.exists(resolve(path))
 
 
 @export("io.gfile.isdir")
 def isdir(path: Any) -> bool:
     """Whether `path` is a directory."""
-    return os.path.isdir(local(path))
+    return file_system.isdir(resolve(path))
 
 
 @export("io.gfile.stat")
@@ -46,10 +47,7 @@ def stat(path: Any) -> FileStatistics:
     Raises:
       NotFoundError: there is no such file.
     """
-    name = local(path)
-    with os_errors_translated(name):
-        found = os.stat(name)
-    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
+    return FileStatistics(*file_system.stat(resolve(path)))
 
 
 @export("io.gfile.listdir")
@@ -59,11 +57,10 @@ def listdir(path: Any) -> list[str]:
     Raises:
       NotFoundError: there is no such directory.
     """
-    name = local(path)
-    if not os.path.isdir(name):
+    name = resolve(path)
+    if not file_system.isdir(name):
         raise error(errors.NOT_FOUND, f"Could not find directory {name}")
-    with os_errors_translated(name):
-        return os.listdir(name)
+    return file_system.listdir(name)
 
 
 @export("io.gfile.glob")
@@ -78,12 +75,12 @@ def glob(pattern: Any) -> list[str]:
     """
     if not isinstance(pattern, (str, bytes, os.PathLike)):
         return [path for one in pattern for path in glob(one)]
-    name = local(pattern)
+    name = resolve(pattern)
     cut = min((name.find(mark) for mark in "*?[" if mark in name), default=len(name))
-    fixed = os.path.dirname(name[:cut])
-    if fixed and not os.path.isdir(fixed):
+    fixed = file_system.dirname(name[:cut])
+    if fixed and not file_system.isdir(fixed):
         raise error(errors.NOT_FOUND, f"{fixed}; No such file or directory")
-    return sorted(_glob.glob(name))
+    return file_system.glob(name)
 
 
 @export("io.gfile.mkdir")
@@ -93,19 +90,17 @@ def mkdir(path: Any) -> None:
     Raises:
       NotFoundError: the parent directory does not exist; see `makedirs`.
     """
-    name = local(path)
-    if not os.path.exists(name):
-        with os_errors_translated(name):
-            os.mkdir(name)
+    name = resolve(path)
+    if not file_system.exists(name):
+        file_system.mkdir(name)
 
 
 @export("io.gfile.makedirs")
 def makedirs(path: Any) -> None:
     """Create a directory and its parents; existing ones are not an error."""
-    name = local(path)
-    if not os.path.exists(name):
-        with os_errors_translated(name):
-            os.makedirs(name, exist_ok=True)
+    name = resolve(path)
+    if not file_system.exists(name):
+        file_system.makedirs(name)
 
 
 @export("io.gfile.remove")
@@ -116,9 +111,7 @@ def remove(path: Any) -> None:
       NotFoundError: there is no such file.
       FailedPreconditionError: it is a directory; see `rmtree`.
     """
-    name = local(path)
-    with os_errors_translated(name):
-        os.remove(name)
+    file_system.remove(resolve(path))
 
 
 @export("io.gfile.rmtree")
@@ -129,13 +122,12 @@ def rmtree(path: Any) -> None:
       NotFoundError: there is no such directory.
       FailedPreconditionError: it is a file.
     """
-    name = local(path)
-    if not os.path.lexists(name):
+    name = resolve(path)
+    if not (file_system.exists(name) or os.path.islink(name)):
         raise error(errors.NOT_FOUND, f"{name} not found")
-    if not os.path.isdir(name):
+    if not file_system.isdir(name):
         raise error(errors.FAILED_PRECONDITION, f"{name}; Not a directory")
-    with os_errors_translated(name):
-        shutil.rmtree(name)
+    file_system.rmtree(name)
 
 
 @export("io.gfile.copy")
@@ -146,14 +138,13 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
       AlreadyExistsError: `dst` exists, and `overwrite` is False.
       NotFoundError: `src` does not exist, or the directory of `dst` does not.
     """
-    source, target = local(src), local(dst)
-    if os.path.exists(target) and not overwrite:
+    source, target = resolve(src), resolve(dst)
+    if file_system.exists(target) and not overwrite:
         raise error(errors.ALREADY_EXISTS, "file already exists")
     stat(source)
-    if os.path.isdir(source):
+    if file_system.isdir(source):
         raise error(errors.INVALID_ARGUMENT, f"{target}; Invalid argument")
-    with os_errors_translated(target):
-        shutil.copyfile(source, target)
+    file_system.copy(source, target)
 
 
 @export("io.gfile.rename")
@@ -164,11 +155,10 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
       AlreadyExistsError: `dst` exists, and `overwrite` is False.
       NotFoundError: `src` does not exist, or the directory of `dst` does not.
     """
-    source, target = local(src), local(dst)
-    if os.path.exists(target) and not overwrite:
+    source, target = resolve(src), resolve(dst)
+    if file_system.exists(target) and not overwrite:
         raise error(errors.ALREADY_EXISTS, "file already exists")
-    with os_errors_translated(source):
-        os.replace(source, target)
+    file_system.rename(source, target)
 
 
 @export("io.gfile.walk")

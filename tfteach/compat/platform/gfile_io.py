@@ -11,7 +11,8 @@ from tfteach.compat.platform import gfile
 from tfteach.compat.platform.text import as_bytes, as_str_any
 from tfteach.framework import errors
 from tfteach.framework.export import export
-from tfteach.framework.files.os_errors import error, local, os_errors_translated
+from tfteach.framework.files.file_system import open_file, resolve
+from tfteach.framework.files.os_errors import error, os_errors_translated
 
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
@@ -51,19 +52,15 @@ class FileIO:
         if self._reader is None:
             if not self._readable():
                 raise error(errors.PERMISSION_DENIED, "File isn't open for reading")
-            path = local(self._name)
-            with os_errors_translated(path):
-                self._reader = open(path, "rb")  # noqa: SIM115
+            self._reader = open_file(resolve(self._name), "rb")
         return self._reader
 
     def _open_writer(self) -> IO[bytes]:
         if self._writer is None:
             if self._plain_mode == "r":
                 raise error(errors.PERMISSION_DENIED, "File isn't open for writing")
-            path = local(self._name)
-            with os_errors_translated(path):
-                mode: Any = "ab" if "a" in self._plain_mode else "wb"
-                self._writer = open(path, mode)  # noqa: SIM115
+            mode = "ab" if "a" in self._plain_mode else "wb"
+            self._writer = open_file(resolve(self._name), mode)
         return self._writer
 
     def _shown(self, value: bytes) -> Any:
@@ -76,7 +73,7 @@ class FileIO:
     def write(self, file_content: Any) -> None:
         """Append text or bytes."""
         writer = self._open_writer()
-        with os_errors_translated(local(self._name)):
+        with os_errors_translated(resolve(self._name)):
             writer.write(as_bytes(file_content))
 
     def read(self, n: int = -1) -> Any:
@@ -141,7 +138,7 @@ class FileIO:
     def flush(self) -> None:
         """Flush written data to the operating system."""
         if self._writer is not None:
-            with os_errors_translated(local(self._name)):
+            with os_errors_translated(resolve(self._name)):
                 self._writer.flush()
 
     def close(self) -> None:
@@ -151,7 +148,7 @@ class FileIO:
         if reader is not None:
             reader.close()
         if writer is not None:
-            with os_errors_translated(local(self._name)):
+            with os_errors_translated(resolve(self._name)):
                 writer.close()
 
     def __enter__(self) -> Any:
@@ -178,7 +175,7 @@ class FileIO:
 
 @export("gfile.GFile", "gfile.Open", "io.gfile.GFile")
 class GFile(FileIO):
-    """An open file of the local file system.
+    """An open file: a local one, or with fsspec any that has a URL.
 
     Args:
       name: its path.

@@ -5,14 +5,14 @@ Source: core/util/tensor_slice_reader.cc, core/kernels/save_restore_v2_ops.cc.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from tfteach.framework.dtypes import DType
-from tfteach.framework.files.os_errors import local
+from tfteach.framework.files import file_system
+from tfteach.framework.files.file_system import resolve
 from tfteach.framework.files.saved_tensor_slices import TensorSliceReader
 from tfteach.framework.files.tensor_bundle import (
     index_path,
@@ -35,7 +35,7 @@ class CheckpointReader(Protocol):
 
 def is_version_2(prefix: str) -> bool:
     """Whether a checkpoint of that prefix has an index."""
-    return os.path.exists(index_path(local(prefix)))
+    return file_system.exists(index_path(resolve(prefix)))
 
 
 def read_checkpoint(prefix: str, read: Callable[[Any], _T]) -> _T:

@@ -24,6 +24,14 @@ _CODES = {
     errors.UNIMPLEMENTED: "ENOSYS ENOTSUP EXDEV",
     errors.UNAVAILABLE: "EAGAIN ECONNREFUSED EINTR EHOSTDOWN ENETUNREACH",
 }
+# fsspec raises some of them without a number.
+_NUMBERS: dict[type[OSError], int] = {
+    FileNotFoundError: errno.ENOENT,
+    FileExistsError: errno.EEXIST,
+    IsADirectoryError: errno.EISDIR,
+    NotADirectoryError: errno.ENOTDIR,
+    PermissionError: errno.EACCES,
+}
 _BY_NUMBER = {
     getattr(errno, name): code
     for code, names in _CODES.items()
@@ -45,7 +53,7 @@ def os_errors_translated(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as err:
-        number = err.errno or 0
+        number = err.errno or _NUMBERS.get(type(err), 0)
         code = _BY_NUMBER.get(number, errors.UNKNOWN)
         raise error(code, f"{path}; {os.strerror(number)}") from None
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import TYPE_CHECKING, BinaryIO, Self
 
-from tfteach.framework.files.os_errors import local, os_errors_translated
+from tfteach.framework.errors import OpError
+from tfteach.framework.files import file_system
+from tfteach.framework.files.file_system import open_file, resolve
+from tfteach.framework.files.os_errors import os_errors_translated
+
+if TYPE_CHECKING:
+    from tfteach.framework.files.remote_file_system import Upload
 
 MARK = ".tempstate"  # precedes a random number, as in TensorFlow
 
 
 class PendingFile:
     """A new file, written beside the place where `commit` puts it.
+
+    An object store is sent the file as it is written, and shows it once committed.
 
     Whatever happens before, the file that stands there stays as it is: the process may
     be killed, or the disk be full.  As a context manager it commits if no exception is
@@ -29,16 +36,16 @@ class PendingFile:
 
     Attributes:
       path: as given.
-      file: to be written to.  It is not buffered.
+      file: to be written to.  A local one is not buffered.
     """
 
     def __init__(self, path: str) -> None:
-        self.path = local(path)
+        self.path = resolve(path)
         self.scratch_path = f"{self.path}{MARK}{secrets.randbits(63)}"
-        with os_errors_translated(self.scratch_path):
-            self.file: BinaryIO = open(  # noqa: SIM115 - closed by commit or discard
-                self.scratch_path, "xb", buffering=0
-            )
+        self._upload = file_system.begin_upload(self.path)
+        self.file: BinaryIO | Upload = self._upload or open_file(
+            self.scratch_path, "xb", buffering=0
+        )
 
     def write(self, data: bytes | memoryview) -> None:
         """Append data.
@@ -59,15 +66,21 @@ class PendingFile:
     def commit(self) -> None:
         """Put the file in its place, instead of the one that may stand there."""
         self.close()
-        with os_errors_translated(self.path):
-            os.replace(self.scratch_path, self.path)
+        if self._upload is None:
+            file_system.rename(self.scratch_path, self.path)
+        else:
+            with os_errors_translated(self.path):
+                self._upload.commit()
 
     def discard(self) -> None:
         """Delete the file, unless it was committed."""
+        if self._upload is not None:
+            self._upload.discard()
+            return
         with contextlib.suppress(OSError):
             self.file.close()
-        with contextlib.suppress(OSError):
-            os.unlink(self.scratch_path)
+        with contextlib.suppress(OpError):
+            file_system.remove(self.scratch_path)
 
     def __enter__(self) -> Self:
         return self
@@ -93,8 +106,8 @@ def make_folder_of(path: str) -> None:
 
     If that is impossible, so is writing the file, whose error says more.
     """
-    with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with contextlib.suppress(OpError):
+        file_system.makedirs(file_system.dirname(path) or ".")
 
 
 def write_file(path: str, data: bytes) -> None:

@@ -10,7 +10,6 @@ core/util/saved_tensor_slice.proto.
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -23,7 +22,8 @@ from tfteach.framework.errors import (
     OpError,
     invalid_argument,
 )
-from tfteach.framework.files.os_errors import local, os_errors_translated
+from tfteach.framework.files import file_system
+from tfteach.framework.files.file_system import resolve
 from tfteach.framework.files.pending_file import PendingFile, make_folder_of
 from tfteach.framework.files.table import Table, TableBuilder
 from tfteach.framework.files.tensor_slice import (
@@ -62,8 +62,8 @@ class TensorSliceReader:
     """
 
     def __init__(self, pattern: str) -> None:
-        self.pattern = local(pattern)
-        paths = sorted(glob.glob(self.pattern))
+        self.pattern = resolve(pattern)
+        paths = file_system.glob(self.pattern)
         if not paths:
             raise NotFoundError(
                 None,
@@ -82,9 +82,8 @@ class TensorSliceReader:
 
     def _open(self, path: str) -> None:
         try:
-            with os_errors_translated(path):
-                file = open(path, "rb")  # noqa: SIM115 - closed by close()
-                self._files.append(file)
+            file = file_system.open_file(path, "rb")
+            self._files.append(file)
             table = Table(file, path)
         except OpError as error:
             raise DataLossError(
@@ -251,7 +250,7 @@ def write_tensor_slices(
                 tensor.shape.dim.add(size=size)
         part.add_to(tensor.slice.add())
         values[part.key(name)] = _serialized(name, part, dtype, array)
-    make_folder_of(local(path))
+    make_folder_of(resolve(path))
     with PendingFile(path) as pending:
         builder = TableBuilder(pending)
         builder.add(_META_KEY, meta.SerializeToString())

@@ -24,11 +24,14 @@ from tfteach.framework.dtypes import DType, as_dtype, string
 from tfteach.framework.errors import (
     DataLossError,
     NotFoundError,
+    OpError,
     UnimplementedError,
     invalid_argument,
 )
+from tfteach.framework.files import file_system
 from tfteach.framework.files.crc32c import Crc32c, masked
-from tfteach.framework.files.os_errors import local, os_errors_translated
+from tfteach.framework.files.file_system import open_file, resolve
+from tfteach.framework.files.os_errors import os_errors_translated
 from tfteach.framework.files.pending_file import MARK
 from tfteach.framework.files.table import Table
 from tfteach.framework.files.tensor_slice import (
@@ -76,10 +79,10 @@ class BundleReader:
     """
 
     def __init__(self, prefix: str, index: str | None = None) -> None:
-        self.prefix = local(prefix)
+        self.prefix = resolve(prefix)
         self._index = index or index_path(self.prefix)
         self._files: dict[int, BinaryIO] = {}
-        with os_errors_translated(self._index), open(self._index, "rb") as file:
+        with os_errors_translated(self._index), open_file(self._index, "rb") as file:
             table = Table(file, self._index)
             self._entries = dict(table)
         header = self._parsed("BundleHeaderProto", HEADER_KEY)
@@ -231,8 +234,7 @@ class BundleReader:
     def _data_file(self, shard: int, path: str) -> BinaryIO:
         found = self._files.get(shard)
         if found is None:
-            with os_errors_translated(path):
-                found = self._files[shard] = open(path, "rb", buffering=0)  # noqa: SIM115
+            found = self._files[shard] = open_file(path, "rb", buffering=0)
         return found
 
 
@@ -272,22 +274,17 @@ _MAX_ATTEMPTS = 100
 
 def _state(prefix: str) -> Any:
     """What changes if a checkpoint is replaced."""
-    try:
-        found = os.stat(index_path(local(prefix)))
-    except OSError:
-        return None
-    shard = data_path(local(prefix), 0, 1)
-    data = os.stat(shard) if os.path.exists(shard) else None
-    inodes = found.st_ino, data and data.st_ino
-    return (*inodes, found.st_mtime_ns, data and data.st_mtime_ns)
+    name = resolve(prefix)
+    files = index_path(name), data_path(name, 0, 1)
+    return [file_system.version(file) for file in files]
 
 
 def _left_indexes(prefix: str) -> list[str]:
     """Indexes that a killed writer did not put in their place."""
-    folder, name = os.path.split(index_path(local(prefix)))
+    folder, name = os.path.split(index_path(resolve(prefix)))
     try:
-        names = os.listdir(folder or ".")
-    except OSError:
+        names = file_system.listdir(folder or ".")
+    except OpError:
         return []
     return [os.path.join(folder, n) for n in names if n.startswith(name + MARK)]
 

@@ -11,16 +11,16 @@ Source: core/util/tensor_bundle/tensor_bundle.cc, BundleWriter and MergeBundles.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from tfteach.framework.dtypes import as_dtype, string
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import OpError, invalid_argument
+from tfteach.framework.files import file_system
 from tfteach.framework.files.crc32c import Crc32c, masked
-from tfteach.framework.files.os_errors import local, os_errors_translated
+from tfteach.framework.files.file_system import resolve
 from tfteach.framework.files.pending_file import PendingFile, make_folder_of
 from tfteach.framework.files.table import TableBuilder
 from tfteach.framework.files.tensor_bundle import (
@@ -53,7 +53,7 @@ class BundleWriter:
     """
 
     def __init__(self, prefix: str) -> None:
-        self.prefix = local(prefix)
+        self.prefix = resolve(prefix)
         make_folder_of(self.prefix)
         self._entries: dict[bytes, Any] = {}
         self._offset = 0
@@ -200,7 +200,7 @@ def merge_bundles(
     entries: dict[bytes, Any] = {}
     moves: list[tuple[str, str]] = []
     sources = [BundleReader(prefix) for prefix in prefixes]
-    target = local(destination)
+    target = resolve(destination)
     shards = sum(source.shards for source in sources)
     first = 0
     for source in sources:
@@ -214,15 +214,14 @@ def merge_bundles(
         _write_index(index, entries, shards)
         index.close()
         for old, new in moves:
-            with os_errors_translated(new):
-                os.replace(old, new)
+            file_system.rename(old, new)
     for source in sources:
-        with contextlib.suppress(OSError):
-            os.unlink(index_path(source.prefix))
+        with contextlib.suppress(OpError):
+            file_system.remove(index_path(source.prefix))
     if deletes_folders:
-        for folder in {os.path.dirname(source.prefix) for source in sources}:
-            with contextlib.suppress(OSError):
-                os.rmdir(folder)
+        for folder in {file_system.dirname(source.prefix) for source in sources}:
+            with contextlib.suppress(OpError):
+                file_system.rmdir(folder)
 
 
 def _merge_entries(

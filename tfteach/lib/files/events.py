@@ -13,9 +13,14 @@ import time
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from tfteach.framework.errors import FailedPreconditionError
+from tfteach.framework.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    OpError,
+)
 from tfteach.framework.export import export
 from tfteach.framework.files.compression import PlainSource
+from tfteach.framework.files.file_system import open_file, resolve
 from tfteach.framework.files.records import frame, read_records
 from tfteach.framework.protos.wire_format import chunk, varint
 
@@ -77,13 +82,13 @@ class EventFile:
             path = os.path.join(self.logdir, name + self._suffix)
             try:
                 # "x": an existing file, created in the same second, is not overwritten.
-                file = open(path, "xb")  # noqa: SIM115 - closed by close()
+                file = open_file(path, "xb")
                 break
-            except FileExistsError:
+            except AlreadyExistsError:
                 seconds += 1
-            except OSError as error:
+            except OpError as error:
                 raise FailedPreconditionError(
-                    None, None, f"{path}: cannot write event files: {error}"
+                    None, None, f"{path}: cannot write event files: {error.message}"
                 ) from None
         self.path, self._file = path, file
         version = event_bytes(FILE_VERSION_FIELD, FILE_VERSION, wall_time=now)
@@ -130,6 +135,7 @@ def summary_iterator(path: str) -> Iterator[Any]:
     """
     from tfteach.framework.protos import Event
 
-    with open(path, "rb") as file:
-        for record in read_records(PlainSource(file), path):
+    name = resolve(path)
+    with open_file(name, "rb") as file:
+        for record in read_records(PlainSource(file), name):
             yield Event.FromString(record)

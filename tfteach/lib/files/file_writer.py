@@ -5,12 +5,13 @@ Source: python/summary/writer/{writer,event_file_writer,writer_cache}.py.
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 from typing import Any, ClassVar
 
 from tfteach.framework.export import export
+from tfteach.framework.files import file_system
+from tfteach.framework.files.file_system import resolve
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graphdef.graph_def import graph_bytes
 from tfteach.framework.graphdef.meta_graph import (
@@ -83,8 +84,8 @@ class FileWriter:
                 "FileWriter(session=...) is not implemented: omit it, summaries "
                 "are written by this process"
             )
-        self._logdir = str(logdir)
-        os.makedirs(self._logdir, exist_ok=True)
+        self._logdir = resolve(logdir)
+        file_system.makedirs(self._logdir)
         self._file = EventFile(
             self._logdir, max_queue, flush_secs, filename_suffix or ""
         )

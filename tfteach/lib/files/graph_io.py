@@ -6,6 +6,8 @@ import os
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.files import file_system
+from tfteach.framework.files.file_system import resolve
 from tfteach.framework.files.pending_file import write_file
 from tfteach.framework.graph import Graph
 from tfteach.framework.graphdef.graph_def import MAX_GRAPH_BYTES
@@ -41,9 +43,9 @@ def write_graph(
         if isinstance(graph_or_graph_def, Graph)
         else graph_or_graph_def
     )
-    directory = os.fspath(logdir)
+    directory = resolve(logdir)
     if directory:
-        os.makedirs(directory, exist_ok=True)
+        file_system.makedirs(directory)
     path = os.path.join(directory, name)
     data = (
         message_text(graph_def).encode() if as_text else graph_def.SerializeToString()
@@ -66,17 +68,17 @@ def read_message(path: PathLike, message: Any, as_text: bool | None = None) -> A
     from google.protobuf import text_format
     from google.protobuf.message import DecodeError
 
-    name = os.fspath(path)
-    if not os.path.isfile(name):
+    name = resolve(path)
+    if not file_system.exists(name) or file_system.isdir(name):
         raise OSError(f"File {name} does not exist.")
-    size = os.path.getsize(name)
+    size = file_system.stat(name).length
     if size >= MAX_GRAPH_BYTES:
         raise OSError(
             f"Cannot parse file {name}: it has {size / 1e9:.1f} GB, and a "
             f"{message.DESCRIPTOR.name} at most 2 GB. Keep large arrays in variables "
             "and checkpoints, not in constants."
         )
-    with open(name, "rb") as file:
+    with file_system.open_file(name, "rb") as file:
         data = file.read()
     if not as_text:
         try:

@@ -14,6 +14,7 @@ from tfteach.control import context_protos as context_protos  # registers the co
 from tfteach.framework.defaults import default_graph, get_default_graph
 from tfteach.framework.errors import OpError
 from tfteach.framework.export import export
+from tfteach.framework.files.file_system import dirname, resolve
 from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.graphdef import import_graph_def
@@ -173,8 +174,8 @@ def export_scoped_meta_graph(
     if unbound and unbound_inputs_col_name:
         add_collection(made, unbound_inputs_col_name, unbound)
     if filename:
-        path = os.fspath(filename)
-        write_graph(made, os.path.dirname(path), os.path.basename(path), as_text)
+        path = resolve(filename)
+        write_graph(made, dirname(path), os.path.basename(path), as_text)
     variables = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
     return made, {
         stripped(v.name, export_scope): v

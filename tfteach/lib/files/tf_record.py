@@ -20,7 +20,8 @@ from tfteach.framework.files.compression import (
     InflatedSource,
     PlainSource,
 )
-from tfteach.framework.files.os_errors import local, os_errors_translated
+from tfteach.framework.files.file_system import open_file, resolve
+from tfteach.framework.files.os_errors import os_errors_translated
 from tfteach.framework.files.records import read_records, record_head, record_tail
 from tfteach.framework.type_aliases import PathLike
 
@@ -187,13 +188,12 @@ class TFRecordWriter:
         deflate = _deflate_options(options)
         if deflate is not None:
             deflate.check()  # before the file is replaced
-        self._path = local(path)
+        self._path = resolve(path)
         self._parts: list[bytes] = []
         self._waiting_bytes = 0
         self._lock = threading.Lock()
         self._file: BinaryIO | DeflatingFile | None = None
-        with os_errors_translated(self._path):
-            file = open(self._path, "wb")  # noqa: SIM115 - closed by close()
+        file = open_file(self._path, "wb")
         self._file = file if deflate is None else DeflatingFile(file, deflate)
 
     def write(self, record: bytes) -> None:
@@ -297,8 +297,8 @@ def tf_record_iterator(
     Source: python/lib/io/tf_record.py.
     """
     kind = TFRecordOptions.get_compression_type_string(options)
-    name = local(path)
-    with os_errors_translated(name), open(name, "rb", buffering=0) as file:
+    name = resolve(path)
+    with os_errors_translated(name), open_file(name, "rb", buffering=0) as file:
         if not kind:
             yield from read_records(PlainSource(file), name)
             return
