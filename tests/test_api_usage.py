@@ -29,9 +29,6 @@ LATER = {
         tf.FixedLenFeature tf.io.FixedLenFeature tf.parse_single_example
         tf.io.parse_single_example""",
     "pictures in files": "tf.image.decode_jpeg tf.image.decode_png",
-    "checkpoints and MetaGraphs": """
-        tf.train.get_checkpoint_state tf.train.latest_checkpoint
-        tf.train.checkpoint_exists""",
     "estimators and their columns": """
         tf.estimator tf.feature_column tf.contrib.learn.RunConfig
         tf.contrib.learn.DNNClassifier tf.contrib.learn.preprocessing

@@ -118,7 +118,8 @@ from tensorflow.python.ops.nn import relu, softmax, sigmoid
 from tensorflow.python.ops import nn; assert nn.relu is tf.nn.relu
 from tensorflow.python.ops.init_ops import Constant, Zeros
 from tensorflow.python.training import moving_averages, optimizer
-from tensorflow.python.training.saver import Saver
+from tensorflow.python.training.saver import Saver, BaseSaverBuilder as b; b.SaveSpec
+from tensorflow.python.training.saving import saveable_object; saveable_object.SaveSpec
 from tensorflow.python.training.adam import AdamOptimizer
 from tensorflow.python.platform import app, flags, gfile, tf_logging; tf_logging.info
 from tensorflow.python.platform import gfile; gfile.FastGFile, gfile.Exists, gfile.Walk

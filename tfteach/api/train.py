@@ -5,6 +5,13 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.lib.files.checkpoint_management import checkpoint_exists as checkpoint_exists
+    from tfteach.lib.files.checkpoint_management import generate_checkpoint_state_proto as generate_checkpoint_state_proto
+    from tfteach.lib.files.checkpoint_management import get_checkpoint_mtimes as get_checkpoint_mtimes
+    from tfteach.lib.files.checkpoint_management import get_checkpoint_state as get_checkpoint_state
+    from tfteach.lib.files.checkpoint_management import latest_checkpoint as latest_checkpoint
+    from tfteach.lib.files.checkpoint_management import remove_checkpoint as remove_checkpoint
+    from tfteach.lib.files.checkpoint_management import update_checkpoint_state as update_checkpoint_state
     from tfteach.lib.files.events import summary_iterator as summary_iterator
     from tfteach.lib.files.graph_io import write_graph as write_graph
     from tfteach.lib.files.meta_graph import export_meta_graph as export_meta_graph
@@ -53,23 +60,30 @@ _LATER = {
     "RMSPropOptimizer": ("tfteach.lib.training.rmsprop", "RMSPropOptimizer"),
     "Saver": ("tfteach.lib.files.saver", "Saver"),
     "assert_global_step": ("tfteach.lib.training.global_step", "assert_global_step"),
+    "checkpoint_exists": ("tfteach.lib.files.checkpoint_management", "checkpoint_exists"),
     "cosine_decay": ("tfteach.lib.training.cosine_schedules", "cosine_decay"),
     "cosine_decay_restarts": ("tfteach.lib.training.cosine_schedules", "cosine_decay_restarts"),
     "create_global_step": ("tfteach.lib.training.global_step", "create_global_step"),
     "exponential_decay": ("tfteach.lib.training.schedules", "exponential_decay"),
     "export_meta_graph": ("tfteach.lib.files.meta_graph", "export_meta_graph"),
+    "generate_checkpoint_state_proto": ("tfteach.lib.files.checkpoint_management", "generate_checkpoint_state_proto"),
+    "get_checkpoint_mtimes": ("tfteach.lib.files.checkpoint_management", "get_checkpoint_mtimes"),
+    "get_checkpoint_state": ("tfteach.lib.files.checkpoint_management", "get_checkpoint_state"),
     "get_global_step": ("tfteach.lib.training.global_step", "get_global_step"),
     "get_or_create_global_step": ("tfteach.lib.training.global_step", "get_or_create_global_step"),
     "global_step": ("tfteach.lib.training.global_step", "global_step"),
     "import_meta_graph": ("tfteach.lib.files.meta_graph", "import_meta_graph"),
     "inverse_time_decay": ("tfteach.lib.training.schedules", "inverse_time_decay"),
+    "latest_checkpoint": ("tfteach.lib.files.checkpoint_management", "latest_checkpoint"),
     "linear_cosine_decay": ("tfteach.lib.training.cosine_schedules", "linear_cosine_decay"),
     "natural_exp_decay": ("tfteach.lib.training.schedules", "natural_exp_decay"),
     "noisy_linear_cosine_decay": ("tfteach.lib.training.cosine_schedules", "noisy_linear_cosine_decay"),
     "piecewise_constant": ("tfteach.lib.training.schedules", "piecewise_constant"),
     "piecewise_constant_decay": ("tfteach.lib.training.schedules", "piecewise_constant"),
     "polynomial_decay": ("tfteach.lib.training.schedules", "polynomial_decay"),
+    "remove_checkpoint": ("tfteach.lib.files.checkpoint_management", "remove_checkpoint"),
     "summary_iterator": ("tfteach.lib.files.events", "summary_iterator"),
+    "update_checkpoint_state": ("tfteach.lib.files.checkpoint_management", "update_checkpoint_state"),
     "write_graph": ("tfteach.lib.files.graph_io", "write_graph"),
 }
 

@@ -118,6 +118,9 @@ tools.freeze_graph: tfteach.lib.inference.freeze_graph
 tools.optimize_for_inference_lib: tfteach.lib.inference.optimize_for_inference_lib
 tools.strip_unused_lib: tfteach.lib.inference.strip_unused
 training.*: train
+training.saver: train tfteach.lib.files.saver tfteach.lib.files.saver_builder
+training.saving.saveable_object: tfteach.lib.files.saveable_object
+training.saving.saveable_object_util: tfteach.lib.files.saveable_variables
 util.compat: compat
 util.deprecation: tfteach.framework.deprecation
 util.nest: nest tfteach.framework.nest

@@ -87,6 +87,9 @@ Gradient: TypeAlias = "Tensor | IndexedSlices | None"
 # A value in nested lists, tuples and dicts, as `framework/nest.py` flattens them.
 Nested: TypeAlias = "T | Sequence[Nested[T]] | Mapping[Any, Nested[T]]"
 
+# What a Saver saves: variables and other objects, perhaps by names in the checkpoint.
+SaveableList: TypeAlias = "Mapping[str, Any] | Sequence[Any] | set[Any]"
+
 # ---- attributes
 
 # What `tf.as_dtype` accepts.

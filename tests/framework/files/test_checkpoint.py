@@ -104,7 +104,7 @@ def test_all_types_again(tmp_path: Path) -> None:
 
 def test_version_1_again(tmp_path: Path) -> None:
     arrays = {**expected(), "repeated": np.broadcast_to(np.float32(3.0), (4, 5))}
-    path = str(tmp_path / "new" / "v1")
+    path = str(tmp_path / "v1")
     write_tensor_slices(path, list(arrays), [None] * len(arrays), list(arrays.values()))
     assert_equal(read_checkpoint(path, everything), arrays)
 

@@ -1,4 +1,4 @@
-"""A Saver's nodes; control/test_control_flow_oracle.py compares them to TF's."""
+"""A Saver's nodes, and what it refuses; test_saver_nodes.py compares them to TF's."""
 
 import pytest
 
@@ -53,25 +53,23 @@ def test_refused(graph):
         tf.train.Saver(saver_def=3)
     with pytest.raises(ValueError, match="must specify the save_tensor_name"):
         tf.train.Saver(saver_def=SaverDef())
-    for argument in (
-        {"reshape": True},
-        {"sharded": True},
-        {"builder": object()},
-        {"write_version": 1},
-    ):
-        with pytest.raises(NotImplementedError, match=next(iter(argument))):
-            tf.train.Saver([v], **argument)
-
-
-def test_files_are_not_there_yet(graph):
-    v = tf.Variable(1.0, name="v")
-    saver = tf.train.Saver([v])
-    with tf.Session() as session:
-        session.run(v.initializer)
-        with pytest.raises(NotImplementedError, match="checkpoint files are not"):
-            saver.save(session, "model")
-        with pytest.raises(NotImplementedError, match="checkpoint files are not"):
-            saver.restore(session, "model")
+    twice = {"a": v, "b": v}
+    with pytest.raises(ValueError, match="will be restored with two names: b"):
+        tf.train.Saver(twice)
+    with pytest.raises(TypeError, match="Name is not a string: 3"):
+        tf.train.Saver({3: v})
+    with pytest.raises(TypeError, match="Not a variable: Tensor"):
+        tf.train.Saver({"x": tf.constant(1)})
+    with pytest.raises(ValueError, match="Slices must all be slices"):
+        tf.train.Saver({"x": [v]})
+    with pytest.raises(ValueError, match="Slices must all be Variables: 3"):
+        tf.train.Saver({"x": [3]})
+    parts = tf.fixed_size_partitioner(2)
+    p, q = (tf.get_variable(n, [2], partitioner=parts) for n in "pq")
+    with pytest.raises(ValueError, match="from the same tensor: p != q"):
+        tf.train.Saver({"x": [*p, *q]})
+    with pytest.raises(RuntimeError, match="Unexpected write_version: 3"):
+        tf.train.Saver(write_version=3)
 
 
 def saved(parts: int) -> dict[str, tuple[str, str]]:

@@ -102,12 +102,12 @@ class PendingFile:
 
 
 def make_folder_of(path: str) -> None:
-    """Create the directory of a file that will be written.
+    """Create the directory of a file that will be written, but none above it.
 
     If that is impossible, so is writing the file, whose error says more.
     """
     with contextlib.suppress(OpError):
-        file_system.makedirs(file_system.dirname(path) or ".")
+        file_system.mkdir(file_system.dirname(path))
 
 
 def write_file(path: str, data: bytes) -> None:

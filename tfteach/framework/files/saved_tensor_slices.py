@@ -24,7 +24,7 @@ from tfteach.framework.errors import (
 )
 from tfteach.framework.files import file_system
 from tfteach.framework.files.file_system import resolve
-from tfteach.framework.files.pending_file import PendingFile, make_folder_of
+from tfteach.framework.files.pending_file import PendingFile
 from tfteach.framework.files.table import Table, TableBuilder
 from tfteach.framework.files.tensor_slice import (
     SliceSpec,
@@ -250,7 +250,6 @@ def write_tensor_slices(
                 tensor.shape.dim.add(size=size)
         part.add_to(tensor.slice.add())
         values[part.key(name)] = _serialized(name, part, dtype, array)
-    make_folder_of(resolve(path))
     with PendingFile(path) as pending:
         builder = TableBuilder(pending)
         builder.add(_META_KEY, meta.SerializeToString())

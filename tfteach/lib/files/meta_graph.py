@@ -32,7 +32,8 @@ from tfteach.framework.protos import pool
 from tfteach.framework.scope import graph_of
 from tfteach.framework.type_aliases import PathLike, Proto
 from tfteach.lib.files.graph_io import read_message, write_graph
-from tfteach.lib.files.saver import Saver, saveables_of
+from tfteach.lib.files.saveable_variables import saveables_of
+from tfteach.lib.files.saver import Saver
 from tfteach.lib.files.scoped_graph_def import (
     extraneous_saver_nodes,
     scoped_graph_def,

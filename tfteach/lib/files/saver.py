@@ -1,128 +1,102 @@
-"""`tf.train.Saver`: the nodes that save and restore variables.
+"""`tf.train.Saver`: writes a graph's variables to checkpoints and reads them back.
 
-Source: python/training/saver.py, saving/saveable_object_util.py.
+Source: python/training/saver.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, NoReturn
+import difflib
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, cast
 
-from tfteach.framework.convert import convert
+import numpy as np
+
+from tfteach.engine.session.base_session import BaseSession
+from tfteach.framework.errors import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    OpError,
+)
 from tfteach.framework.export import export
-from tfteach.framework.graph import get_default_graph
+from tfteach.framework.files.checkpoint import read_checkpoint
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.graphdef.meta_graph import (
     ProtoFunctions,
     register_proto_functions,
 )
-from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import Proto, SessionLike
-from tfteach.ops.core.control_flow_ops import forward, group, with_dependencies
-from tfteach.ops.core.identity_reshape import Identity
-from tfteach.ops.core.placeholder import placeholder_with_default
-from tfteach.ops.io.save_restore import RestoreV2, SaveV2
-from tfteach.ops.state.ref_variables import Assign
-from tfteach.ops.state.resource_variables import AssignVariableOp
-from tfteach.variables.base import Variable
+from tfteach.framework.logger import get_logger
+from tfteach.framework.type_aliases import (
+    PathLike,
+    Proto,
+    SaveableList,
+    SessionLike,
+    TensorLike,
+)
+from tfteach.lib.files import checkpoint_management as management
+from tfteach.lib.files.saveable_variables import all_saveable_objects
+from tfteach.lib.files.saver_builder import V2, BaseSaverBuilder, BulkSaverBuilder
+from tfteach.lib.training.global_step import global_step as value_of_step
 from tfteach.variables.protos import prepended, stripped
-from tfteach.variables.resource import BaseResourceVariable
 
-
-class Saveable(NamedTuple):
-    """One tensor of a checkpoint."""
-
-    key: str
-    slice_spec: str
-    variable: Any
-    tensor: Tensor
-
-
-def saveables_of(var_list: Any) -> list[Saveable]:
-    """The variables of a Saver's `var_list`, sorted by key.
-
-    Raises:
-      TypeError: an entry is not a variable, or `var_list` is not a collection.
-      ValueError: two variables have the same name.
-    """
-    if isinstance(var_list, dict):
-        named = {
-            key: list(value) if _is_partitioned(value) else [value]
-            for key, value in var_list.items()
-        }
-    elif isinstance(var_list, list | tuple | set):
-        named = {}
-        for value in sorted(var_list, key=lambda v: str(getattr(v, "name", ""))):
-            for part in list(value) if _is_partitioned(value) else [value]:
-                _check_variable(part)
-                info = part._get_save_slice_info()
-                key = part.op.name if info is None else info.full_name
-                if info is None and key in named:
-                    raise ValueError(
-                        f"At least two variables have the same name: {key}"
-                    )
-                named.setdefault(key, []).append(part)
-    else:
-        raise TypeError(
-            f"Variables to save should be passed in a dict or a list: {var_list}"
-        )
-    found = []
-    for key in sorted(named):
-        for variable in named[key]:
-            _check_variable(variable)
-            info = variable._get_save_slice_info()
-            element = variable._as_graph_element()
-            if info is not None and not isinstance(variable, BaseResourceVariable):
-                element = convert(variable)  # for a partition TF saves the value read
-            spec = "" if info is None else info.spec
-            found.append(Saveable(key, spec, variable, element))
-    return found
-
-
-def _is_partitioned(value: Any) -> bool:
-    return type(value).__name__ == "PartitionedVariable"
-
-
-def _check_variable(value: Any) -> None:
-    if not isinstance(value, Variable):
-        raise TypeError(f"Variable to save is not a Variable: {value}")
+_SECONDS_PER_HOUR = 3600
+_NODES = "filename_tensor_name", "save_tensor_name", "restore_op_name"
 
 
 @export("train.Saver")
 class Saver:
-    """Adds the nodes that save and restore variables to the graph.
+    """Writes variables to checkpoints and reads them back.
 
-    `save` and `restore` themselves are not implemented yet.
+    The constructor adds the nodes for this to the default graph, so all variables must
+    exist before.
 
     Args:
-      var_list: the variables, as a list, or as a dict from their names in the
-        checkpoint; None means all of the graph's.
-      reshape: not implemented.
-      sharded: not implemented.
-      max_to_keep: the number of checkpoints to keep.
-      keep_checkpoint_every_n_hours: the interval of checkpoints that are never deleted.
+      var_list: what to save: a list of variables, or a dict from their names in the
+        checkpoint; None means all global variables, tables and other objects in
+        `tf.GraphKeys.SAVEABLE_OBJECTS`.
+      reshape: give restored values the variables' shapes.
+      sharded: write a file for each device.
+      max_to_keep: the number of checkpoints to keep; None or 0 means all, of which
+        only the last is then listed.
+      keep_checkpoint_every_n_hours: the interval of checkpoints that are kept beyond
+        `max_to_keep`.
       name: the name scope of the nodes ("save").
-      restore_sequentially: without effect, as in TF: one op restores all.
+      restore_sequentially: passed to `builder`.  The default builder ignores it, as in
+        TF: one op restores all.
       saver_def: a SaverDef proto that refers to existing nodes, instead of new ones.
-      builder: not implemented.
+      builder: makes the nodes; see `tfteach.lib.files.saver_builder.BaseSaverBuilder`.
       defer_build: do not add nodes before `build()`.
       allow_empty: whether a graph without variables is allowed.
-      write_version: 2, the only supported one.
+      write_version: the format, `tf.train.SaverDef.V2` or the older V1.
       pad_step_number: whether to pad the step in file names to eight digits.
       save_relative_paths: whether the list of checkpoints has relative paths.
-      filename: the default file name.
+      filename: the default file name of the nodes.
 
     Raises:
-      ValueError: there are no variables.
-      TypeError: `var_list` has an entry that is not a variable.
+      ValueError: there are no variables, or two have the same name.
+      TypeError: `var_list` has an entry that cannot be saved.
+
+    Example:
+      >>> w = tf.Variable([1.0, 2.0], name="w")
+      >>> saver = tf.train.Saver()
+      >>> with tf.Session() as session:
+      ...     _ = session.run(w.initializer)
+      ...     path = saver.save(session, "logs/model", global_step=7)
+      >>> path
+      'logs/model-7'
+      >>> with tf.Session() as session:
+      ...     saver.restore(session, path)
+      ...     print(session.run(w))
+      [1. 2.]
 
     Source: python/training/saver.py; SaveV2 and RestoreV2 in core/ops/io_ops.cc.
     """
 
     def __init__(
         self,
-        var_list: Any = None,
+        var_list: SaveableList | None = None,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,
@@ -130,41 +104,46 @@ class Saver:
         name: str | None = None,
         restore_sequentially: bool = False,
         saver_def: Proto | None = None,
-        builder: Any = None,
+        builder: BaseSaverBuilder | None = None,
         defer_build: bool = False,
         allow_empty: bool = False,
-        write_version: int = 2,
+        write_version: int = V2,
         pad_step_number: bool = False,
         save_relative_paths: bool = False,
         filename: str | None = None,
     ) -> None:
-        refused = {
-            "reshape": reshape,
-            "sharded": sharded,
-            "builder": builder,
-            "write_version": write_version != 2,
-        }
-        for argument, is_given in refused.items():
-            if is_given:
-                raise NotImplementedError(f"Saver({argument}=...) is not implemented")
         if defer_build and var_list:
             raise ValueError(
                 "If `var_list` is provided then build cannot be deferred. Either set "
                 "defer_build=False or var_list=None."
             )
         self._var_list = var_list
-        self._max_to_keep = max_to_keep
-        self._keep_hours = keep_checkpoint_every_n_hours
-        self._name, self._filename = name, filename
+        self._options: dict[str, Any] = {
+            "reshape": reshape,
+            "sharded": sharded,
+            "max_to_keep": max_to_keep,
+            "keep_checkpoint_every_n_hours": keep_checkpoint_every_n_hours,
+            "name": name,
+            "restore_sequentially": restore_sequentially,
+            "filename": filename,
+        }
+        self.saver_def: Any = saver_def
+        self._builder = builder
         self._allow_empty = allow_empty
+        self._write_version = write_version
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
-        self.saver_def = saver_def
         self._is_built = False
         self._is_empty = False
+        self._next_kept_time = 0.0
         self._last_checkpoints: list[tuple[str, float]] = []
+        self._to_delete: list[tuple[str, float]] = []
+        self._object_saver: Saver | None = None
         if not defer_build:
             self.build()
+        if self.saver_def is not None:
+            self._check_saver_def()
+            self._write_version = self.saver_def.version
 
     def build(self) -> None:
         """Add the nodes, if they do not exist yet."""
@@ -172,37 +151,22 @@ class Saver:
             return
         self._is_built = True
         if self.saver_def is None:
-            variables = self._var_list
-            if variables is None:
-                graph = get_default_graph()
-                variables = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
-                variables += graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)
-            if not variables:
+            if self._builder is None:
+                self._builder = BulkSaverBuilder(self._write_version)
+            if self._var_list is None:
+                self._var_list = all_saveable_objects()
+            if not self._var_list:
                 if not self._allow_empty:
                     raise ValueError("No variables to save")
                 self._is_empty = True
                 return
-            self.saver_def = self._build_nodes(saveables_of(variables))
+            self.saver_def = self._builder.build(self._var_list, **self._options)
         self._check_saver_def()
-
-    def _build_nodes(self, saveables: list[Saveable]) -> Any:
-        from tfteach.framework.protos import SaverDef
-
-        with name_scope(self._name, "save", [s.tensor for s in saveables]):
-            default = self._filename or "model"
-            filename = placeholder_with_default(default, (), "filename")
-            # Programs refer to this node by name.
-            filename = placeholder_with_default(filename, (), "Const")
-            saved = add_save_nodes(filename, saveables)
-            restored = add_restore_nodes(filename, saveables)
-        return SaverDef(
-            filename_tensor_name=filename.name,
-            save_tensor_name=saved.name,
-            restore_op_name=restored.name,
-            max_to_keep=self._max_to_keep or 0,
-            keep_checkpoint_every_n_hours=self._keep_hours,
-            version=SaverDef.V2,
-        )
+        if self._options["name"] and self._builder is None:
+            scope = self._options["name"]
+            self.saver_def = _renamed(self.saver_def, lambda n: prepended(n, scope))
+        hours = self.saver_def.keep_checkpoint_every_n_hours
+        self._next_kept_time = time.time() + hours * _SECONDS_PER_HOUR
 
     def _check_saver_def(self) -> None:
         descriptor = getattr(self.saver_def, "DESCRIPTOR", None)
@@ -216,11 +180,11 @@ class Saver:
                     f"saver_def must specify the {field}: {self.saver_def}"
                 )
 
-    def as_saver_def(self) -> Any:
+    def as_saver_def(self) -> Proto | None:
         """The names of the nodes, as a SaverDef proto."""
         return self.saver_def
 
-    def to_proto(self, export_scope: str | None = None) -> Any:
+    def to_proto(self, export_scope: str | None = None) -> Proto | None:
         """The names of the nodes inside `export_scope`, as a SaverDef proto.
 
         None if they are not in that scope.
@@ -228,34 +192,374 @@ class Saver:
         saver_def = self.saver_def
         if export_scope is None or saver_def is None:
             return saver_def
-        if not saver_def.filename_tensor_name.startswith(export_scope):
+        if not all(getattr(saver_def, n).startswith(export_scope) for n in _NODES):
             return None
-        return _with_names(saver_def, lambda name: stripped(name, export_scope))
+        return _renamed(saver_def, lambda name: stripped(name, export_scope))
 
     @staticmethod
     def from_proto(saver_def: Proto, import_scope: str | None = None) -> Saver:
         """The Saver of a SaverDef; its nodes must already exist."""
-        named = _with_names(saver_def, lambda name: prepended(name, import_scope))
-        return Saver(saver_def=named, name=import_scope)
+        return Saver(saver_def=saver_def, name=import_scope)
+
+    # ---- the list of checkpoints
 
     @property
     def last_checkpoints(self) -> list[str]:
-        """The checkpoints written so far, the oldest first."""
+        """The checkpoints that are not yet deleted, the oldest first."""
         return [path for path, _ in self._last_checkpoints]
 
-    def save(self, sess: SessionLike, save_path: str, *_: Any, **__: Any) -> NoReturn:
-        """Write a checkpoint: not implemented yet."""
-        _refuse_files("save")
+    def set_last_checkpoints(self, last_checkpoints: list[str]) -> None:
+        """Set the checkpoints to delete when there are more than `max_to_keep`.
 
-    def restore(self, sess: SessionLike, save_path: str) -> NoReturn:
-        """Read a checkpoint: not implemented yet."""
-        _refuse_files("restore")
+        Args:
+          last_checkpoints: their paths, the oldest first.  None of them is kept for
+            `keep_checkpoint_every_n_hours`; see `set_last_checkpoints_with_time`.
+
+        Raises:
+          AssertionError: the argument is not a list.
+        """
+        _require_list(last_checkpoints)
+        self._last_checkpoints = [(path, np.inf) for path in last_checkpoints]
+
+    def set_last_checkpoints_with_time(
+        self, last_checkpoints_with_time: list[tuple[str, float]]
+    ) -> None:
+        """Set the checkpoints to delete when there are more than `max_to_keep`.
+
+        Args:
+          last_checkpoints_with_time: their paths and when each was written, in seconds
+            since 1970; the oldest first.
+
+        Raises:
+          AssertionError: the argument is not a list.
+        """
+        _require_list(last_checkpoints_with_time)
+        self._last_checkpoints = last_checkpoints_with_time
+
+    def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
+        """Set the checkpoints to those of `checkpoint_paths` that exist.
+
+        After a restart the Saver deletes them, too, as `max_to_keep` demands.
+
+        Args:
+          checkpoint_paths: such as `all_model_checkpoint_paths` of
+            `tf.train.get_checkpoint_state`.
+        """
+        found = []
+        for path in checkpoint_paths:
+            times = management.modification_times([path])
+            found += [(path, time_s) for time_s in times]
+        self.set_last_checkpoints_with_time(found)
+
+    def _record(self, path: str) -> None:
+        """Append a checkpoint; the oldest may now be deleted."""
+        if not self.saver_def.max_to_keep:
+            return
+        kept = [item for item in self._last_checkpoints if item[0] != path]
+        self._last_checkpoints = [*kept, (path, time.time())]
+        if len(self._last_checkpoints) > self.saver_def.max_to_keep:
+            self._to_delete.append(self._last_checkpoints.pop(0))
+
+    def _delete_oldest(self, meta_graph_suffix: str) -> None:
+        if not self._to_delete:
+            return
+        path, written = self._to_delete.pop(0)
+        if written > self._next_kept_time:
+            hours = self.saver_def.keep_checkpoint_every_n_hours
+            self._next_kept_time += hours * _SECONDS_PER_HOUR
+            return
+        try:
+            management.delete_checkpoint(
+                path, self.saver_def.version, meta_graph_suffix
+            )
+        except Exception as error:  # as in TF: the new checkpoint is what counts
+            get_logger().warning(f"Ignoring: {error}")
+
+    # ---- saving
+
+    def save(
+        self,
+        sess: SessionLike,
+        save_path: PathLike,
+        global_step: TensorLike | None = None,
+        latest_filename: str | None = None,
+        meta_graph_suffix: str = "meta",
+        write_meta_graph: bool = True,
+        write_state: bool = True,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> str | None:
+        """Write a checkpoint, its graph, and the list of checkpoints.
+
+        Args:
+          sess: a session of the graph; the variables must be initialized.
+          save_path: the path, to which the files' names add an ending.
+          global_step: a number to append to `save_path`: an integer, or a Tensor,
+            variable or Tensor's name.
+          latest_filename: the name of the file that lists the checkpoints
+            ("checkpoint").
+          meta_graph_suffix: the ending of the file with the graph.
+          write_meta_graph: whether to write the graph.
+          write_state: whether to update the list of checkpoints, and delete old ones.
+          strip_default_attrs: omit the nodes' attributes with their default value.
+          save_debug_info: not implemented.
+
+        Returns:
+          The checkpoint's path, as `restore` accepts it; None if the Saver is empty.
+
+        Raises:
+          TypeError: `sess` is not a session.
+          ValueError: the directory does not exist; `latest_filename` is a path, or
+            equals `save_path`.
+          RuntimeError: the nodes are not built.
+          FailedPreconditionError: a variable is not initialized.
+          ResourceExhaustedError: the disk is full.  Files written before remain.
+
+        Example:
+          >>> saver.save(session, "logs/model", global_step=step)
+
+        Source: python/training/saver.py.
+        """
+        if not self._is_built:
+            raise RuntimeError(
+                "`build()` should be called before save if defer_build==True"
+            )
+        if save_debug_info:
+            raise NotImplementedError("Saver.save(save_debug_info=...)")
+        state_name = latest_filename or management.STATE_FILE
+        if self._write_version != V2:
+            _warn_of_version_1()
+        if os.path.split(state_name)[0]:
+            raise ValueError("'latest_filename' must not contain path components")
+        prefix = os.fsdecode(save_path)
+        if not prefix:
+            raise ValueError("no path specified: save_path is empty")
+        path = prefix
+        if global_step is not None:
+            if not isinstance(global_step, int | np.integer):
+                global_step = value_of_step(sess, global_step)
+            digits = 8 if self._pad_step_number else 0
+            path = f"{prefix}-{global_step:0{digits}d}"
+        elif os.path.basename(prefix) == state_name and not self._options["sharded"]:
+            raise ValueError(
+                f"'latest_filename' collides with 'save_path': '{state_name}' and "
+                f"'{prefix}'"
+            )
+        if not isinstance(sess, BaseSession):
+            raise TypeError(f"'sess' must be a Session; {sess}")
+        written = None
+        if not self._is_empty:
+            written = self._write(sess, path)
+            if write_state:
+                self._record(written)
+                management.write_checkpoint_state(
+                    os.path.dirname(prefix),
+                    written,
+                    self.last_checkpoints,
+                    state_name,
+                    self._save_relative_paths,
+                )
+                self._delete_oldest(meta_graph_suffix)
+        if write_meta_graph:
+            name = management.meta_graph_filename(path, meta_graph_suffix)
+            with sess.graph.as_default():
+                self.export_meta_graph(name, strip_default_attrs=strip_default_attrs)
+        return written
+
+    def _write(self, sess: BaseSession, path: str) -> str:
+        """Run the nodes that save: the checkpoint's path."""
+        names = self.saver_def
+        try:
+            found = sess.run(names.save_tensor_name, {names.filename_tensor_name: path})
+        except (FailedPreconditionError, NotFoundError):
+            folder = os.path.dirname(path)
+            # TF also says so of "", where a variable may just not be initialized.
+            if folder and not os.path.isdir(folder):
+                raise ValueError(
+                    f"Parent directory of {path} doesn't exist, can't save."
+                ) from None
+            raise
+        return cast(bytes, found).decode()
+
+    def export_meta_graph(
+        self,
+        filename: PathLike | None = None,
+        collection_list: Sequence[str] | None = None,
+        as_text: bool = False,
+        export_scope: str | None = None,
+        clear_devices: bool = False,
+        clear_extraneous_savers: bool = False,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> Proto:
+        """The MetaGraphDef of the default graph, with this Saver's SaverDef.
+
+        Args:
+          filename: the file to write it to as well, if any.
+          collection_list, as_text, export_scope, clear_devices,
+            clear_extraneous_savers, strip_default_attrs, save_debug_info: as in
+            `tf.train.export_meta_graph`.
+
+        Returns:
+          A MetaGraphDef proto.
+        """
+        from tfteach.lib.files.meta_graph import export_meta_graph
+
+        return export_meta_graph(
+            filename=filename,
+            saver_def=self.saver_def,
+            collection_list=collection_list,
+            as_text=as_text,
+            export_scope=export_scope,
+            clear_devices=clear_devices,
+            clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs,
+            save_debug_info=save_debug_info,
+        )
+
+    # ---- restoring
+
+    def restore(self, sess: SessionLike, save_path: PathLike) -> None:
+        """Set the variables to the values in a checkpoint.
+
+        They need not be initialized.  If that fails, all keep the values they had.
+
+        Args:
+          sess: a session of the graph.
+          save_path: the path that `save` returned, or `tf.train.latest_checkpoint`.
+
+        Raises:
+          ValueError: there is no checkpoint of that path, or it is None.
+          NotFoundError: the checkpoint lacks a variable.
+          InvalidArgumentError: a variable has another type or shape there.
+          DataLossError: a file is damaged.
+
+        Example:
+          >>> saver.restore(session, tf.train.latest_checkpoint("logs"))
+
+        Source: python/training/saver.py.
+        """
+        if self._is_empty:
+            return
+        if save_path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        path = os.fsdecode(save_path)
+        if not management.is_checkpoint(path):
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
+        if self.saver_def is None:
+            raise RuntimeError(
+                "`build()` should be called before restore if defer_build==True"
+            )
+        get_logger().info(f"Restoring parameters from {path}")
+        names = self.saver_def
+        try:
+            sess.run(names.restore_op_name, {names.filename_tensor_name: path})
+        except NotFoundError as error:
+            self._restore_by_objects(sess, path, error)
+        except InvalidArgumentError as error:
+            _raise_explained(
+                error, "a mismatch between the current graph and the graph"
+            )
+
+    def _restore_by_objects(
+        self, sess: SessionLike, path: str, error: NotFoundError
+    ) -> None:
+        """Restore from a checkpoint of `tf.train.Checkpoint`; raise `error` if none."""
+        _raise_explained(
+            error,
+            "a Variable name or other graph key that is missing",
+            _missing_names(sess, self.saver_def, path),
+        )
 
 
-def _with_names(saver_def: Any, rename: Callable[[str], str]) -> Any:
+def _require_list(value: Any) -> None:
+    if not isinstance(value, list):
+        raise AssertionError(f"expected a list of checkpoints, found {value!r}")
+
+
+def _warn_of_version_1() -> None:
+    rule = "*" * 55
+    for line in (
+        rule,
+        "TensorFlow's V1 checkpoint format has been deprecated.",
+        "Consider switching to the more efficient V2 format:",
+        "   `tf.train.Saver(write_version=tf.train.SaverDef.V2)`",
+        "now on by default.",
+        rule,
+    ):
+        get_logger().warning(line)
+
+
+def _raise_explained(error: OpError, cause: str, more: str = "") -> NoReturn:
+    """Raise the error of a restore once more, with the probable cause."""
+    kind: Any = type(error)
+    raise kind(
+        error.node_def,
+        error.op,
+        f"Restoring from checkpoint failed. This is most likely due to {cause} from "
+        "the checkpoint. Please ensure that you have not altered the graph expected "
+        f"based on the checkpoint. Original error:\n\n{error.message}{more}",
+    ) from None
+
+
+_MAX_NAMES = 5
+
+
+def _missing_names(sess: SessionLike, saver_def: Any, path: str) -> str:
+    """Which names the graph looks for in vain, and which similar ones there are."""
+    wanted = _restored_names(sess, saver_def)
+    if wanted is None:
+        return ""
+    try:
+        found = list(read_checkpoint(path, lambda reader: [*reader.types_and_shapes()]))
+    except OpError:
+        return ""
+    missing = sorted(set(wanted) - set(found))
+    unused = sorted(set(found) - set(wanted))
+    if not missing:
+        return ""
+    lines = [f"\n\nThe checkpoint {path} lacks {_some(missing)}."]
+    for name in missing[:_MAX_NAMES]:
+        near = difflib.get_close_matches(name, unused, _MAX_NAMES)
+        if near:
+            lines.append(f"Instead of {name} it has {_some(near)}.")
+    if unused:
+        lines.append(f"The graph does not use {_some(unused)} of it.")
+    lines.append(
+        "To restore variables by other names, pass a dict: "
+        "tf.train.Saver({name_in_checkpoint: variable})."
+    )
+    return "\n".join(lines)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _restored_names(sess: SessionLike, saver_def: Any) -> list[str] | None:
+    """The names that a Saver's nodes look up; None if they are computed."""
+    from tfteach.framework.constant_values import constant_value
+
+    pending = [sess.graph.get_operation_by_name(saver_def.restore_op_name)]
+    seen, names = set(pending), []
+    while pending:
+        op = pending.pop()
+        if op.type in ("RestoreV2", "Restore", "RestoreSlice"):
+            value = constant_value(op.inputs[1])
+            if value is None:
+                return None
+            names += [name.decode() for name in value.reshape(-1)]
+        before = {t.op for t in op.inputs} | set(op.control_inputs)
+        pending += before - seen
+        seen |= before
+    return names
+
+
+def _renamed(saver_def: Any, rename: Callable[[str], str]) -> Any:
     """A copy of a SaverDef with its nodes renamed."""
     found = type(saver_def).FromString(saver_def.SerializeToString())
-    for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+    for field in _NODES:
         setattr(found, field, rename(getattr(found, field)))
     return found
 
@@ -263,47 +567,3 @@ def _with_names(saver_def: Any, rename: Callable[[str], str]) -> Any:
 register_proto_functions(
     [GraphKeys.SAVERS], ProtoFunctions("SaverDef", Saver.to_proto, Saver.from_proto)
 )
-
-
-def _refuse_files(method: str) -> NoReturn:
-    raise NotImplementedError(
-        f"Saver.{method}: checkpoint files are not implemented yet. Fetch the "
-        "variables with session.run and save them with numpy.savez."
-    )
-
-
-def add_save_nodes(filename: Tensor, saveables: Iterable[Saveable]) -> Tensor:
-    """The nodes that write a checkpoint: its file name once it is written."""
-    items = list(saveables)
-    save = SaveV2()(
-        filename,
-        [s.key for s in items],
-        [s.slice_spec for s in items],
-        [s.tensor for s in items],
-        name="SaveV2",
-    )
-    return with_dependencies([save], filename)
-
-
-def add_restore_nodes(filename: Tensor, saveables: Iterable[Saveable]) -> Operation:
-    """The nodes that read a checkpoint into the variables."""
-    items = list(saveables)
-    with get_default_graph().device("/device:CPU:0"):
-        types = tuple(s.variable.dtype.base_dtype for s in items)
-        values = RestoreV2(types)(
-            filename,
-            [s.key for s in items],
-            [s.slice_spec for s in items],
-            name="RestoreV2",
-        )
-    assigns = [_assign(s.variable, v) for s, v in zip(items, values, strict=True)]
-    return group(*assigns, name="restore_all")
-
-
-def _assign(variable: Any, value: Tensor) -> Any:
-    if isinstance(variable, BaseResourceVariable):
-        with get_default_graph().device(variable.device or None):
-            value = forward(Identity(), value)
-        return AssignVariableOp()(variable.handle, value)
-    validate = variable.shape.is_fully_defined()
-    return Assign(validate_shape=validate)(variable._ref(), value)

@@ -5,16 +5,20 @@ Source: python/ops/lookup_ops.py, contrib/lookup/lookup_ops.py.
 
 from __future__ import annotations
 
+import functools
 import uuid
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype, int64, string
 from tfteach.framework.export import export, export_value
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.lib.files.saveable_object import SaveableObject, SaveSpec
 from tfteach.lib.lookup.table_initializers import TableInitializerBase
 from tfteach.ops.array.where_select import where_v2
 from tfteach.ops.core.control_flow_ops import no_op
@@ -26,6 +30,7 @@ from tfteach.ops.state.lookup_tables import (
     HashTableV2,
     LookupTableExportV2,
     LookupTableFindV2,
+    LookupTableImportV2,
     LookupTableInsertV2,
     LookupTableRemoveV2,
     LookupTableSizeV2,
@@ -427,7 +432,12 @@ class MutableHashTable(LookupInterface):
             op = MutableHashTableV2(use_node_name_sharing=checkpoint, **types)
         self._resource_handle: Tensor = op(name=name)
         if checkpoint:
-            self._saved = self.export()
+            saveable = _TableSaveable(self, name)
+            get_default_graph().add_to_collection(GraphKeys.SAVEABLE_OBJECTS, saveable)
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        """What `tf.train.Checkpoint` saves."""
+        return {"table": functools.partial(_TableSaveable, self)}
 
     @property
     def name(self) -> str:
@@ -493,3 +503,29 @@ class MutableHashTable(LookupInterface):
             op = LookupTableExportV2(self._key_dtype, self._value_dtype)
             keys, values = op(self._resource_handle)
         return keys, values
+
+
+class _TableSaveable(SaveableObject):
+    """The keys and values of a mutable table, in a checkpoint."""
+
+    def __init__(self, table: MutableHashTable, name: str | None = None) -> None:
+        keys, values = table.export()
+        name = name or table.name
+        specs = [
+            SaveSpec(keys, "", f"{name}-keys"),
+            SaveSpec(values, "", f"{name}-values"),
+        ]
+        super().__init__(table, specs, name)
+
+    def restore(
+        self, restored_tensors: Sequence[Tensor], restored_shapes: Any
+    ) -> Operation:
+        """The Operation that replaces the table's contents."""
+        handle = self.op.resource_handle
+        with (
+            name_scope(None, f"{self.name}_table_restore"),
+            get_default_graph().colocate_with(handle.op),
+        ):
+            keys, values = restored_tensors
+            op: Operation = LookupTableImportV2()(handle, keys, values)
+            return op

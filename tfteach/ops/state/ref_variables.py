@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
@@ -133,13 +134,15 @@ class Assign(StatefulOp):
 
     def compute(self, ctx: KernelContext, ref: Cell, value: Any) -> Any:
         with ref.lock:
-            if self.validate_shape and ref.is_initialized:
-                check_same_shape(
-                    ref,
-                    value,
-                    "Assign requires shapes of both tensors to match. lhs shape= "
-                    "{ours} rhs shape= {given}",
-                )
+            if self.validate_shape:
+                # A buffer has the shape of its variable before it has a value.
+                declared = ctx.op.inputs[0]._shape
+                ours = ref.value.shape if ref.is_initialized else declared
+                if ours != value.shape and (ref.is_initialized or shapes.is_full(ours)):
+                    raise invalid_argument(
+                        "Assign requires shapes of both tensors to match. lhs shape= "
+                        f"{shapes.text(ours)} rhs shape= {shapes.text(value.shape)}"
+                    )
             ref.assign(value)
         return ref
 

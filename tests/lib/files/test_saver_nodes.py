@@ -1,0 +1,27 @@
+"""The nodes of Savers of every kind against real TensorFlow 1.15's."""
+
+import base64
+import json
+import zlib
+from pathlib import Path
+
+import pytest
+
+import tfteach as tf
+from tests.golden import savers
+from tests.test_golden_graphs import described
+from tfteach.lib.files import saver_builder
+
+GOLDEN = json.loads(Path(savers.__file__).with_suffix(".json").read_text())
+
+
+@pytest.mark.parametrize("function", savers.GRAPHS, ids=lambda f: f.__name__)
+def test_nodes_are_tensorflows(function, monkeypatch):
+    monkeypatch.setattr(savers, "_builders", lambda: saver_builder)
+    row = GOLDEN[function.__name__]
+    wanted = tf.GraphDef.FromString(zlib.decompress(base64.b64decode(row["graph"])))
+    made, found = savers.build(tf, function)
+    assert [n.name for n in made.node] == [n.name for n in wanted.node]
+    for ours, theirs in zip(made.node, wanted.node, strict=True):
+        assert described(ours) == described(theirs)
+    assert found == row["savers"]
