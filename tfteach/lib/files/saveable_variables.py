@@ -17,14 +17,18 @@ from tfteach.lib.files.saveable_object import SaveableObject, SaveSpec
 from tfteach.ops.core.control_flow_ops import forward
 from tfteach.ops.core.identity_reshape import Identity, identity, reshape
 from tfteach.ops.state import ref_variables
-from tfteach.ops.state.resource_variables import AssignVariableOp
+from tfteach.ops.state.resource_variables import (
+    AssignVariableOp,
+    ReadVariableOp,
+    VarHandleOp,
+)
 from tfteach.variables.base import Variable
 from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.ref import RefVariable
 from tfteach.variables.resource import BaseResourceVariable
 
-_REFERENCES = "Variable", "VariableV2", "AutoReloadVariable"
-_VARIABLES = *_REFERENCES, "VarHandleOp", "ReadVariableOp"
+_REFERENCES = ref_variables.Variable | ref_variables.VariableV2
+_VARIABLES = _REFERENCES | VarHandleOp | ReadVariableOp
 
 
 def on_cpu_0(device: str) -> str:
@@ -159,7 +163,7 @@ def _saveables(item: Any, name: Any) -> Iterator[SaveableObject]:
         )
         kind = (
             ReferenceVariableSaveable
-            if tensor.op.type in _REFERENCES
+            if isinstance(tensor.op.spec, _REFERENCES)
             else ResourceVariableSaveable
         )
         yield kind(tensor, "", name)
@@ -214,7 +218,7 @@ def _by_name(var_list: Any) -> dict[str, Any]:
             named.update(_by_name([m() if callable(m) else m for m in made]))
         else:
             tensor = _variable_tensor(item, "Variable to save is not a Variable: ")
-            reads = tensor.op.type == "ReadVariableOp"
+            reads = isinstance(tensor.op.spec, ReadVariableOp)
             name = (tensor.op.inputs[0] if reads else tensor).op.name
             _require_new(name, named)
             named[name] = tensor
@@ -237,6 +241,6 @@ def _variable_tensor(item: Any, complaint: str) -> Tensor:
         if isinstance(item, RefVariable | BaseResourceVariable)
         else convert(item, as_ref=True)
     )
-    if tensor.op.type not in _VARIABLES:
+    if not isinstance(tensor.op.spec, _VARIABLES):
         raise TypeError(f"{complaint}{tensor}")
     return tensor

@@ -39,6 +39,7 @@ from tfteach.lib.files import checkpoint_management as management
 from tfteach.lib.files.saveable_variables import all_saveable_objects
 from tfteach.lib.files.saver_builder import V2, BaseSaverBuilder, BulkSaverBuilder
 from tfteach.lib.training.global_step import global_step as value_of_step
+from tfteach.ops.io.save_restore import Restore, RestoreSlice, RestoreV2
 from tfteach.variables.protos import prepended, stripped
 
 _SECONDS_PER_HOUR = 3600
@@ -545,7 +546,7 @@ def _restored_names(sess: SessionLike, saver_def: Any) -> list[str] | None:
     seen, names = set(pending), []
     while pending:
         op = pending.pop()
-        if op.type in ("RestoreV2", "Restore", "RestoreSlice"):
+        if isinstance(op.spec, Restore | RestoreSlice | RestoreV2):
             value = constant_value(op.inputs[1])
             if value is None:
                 return None
