@@ -6,9 +6,12 @@ base64) and the SaverDefs as text.  tests/lib/files/test_saver_nodes.py compares
 
 import base64
 import json
+import os
 import re
 import sys
 import zlib
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def _variables(tf):
@@ -120,6 +123,31 @@ def kept_partitions(tf):
     return [tf.train.Saver()]
 
 
+def initial_values(tf):
+    parts = tf.fixed_size_partitioner(2)
+    with tf.variable_scope("mine"):
+        part = tf.get_variable("part", [6, 2], partitioner=parts)
+        whole = tf.get_variable("whole", [6, 2], use_resource=True)
+        with tf.device("/gpu:0"):
+            scalar = tf.get_variable("scalar", [], tf.float64)
+        other = tf.get_variable("x", [6, 2], partitioner=parts, use_resource=True)
+    with tf.variable_scope("all"):
+        tf.get_variable("int", [2, 1], tf.int64)
+        tf.get_variable("part", [6, 2], partitioner=parts)
+    load = tf.train.init_from_checkpoint
+    load(ALL, {"part": "mine/part", "scalar": scalar})
+    load(ALL, {"/": "all/"})
+    load(ALL, {"part": list(other)})
+    load(ALL, {"part": whole})
+    assert part.shape == whole.shape
+    tf.global_variables_initializer()
+    return []
+
+
+# Relative to this folder, which is the current one while graphs are built.
+ALL = "checkpoints/all"
+
+
 GRAPHS = [
     plain,
     sharded,
@@ -129,11 +157,13 @@ GRAPHS = [
     tables,
     builders,
     kept_partitions,
+    initial_values,
 ]
 
 
 def build(tf, function):
     """The GraphDef, where scratch directories have the same random number."""
+    os.chdir(FOLDER)
     with tf.Graph().as_default() as graph:
         savers = function(tf)
         graph_def = graph.as_graph_def()
@@ -148,6 +178,8 @@ def build(tf, function):
 
 def main(path):
     import tensorflow as tf
+
+    path = os.path.abspath(path)
 
     rows = {}
     for function in GRAPHS:

@@ -12,11 +12,18 @@ if TYPE_CHECKING:
     from tfteach.lib.files.checkpoint_management import latest_checkpoint as latest_checkpoint
     from tfteach.lib.files.checkpoint_management import remove_checkpoint as remove_checkpoint
     from tfteach.lib.files.checkpoint_management import update_checkpoint_state as update_checkpoint_state
+    from tfteach.lib.files.checkpoint_reader import checkpoints_iterator as checkpoints_iterator
+    from tfteach.lib.files.checkpoint_reader import list_variables as list_variables
+    from tfteach.lib.files.checkpoint_reader import load_checkpoint as load_checkpoint
+    from tfteach.lib.files.checkpoint_reader import load_variable as load_variable
+    from tfteach.lib.files.checkpoint_reader import new_checkpoint_reader as NewCheckpointReader
     from tfteach.lib.files.events import summary_iterator as summary_iterator
     from tfteach.lib.files.graph_io import write_graph as write_graph
+    from tfteach.lib.files.init_from_checkpoint import init_from_checkpoint as init_from_checkpoint
     from tfteach.lib.files.meta_graph import export_meta_graph as export_meta_graph
     from tfteach.lib.files.meta_graph import import_meta_graph as import_meta_graph
     from tfteach.lib.files.saver import Saver as Saver
+    from tfteach.lib.files.warm_start import warm_start as warm_start
     from tfteach.lib.training.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
     from tfteach.lib.training.adagrad import AdagradOptimizer as AdagradOptimizer
     from tfteach.lib.training.adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
@@ -54,6 +61,7 @@ _LATER = {
     "FtrlOptimizer": ("tfteach.lib.training.ftrl", "FtrlOptimizer"),
     "GradientDescentOptimizer": ("tfteach.lib.training.gradient_descent", "GradientDescentOptimizer"),
     "MomentumOptimizer": ("tfteach.lib.training.momentum", "MomentumOptimizer"),
+    "NewCheckpointReader": ("tfteach.lib.files.checkpoint_reader", "new_checkpoint_reader"),
     "Optimizer": ("tfteach.lib.training.optimizer", "Optimizer"),
     "ProximalAdagradOptimizer": ("tfteach.lib.training.proximal", "ProximalAdagradOptimizer"),
     "ProximalGradientDescentOptimizer": ("tfteach.lib.training.proximal", "ProximalGradientDescentOptimizer"),
@@ -61,6 +69,7 @@ _LATER = {
     "Saver": ("tfteach.lib.files.saver", "Saver"),
     "assert_global_step": ("tfteach.lib.training.global_step", "assert_global_step"),
     "checkpoint_exists": ("tfteach.lib.files.checkpoint_management", "checkpoint_exists"),
+    "checkpoints_iterator": ("tfteach.lib.files.checkpoint_reader", "checkpoints_iterator"),
     "cosine_decay": ("tfteach.lib.training.cosine_schedules", "cosine_decay"),
     "cosine_decay_restarts": ("tfteach.lib.training.cosine_schedules", "cosine_decay_restarts"),
     "create_global_step": ("tfteach.lib.training.global_step", "create_global_step"),
@@ -73,9 +82,13 @@ _LATER = {
     "get_or_create_global_step": ("tfteach.lib.training.global_step", "get_or_create_global_step"),
     "global_step": ("tfteach.lib.training.global_step", "global_step"),
     "import_meta_graph": ("tfteach.lib.files.meta_graph", "import_meta_graph"),
+    "init_from_checkpoint": ("tfteach.lib.files.init_from_checkpoint", "init_from_checkpoint"),
     "inverse_time_decay": ("tfteach.lib.training.schedules", "inverse_time_decay"),
     "latest_checkpoint": ("tfteach.lib.files.checkpoint_management", "latest_checkpoint"),
     "linear_cosine_decay": ("tfteach.lib.training.cosine_schedules", "linear_cosine_decay"),
+    "list_variables": ("tfteach.lib.files.checkpoint_reader", "list_variables"),
+    "load_checkpoint": ("tfteach.lib.files.checkpoint_reader", "load_checkpoint"),
+    "load_variable": ("tfteach.lib.files.checkpoint_reader", "load_variable"),
     "natural_exp_decay": ("tfteach.lib.training.schedules", "natural_exp_decay"),
     "noisy_linear_cosine_decay": ("tfteach.lib.training.cosine_schedules", "noisy_linear_cosine_decay"),
     "piecewise_constant": ("tfteach.lib.training.schedules", "piecewise_constant"),
@@ -84,6 +97,7 @@ _LATER = {
     "remove_checkpoint": ("tfteach.lib.files.checkpoint_management", "remove_checkpoint"),
     "summary_iterator": ("tfteach.lib.files.events", "summary_iterator"),
     "update_checkpoint_state": ("tfteach.lib.files.checkpoint_management", "update_checkpoint_state"),
+    "warm_start": ("tfteach.lib.files.warm_start", "warm_start"),
     "write_graph": ("tfteach.lib.files.graph_io", "write_graph"),
 }
 

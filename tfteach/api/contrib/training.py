@@ -11,14 +11,18 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.slim.learning import multiply_gradients as multiply_gradients
     from tfteach.lib.contrib.training.hparam import HParams as HParams
     from tfteach.lib.contrib.training.hparam import parse_values as parse_values
+    from tfteach.lib.files.checkpoint_reader import checkpoints_iterator as checkpoints_iterator
+    from tfteach.lib.files.checkpoint_reader import wait_for_new_checkpoint as wait_for_new_checkpoint
 
 _LATER = {
     "HParams": ("tfteach.lib.contrib.training.hparam", "HParams"),
     "add_gradients_summaries": ("tfteach.lib.contrib.slim.learning", "add_gradients_summaries"),
+    "checkpoints_iterator": ("tfteach.lib.files.checkpoint_reader", "checkpoints_iterator"),
     "clip_gradient_norms": ("tfteach.lib.contrib.slim.learning", "clip_gradient_norms"),
     "create_train_op": ("tfteach.lib.contrib.slim.learning", "create_train_op"),
     "multiply_gradients": ("tfteach.lib.contrib.slim.learning", "multiply_gradients"),
     "parse_values": ("tfteach.lib.contrib.training.hparam", "parse_values"),
+    "wait_for_new_checkpoint": ("tfteach.lib.files.checkpoint_reader", "wait_for_new_checkpoint"),
 }
 
 

@@ -135,6 +135,11 @@ class TensorSliceReader:
             for name, saved in sorted(self.tensors.items())
         }
 
+    def count_slices(self, name: str) -> int:
+        """The number of slices that a tensor is saved in; 0 if it is whole."""
+        slices = self._find(name).slices
+        return 0 if all(part.is_full() for part in slices) else len(slices)
+
     def dtype_of(self, name: str) -> DType:
         """The type of a tensor; NotFoundError if it is in none of the files."""
         return self._find(name).dtype

@@ -143,6 +143,10 @@ class BundleReader:
             for name, entry in found
         }
 
+    def count_slices(self, name: str) -> int:
+        """The number of slices that a tensor is saved in; 0 if it is whole."""
+        return len(self.entry(name).slices)
+
     def dtype_of(self, name: str) -> DType:
         """The type of a tensor; NotFoundError if it is not in the checkpoint."""
         return _dtype_of(self.entry(name), self._index)

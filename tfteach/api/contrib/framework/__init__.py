@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.framework.arguments import arg_scoped_arguments as arg_scoped_arguments
     from tfteach.lib.contrib.framework.arguments import current_arg_scope as current_arg_scope
     from tfteach.lib.contrib.framework.arguments import has_arg_scope as has_arg_scope
+    from tfteach.lib.contrib.framework.checkpoints import assign_from_checkpoint as assign_from_checkpoint
+    from tfteach.lib.contrib.framework.checkpoints import assign_from_checkpoint_fn as assign_from_checkpoint_fn
+    from tfteach.lib.contrib.framework.checkpoints import init_from_checkpoint_ as init_from_checkpoint
+    from tfteach.lib.contrib.framework.checkpoints import list_variables as list_variables
+    from tfteach.lib.contrib.framework.checkpoints import load_checkpoint as load_checkpoint
+    from tfteach.lib.contrib.framework.checkpoints import load_variable as load_variable
     from tfteach.lib.contrib.framework.helpers import assert_same_float_dtype as assert_same_float_dtype
     from tfteach.lib.contrib.framework.helpers import assert_scalar as assert_scalar
     from tfteach.lib.contrib.framework.helpers import assert_scalar_int as assert_scalar_int
@@ -60,6 +66,8 @@ _LATER = {
     "assert_same_float_dtype": ("tfteach.lib.contrib.framework.helpers", "assert_same_float_dtype"),
     "assert_scalar": ("tfteach.lib.contrib.framework.helpers", "assert_scalar"),
     "assert_scalar_int": ("tfteach.lib.contrib.framework.helpers", "assert_scalar_int"),
+    "assign_from_checkpoint": ("tfteach.lib.contrib.framework.checkpoints", "assign_from_checkpoint"),
+    "assign_from_checkpoint_fn": ("tfteach.lib.contrib.framework.checkpoints", "assign_from_checkpoint_fn"),
     "assign_from_values": ("tfteach.lib.contrib.framework.variables", "assign_from_values"),
     "assign_from_values_fn": ("tfteach.lib.contrib.framework.variables", "assign_from_values_fn"),
     "convert_to_tensor_or_sparse_tensor": ("tfteach.lib.contrib.framework.helpers", "convert_to_tensor_or_sparse_tensor"),
@@ -82,7 +90,11 @@ _LATER = {
     "get_variables_to_restore": ("tfteach.lib.contrib.framework.variables", "get_variables_to_restore"),
     "global_variable": ("tfteach.lib.contrib.framework.variables", "global_variable"),
     "has_arg_scope": ("tfteach.lib.contrib.framework.arguments", "has_arg_scope"),
+    "init_from_checkpoint": ("tfteach.lib.contrib.framework.checkpoints", "init_from_checkpoint_"),
     "is_tensor": ("tfteach.lib.contrib.framework.helpers", "is_tensor"),
+    "list_variables": ("tfteach.lib.contrib.framework.checkpoints", "list_variables"),
+    "load_checkpoint": ("tfteach.lib.contrib.framework.checkpoints", "load_checkpoint"),
+    "load_variable": ("tfteach.lib.contrib.framework.checkpoints", "load_variable"),
     "local_variable": ("tfteach.lib.contrib.framework.variables", "local_variable"),
     "model_variable": ("tfteach.lib.contrib.framework.variables", "model_variable"),
     "nest": ("tfteach.api.contrib.framework", "nest"),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.framework.arguments import arg_scoped_arguments as arg_scoped_arguments
     from tfteach.lib.contrib.framework.arguments import current_arg_scope as current_arg_scope
     from tfteach.lib.contrib.framework.arguments import has_arg_scope as has_arg_scope
+    from tfteach.lib.contrib.framework.checkpoints import assign_from_checkpoint as assign_from_checkpoint
+    from tfteach.lib.contrib.framework.checkpoints import assign_from_checkpoint_fn as assign_from_checkpoint_fn
     from tfteach.lib.contrib.framework.variables import VariableDeviceChooser as VariableDeviceChooser
     from tfteach.lib.contrib.framework.variables import add_model_variable as add_model_variable
     from tfteach.lib.contrib.framework.variables import assert_global_step as assert_global_step
@@ -124,6 +126,8 @@ _LATER = {
     "arg_scoped_arguments": ("tfteach.lib.contrib.framework.arguments", "arg_scoped_arguments"),
     "assert_global_step": ("tfteach.lib.contrib.framework.variables", "assert_global_step"),
     "assert_or_get_global_step": ("tfteach.lib.contrib.framework.variables", "assert_or_get_global_step"),
+    "assign_from_checkpoint": ("tfteach.lib.contrib.framework.checkpoints", "assign_from_checkpoint"),
+    "assign_from_checkpoint_fn": ("tfteach.lib.contrib.framework.checkpoints", "assign_from_checkpoint_fn"),
     "assign_from_values": ("tfteach.lib.contrib.framework.variables", "assign_from_values"),
     "assign_from_values_fn": ("tfteach.lib.contrib.framework.variables", "assign_from_values_fn"),
     "avg_pool2d": ("tfteach.lib.contrib.layers.pooling", "avg_pool2d"),
