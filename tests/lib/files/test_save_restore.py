@@ -356,3 +356,20 @@ def test_a_read_only_directory(session, folder):
     finally:
         folder.chmod(0o700)
     saver.restore(session, tf.train.latest_checkpoint("."))
+
+
+def test_in_memory(session):
+    pytest.importorskip("fsspec")
+    v = tf.Variable([1.0], name="v")
+    session.run(v.initializer)
+    saver = tf.train.Saver(max_to_keep=1)
+    for step in (1, 2):
+        saver.save(session, "memory://savers/m", step)
+    session.run(v.assign([2.0]))
+    path = tf.train.latest_checkpoint("memory://savers")
+    assert path == "memory://savers/m-2"
+    saver.restore(session, path)
+    assert session.run(v) == [1.0]
+    assert not tf.train.checkpoint_exists("memory://savers/m-1")
+    assert tf.train.list_variables("memory://savers") == [("v", [1])]
+    assert not files()

@@ -12,9 +12,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tfteach.framework.errors import OpError
+from tfteach.framework.errors import NotFoundError, OpError
 from tfteach.framework.export import export
-from tfteach.framework.files.os_errors import local, os_errors_translated
+from tfteach.framework.files import file_system
+from tfteach.framework.files.file_system import open_file, resolve
 from tfteach.framework.files.pending_file import write_file
 from tfteach.framework.files.tensor_bundle import index_path
 from tfteach.framework.logger import get_logger
@@ -68,7 +69,7 @@ def generate_checkpoint_state_proto(
             f"paths {paths} and timestamps {list(times)})"
         )
     folder = os.fspath(save_dir)
-    if not os.path.isabs(folder):
+    if not _is_absolute(folder):
         paths = [_relative(path, folder) for path in paths]
         newest = _relative(newest, folder)
     return pool.message("CheckpointState")(
@@ -80,7 +81,11 @@ def generate_checkpoint_state_proto(
 
 
 def _relative(path: str, folder: str) -> str:
-    return path if os.path.isabs(path) else os.path.relpath(path, folder)
+    return path if _is_absolute(path) else os.path.relpath(path, folder)
+
+
+def _is_absolute(path: str) -> bool:
+    return os.path.isabs(path) or file_system.is_remote(path)
 
 
 @export("train.update_checkpoint_state")
@@ -135,9 +140,9 @@ def write_checkpoint_state(
     state_path = os.path.join(folder, latest_filename or STATE_FILE)
     paths: Sequence[Any] = all_model_checkpoint_paths or ()
     if save_relative_paths:
-        newest = os.path.relpath(newest, folder) if os.path.isabs(newest) else newest
+        newest = os.path.relpath(newest, folder) if _is_absolute(newest) else newest
         paths = [
-            os.path.relpath(p, folder) if os.path.isabs(p) else p
+            os.path.relpath(p, folder) if _is_absolute(p) else p
             for p in map(os.fspath, paths)
         ]
     state = generate_checkpoint_state_proto(
@@ -174,23 +179,27 @@ def get_checkpoint_state(
 
     folder = os.fspath(checkpoint_dir)
     path = os.path.join(folder, latest_filename or STATE_FILE)
-    name = local(path)
-    if not os.path.exists(name):
+    name = resolve(path)
+    if not file_system.exists(name):
         return None
     try:
-        with open(name, encoding="utf-8") as file:
-            text = file.read()
+        with open_file(name, "rb") as file:
+            text = file.read().decode()
         state: Any = text_format.Merge(text, pool.message("CheckpointState")())
-    except (OSError, text_format.ParseError, UnicodeDecodeError) as error:
+    except (OSError, OpError, text_format.ParseError, UnicodeDecodeError) as error:
         get_logger().warning(f"{type(error).__name__}: {error}")
         get_logger().warning(f"{path}: Checkpoint ignored")
         return None
     if not state.model_checkpoint_path:
         raise ValueError(f"Invalid checkpoint state loaded from {folder}")
-    state.model_checkpoint_path = os.path.join(folder, state.model_checkpoint_path)
-    joined = [os.path.join(folder, p) for p in state.all_model_checkpoint_paths]
+    state.model_checkpoint_path = _joined(folder, state.model_checkpoint_path)
+    joined = [_joined(folder, p) for p in state.all_model_checkpoint_paths]
     state.all_model_checkpoint_paths[:] = joined
     return state
+
+
+def _joined(folder: str, path: str) -> str:
+    return path if _is_absolute(path) else os.path.join(folder, path)
 
 
 @export("train.latest_checkpoint")
@@ -233,16 +242,13 @@ def is_checkpoint(prefix: str) -> bool:
 
 def _main_file(prefix: str) -> str | None:
     """The file that shows that a checkpoint exists; None if there is none."""
-    try:
-        path = local(prefix)
-    except OpError:  # a file system that does not exist here
-        return None
+    path = resolve(prefix)
     for exact in (index_path(path), path):
-        if os.path.isfile(exact):
+        if file_system.exists(exact) and not file_system.isdir(exact):
             return exact
     # Files of version 1 may be several: "model-?????-of-00002".
     for pattern in (index_path(path), path):
-        found = sorted(glob.glob(pattern))
+        found = file_system.glob(pattern)
         if found:
             return found[0]
     return None
@@ -251,7 +257,7 @@ def _main_file(prefix: str) -> str | None:
 def modification_times(prefixes: Sequence[PathLike]) -> list[float]:
     """When the checkpoints that exist were written, in seconds since 1970."""
     files = [_main_file(os.fspath(prefix)) for prefix in prefixes]
-    return [os.stat(file).st_mtime for file in files if file is not None]
+    return [file_system.stat(file).mtime_nsec / 1e9 for file in files if file]
 
 
 def meta_graph_filename(checkpoint: str, meta_graph_suffix: str = "meta") -> str:
@@ -264,12 +270,12 @@ def delete_checkpoint(
     prefix: str, version: int = 2, meta_graph_suffix: str = "meta"
 ) -> None:
     """Delete a checkpoint's files, and that of its graph; missing ones are ignored."""
-    path = local(prefix)
+    path = resolve(prefix)
     _delete(meta_graph_filename(path, meta_graph_suffix))
     if version == 2:
         _delete(index_path(path))
         _delete_matching(f"{glob.escape(path)}.data-?????-of-?????")
-    elif os.path.exists(path):
+    elif file_system.exists(path):
         _delete(path)
     else:
         _delete_matching(path)
@@ -277,19 +283,19 @@ def delete_checkpoint(
 
 def delete_data_files(prefix: str) -> None:
     """Delete a checkpoint of version 2, but not the file of its graph."""
-    path = local(prefix)
+    path = resolve(prefix)
     _delete(index_path(path))
     _delete_matching(f"{glob.escape(path)}.data-?????-of-?????")
 
 
 def _delete_matching(pattern: str) -> None:
-    for name in glob.glob(pattern):
+    for name in file_system.glob(pattern):
         _delete(name)
 
 
 def _delete(path: str) -> None:
-    with os_errors_translated(path), contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
+    with contextlib.suppress(NotFoundError):
+        file_system.remove(path)
 
 
 @export("train.checkpoint_exists")

@@ -14,6 +14,7 @@ from typing import Any
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import DataLossError, NotFoundError
 from tfteach.framework.export import export
+from tfteach.framework.files import file_system
 from tfteach.framework.files.checkpoint import is_version_2, read_checkpoint
 from tfteach.framework.files.saved_tensor_slices import TensorSliceReader
 from tfteach.framework.files.tensor_bundle import BundleReader, read_bundle
@@ -125,7 +126,8 @@ def new_checkpoint_reader(filepattern: PathLike) -> CheckpointReader:
 def checkpoint_path(ckpt_dir_or_file: PathLike) -> str | None:
     """The path of a checkpoint; of a directory, the newest one's, or None."""
     path = os.fsdecode(ckpt_dir_or_file)
-    return management.latest_checkpoint(path) if os.path.isdir(path) else path
+    is_folder = file_system.isdir(file_system.resolve(path))
+    return management.latest_checkpoint(path) if is_folder else path
 
 
 @export("train.load_checkpoint")

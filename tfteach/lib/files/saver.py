@@ -21,6 +21,7 @@ from tfteach.framework.errors import (
     OpError,
 )
 from tfteach.framework.export import export
+from tfteach.framework.files import file_system
 from tfteach.framework.files.checkpoint import read_checkpoint
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.graphdef.meta_graph import (
@@ -354,7 +355,7 @@ class Saver:
             if write_state:
                 self._record(written)
                 management.write_checkpoint_state(
-                    os.path.dirname(prefix),
+                    file_system.dirname(prefix),
                     written,
                     self.last_checkpoints,
                     state_name,
@@ -373,9 +374,9 @@ class Saver:
         try:
             found = sess.run(names.save_tensor_name, {names.filename_tensor_name: path})
         except (FailedPreconditionError, NotFoundError):
-            folder = os.path.dirname(path)
+            folder = file_system.dirname(path)
             # TF also says so of "", where a variable may just not be initialized.
-            if folder and not os.path.isdir(folder):
+            if folder and not file_system.isdir(file_system.resolve(folder)):
                 raise ValueError(
                     f"Parent directory of {path} doesn't exist, can't save."
                 ) from None
