@@ -1,4 +1,5 @@
-// Bundles every view (src/views/*.ts) to an ES module of its own, and its style beside it, into the Python package.
+// Bundles every view (src/views/*.ts) to an ES module of its own, and its style beside it, into the Python package;
+// and the script of saved pages, which shows these modules without a host.
 // Usage: node build.mjs [--outdir DIR] [--watch]
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -57,10 +58,15 @@ const options = {
   plugins: [slimDagre],
   outdir,
 };
+const page = {
+  ...options,
+  entryPoints: ["ts", "css"].map((kind) => join(here, "src", "page", `saved_page.${kind}`)),
+  format: "iife",
+};
 if (args.includes("--watch")) {
-  await (await esbuild.context(options)).watch();
+  for (const each of [options, page]) await (await esbuild.context(each)).watch();
 } else {
-  await esbuild.build(options);
+  for (const each of [options, page]) await esbuild.build(each);
   for (const view of views) {
     const size = statSync(join(outdir, `${view}.js`)).size;
     console.log(`${view}.js ${(size / 1000).toFixed(1)} kB`);

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 
 /** The folders of src/, from the ground up: each imports from itself and from those before it. */
-const ROOMS = ["base", "kernel", "model", "layout", "drawing", "panels", "graph_view", "views"];
+const ROOMS = ["base", "kernel", "model", "layout", "drawing", "panels", "graph_view", "views", "page"];
 
 const sources = import.meta.glob<string>("../src/**/*.ts", { query: "?raw", import: "default", eager: true });
 

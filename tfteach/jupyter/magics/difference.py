@@ -16,6 +16,7 @@ from tfteach.jupyter.magics.completion import complete, graph_words
 from tfteach.jupyter.magics.names import did_you_mean, graphs_in
 from tfteach.jupyter.magics.options import (
     GRAPH_OF_SESSION,
+    SAVE,
     STATIC,
     TEXT,
     magic_arguments,
@@ -49,6 +50,7 @@ class DiffMagics(Magics):
     )
     @GRAPH_OF_SESSION
     @STATIC
+    @SAVE
     @TEXT
     @line_cell_magic
     def diff(self, line: str, cell: str | None = None) -> None:  # fmt: skip

@@ -20,11 +20,13 @@ from tfteach.jupyter.magics.options import (
     FEED_DICT,
     FETCH,
     GRAPH_OF_SESSION,
+    SAVE,
     STATIC,
     TEXT,
     check_depth,
     magic_arguments,
     parsed,
+    save_as_asked,
     show_as_asked,
     unquoted,
 )
@@ -60,6 +62,7 @@ class GraphMagics(Magics):
     @GRAPH_OF_SESSION
     @DEPTH
     @STATIC
+    @SAVE
     @TEXT
     @argument(
         "--keep",
@@ -90,7 +93,7 @@ class GraphMagics(Magics):
             %%graph g
             x = tf.placeholder(tf.float32)     # afterwards `g` is the tf.Graph
 
-            %graph sess.graph
+            %graph sess.graph --save page.html
         """
         args = parsed(self.graph, line, cell is not None)
         check_depth(args)
@@ -167,6 +170,7 @@ class GraphMagics(Magics):
             raise
         finally:
             view.refresh()
+            save_as_asked(view, args)
             if args.text:
                 print(view)
             else:

@@ -20,10 +20,12 @@ from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import complete
 from tfteach.jupyter.magics.options import (
     GRAPH_OF_SESSION,
+    SAVE,
     STATIC,
     TEXT,
     magic_arguments,
     parsed,
+    save_as_asked,
 )
 from tfteach.jupyter.magics.run_request import graph_asked
 
@@ -55,6 +57,7 @@ class GrowthMagics(Magics):
     )
     @GRAPH_OF_SESSION
     @STATIC
+    @SAVE
     @TEXT
     @cell_magic
     def lazy(self, line: str, cell: str) -> None:
@@ -118,6 +121,7 @@ class _Watch:
         """Show the static pictures, and print the verdicts."""
         for view in self.views:
             view.refresh()
+            save_as_asked(view, self.args)
             if self.args.text:
                 print(view)
             else:

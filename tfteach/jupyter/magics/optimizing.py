@@ -13,6 +13,7 @@ from tfteach.jupyter.magics.options import (
     FEED,
     FEED_DICT,
     FETCHES,
+    SAVE,
     SESSION,
     STATIC,
     TEXT,
@@ -41,6 +42,7 @@ class OptimizingMagics(Magics):
     @SESSION
     @UNFOLDED
     @STATIC
+    @SAVE
     @TEXT
     @line_magic
     def optimizing(self, line: str) -> None:  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from IPython.core import magic_arguments as arguments
@@ -61,6 +62,11 @@ STATIC = argument(
     "--static",
     action="store_true",
     help="show a static picture instead of a live view.",
+)
+SAVE = argument(
+    "--save",
+    metavar="FILE",
+    help="also write the view to an HTML page that works without Python.",
 )
 TEXT = argument(
     "--text",
@@ -147,6 +153,7 @@ def unquoted(text: str) -> str:
 
 def show_as_asked(view: Any, args: Any) -> None:
     """Show a view live; with `--static` or `--text` show its contents and close it."""
+    save_as_asked(view, args)
     if args.text:
         print(view)
     elif args.static:
@@ -155,3 +162,24 @@ def show_as_asked(view: Any, args: Any) -> None:
         display.show(view)
         return
     view.close()
+
+
+def save_as_asked(view: Any, args: Any) -> None:
+    """Write a view to the file of `--save`, if there is one, and say so.
+
+    Of several views of one magic, the second is written to "page_2.html".
+
+    Raises:
+      UsageError: the file cannot be written.
+    """
+    if args.save is None:
+        return
+    path = Path(unquoted(args.save)).expanduser()
+    args.saved = getattr(args, "saved", 0) + 1
+    if args.saved > 1:
+        path = path.with_stem(f"{path.stem}_{args.saved}")
+    try:
+        view.save(path)
+    except OSError as error:
+        raise UsageError(f"--save {args.save}: {error}") from None
+    print(f"Saved {path}, {path.stat().st_size / 1000:.0f} kB: open it in a browser.")

@@ -16,6 +16,7 @@ from tfteach.jupyter.magics.options import (
     DEPTH,
     FEED,
     FEED_DICT,
+    SAVE,
     SESSION,
     STATIC,
     TEXT,
@@ -57,6 +58,7 @@ class PlacementMagics(Magics):
     )
     @DEPTH
     @STATIC
+    @SAVE
     @TEXT
     @line_magic
     def placement(self, line: str) -> None:  # fmt: skip

@@ -15,6 +15,7 @@ from tfteach.jupyter.magics.completion import complete
 from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (
     RUN_OF_SESSION,
+    SAVE,
     STATIC,
     TEXT,
     magic_arguments,
@@ -43,6 +44,7 @@ class RowsMagics(Magics):
     )
     @RUN_OF_SESSION
     @STATIC
+    @SAVE
     @TEXT
     @cell_magic
     def rows(self, line: str, cell: str) -> None:

@@ -28,6 +28,7 @@ from tfteach.jupyter.magics.options import (
     FETCH,
     GRAPH_OF_SESSION,
     RUN_OF_SESSION,
+    SAVE,
     STATIC,
     TEXT,
     UNFOLDED,
@@ -60,6 +61,7 @@ class RunMagics(Magics):
     @UNFOLDED
     @DEPTH
     @STATIC
+    @SAVE
     @TEXT
     @cell_magic
     def run(self, line: str, cell: str) -> None:

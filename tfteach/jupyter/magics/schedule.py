@@ -15,6 +15,7 @@ from tfteach.jupyter.magics.options import (
     FEED_DICT,
     FETCHES,
     GRAPH_OF_SESSION,
+    SAVE,
     STATIC,
     TEXT,
     UNFOLDED,
@@ -42,6 +43,7 @@ class ScheduleMagics(Magics):
     @GRAPH_OF_SESSION
     @UNFOLDED
     @STATIC
+    @SAVE
     @TEXT
     @line_magic
     def schedule(self, line: str) -> None:  # fmt: skip

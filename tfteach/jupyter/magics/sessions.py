@@ -15,6 +15,7 @@ from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.completion import complete, session_words
 from tfteach.jupyter.magics.names import session_of, sessions_in
 from tfteach.jupyter.magics.options import (
+    SAVE,
     STATIC,
     TEXT,
     magic_arguments,
@@ -49,6 +50,7 @@ class SessionsMagics(Magics):
         help="more sessions, named as in the other magics.",
     )
     @STATIC
+    @SAVE
     @TEXT
     @line_magic
     def sessions(self, line: str) -> None:  # fmt: skip

@@ -11,6 +11,7 @@ from tfteach.jupyter.magics.completion import complete
 from tfteach.jupyter.magics.names import element_of, graph_of, session_of
 from tfteach.jupyter.magics.options import (
     GRAPH_OF_SESSION,
+    SAVE,
     STATIC,
     TEXT,
     magic_arguments,
@@ -37,6 +38,7 @@ class SharingMagics(Magics):
     )
     @GRAPH_OF_SESSION
     @STATIC
+    @SAVE
     @TEXT
     @line_magic
     def sharing(self, line: str) -> None:  # fmt: skip
@@ -65,6 +67,7 @@ class SharingMagics(Magics):
     @magic_arguments()
     @GRAPH_OF_SESSION
     @STATIC
+    @SAVE
     @TEXT
     @line_magic
     def collections(self, line: str) -> None:  # fmt: skip

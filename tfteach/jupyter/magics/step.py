@@ -18,6 +18,7 @@ from tfteach.jupyter.magics.options import (
     FEED,
     FEED_DICT,
     FETCHES,
+    SAVE,
     SESSION,
     STATIC,
     TEXT,
@@ -70,6 +71,7 @@ class StepMagics(Magics):
     @UNFOLDED
     @DEPTH
     @STATIC
+    @SAVE
     @TEXT
     @line_magic
     def step(self, line: str) -> None:

@@ -15,6 +15,7 @@ from tfteach.jupyter.magics.options import (
     FEED,
     FEED_DICT,
     FETCHES,
+    SAVE,
     SESSION,
     STATIC,
     TEXT,
@@ -50,6 +51,7 @@ class TimelineMagics(Magics):
     @argument("--memory", action="store_true", help="also show the memory of the run.")
     @UNFOLDED
     @STATIC
+    @SAVE
     @TEXT
     @line_magic
     def timeline(self, line: str) -> None:  # fmt: skip

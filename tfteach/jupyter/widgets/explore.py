@@ -17,6 +17,7 @@ from tfteach.explain.timing import StepTimes, times_and_stats
 from tfteach.framework.defaults import get_default_graph, get_default_session
 from tfteach.framework.graph import Graph, SessionRun
 from tfteach.jupyter.cell_events import at_cell_end, weakly
+from tfteach.jupyter.saved_page import Part
 from tfteach.jupyter.widgets.collections import CollectionsView
 from tfteach.jupyter.widgets.graph import GraphView, Names, names_of
 from tfteach.jupyter.widgets.growth import GrowthView
@@ -340,6 +341,15 @@ class Explorer(Shown, ipywidgets.Tab):
         for widget in (*self._links, *self.views.made.values(), *old, *boxes):
             widget.close()
         super().close()
+
+    def saved_parts(self) -> tuple[list[Part], tuple[str, ...]]:
+        """The views whose tabs were opened."""
+        found: list[Part] = []
+        for title, view in self.views.made.items():
+            if isinstance(view, Shown):
+                parts, _ = view.saved_parts()
+                found += [part._replace(title=title) for part in parts]
+        return found, SHARED
 
     def __repr__(self) -> str:
         return f"Explorer({', '.join(self.titles)})"

@@ -13,7 +13,12 @@ from tfteach.explain.graph_rows import Row, rows_of_graph, rows_of_graph_def
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.jupyter import display
-from tfteach.jupyter.graph_stream import GrowingRows, packed, packed_batch
+from tfteach.jupyter.graph_stream import (
+    MOST_WITH_ATTRS,
+    GrowingRows,
+    packed,
+    packed_batch,
+)
 from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_of
 from tfteach.jupyter.picture_contents import Still, plural, text_of
@@ -218,7 +223,17 @@ class GraphView(Shown, anywidget.AnyWidget):
         if self._growing is not None and change["new"]:
             self._growing.give_attributes(change["new"].removesuffix("/"))
 
-    # ---- static pictures
+    # ---- saved pages and static pictures
+
+    def saved_state(self) -> dict[str, Any]:
+        """All ops with their attributes, which the live page asks for one by one."""
+        rows = self._rows
+        if self._growing is not None and len(rows) > MOST_WITH_ATTRS:
+            rows = rows_of_graph(self.graph, display.where)
+        state = {"_ops": packed(rows), "_batches": 0}
+        if self._growing is not None:
+            state |= {"_runs": self._growing.runs, "_first": self._growing.first}
+        return state
 
     def still(self) -> Still:
         """A description of the static picture of the graph as it is now."""

@@ -152,7 +152,11 @@ class GrowthView(PlainView):
         state = {f"_batch_{number}": packed_batch(batch), "_batches": number + 1}
         self._send({"method": "update", "state": state, "buffer_paths": []})
 
-    # ---- static pictures
+    # ---- saved pages and static pictures
+
+    def saved_state(self) -> dict[str, Any]:
+        """No batches: the panes have all that was sent."""
+        return {"_batches": 0}
 
     def to_text(self) -> str:
         """The verdict on each growth, as text."""

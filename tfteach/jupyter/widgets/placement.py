@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from itertools import product
 from typing import Any
 
 import traitlets
@@ -33,6 +35,7 @@ from tfteach.jupyter.picture_contents import (
     shape_text,
     text_of,
 )
+from tfteach.jupyter.saved_page import Answers, only_saved
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
 from tfteach.jupyter.widgets.unfoldable import Unfoldable, notice_of
 from tfteach.jupyter.widgets.view_base import session_for
@@ -193,26 +196,37 @@ class PlacementView(GraphView, Unfoldable):
             return
         self._state = asked
         try:
-            found = self.placement()
-            self._cut = self.device_graphs() if self.partitions else None
+            found, cut = self._placed_as(self.unfolded, self.partitions)
         except OpError as error:
-            self.problem, self._found = str(error.message), None
-            self._placed, self._copies, self._summary = [], [], ""
-            self._folded = {}
-            self._cut, self._parts = None, {}
-            return
+            self._found = self._cut = None
+            answer = _problem(str(error.message))
+        else:
+            self._found, self._cut = found, cut
+            answer = self._as_traits(found, cut)
+        with self.hold_sync():
+            for name, value in answer.items():
+                setattr(self, name, value)
+
+    def _placed_as(
+        self, unfolded: bool, is_cut: bool
+    ) -> tuple[Placements, Partitions | None]:
+        """The placements, and if asked for, the graph of each device."""
+        run = (*self._run()[:3], unfolded)
+        return placement(*run), partitions(*run) if is_cut else None
+
+    def _as_traits(self, found: Placements, cut: Partitions | None) -> dict[str, Any]:
+        """Placements as values of traits."""
         index = {device.name: i for i, device in enumerate(found.devices)}
         at = {row.name: i for i, row in enumerate(self._rows)}
-        self._found = found
-        with self.hold_sync():
-            self.problem = ""
-            self._summary = found.summary
-            notice = notice_of(found.folded, found.unfolded)
-            if found.plan:
-                notice["text"] = f"{found.plan} {notice.get('text', '')}".strip()
-            self._folded = notice
-            self._devices = [_device_row(d, i) for i, d in enumerate(found.devices)]
-            self._placed = [
+        notice = notice_of(found.folded, found.unfolded)
+        if found.plan:
+            notice["text"] = f"{found.plan} {notice.get('text', '')}".strip()
+        return {
+            "problem": "",
+            "_summary": found.summary,
+            "_folded": notice,
+            "_devices": [_device_row(d, i) for i, d in enumerate(found.devices)],
+            "_placed": [
                 [
                     at[r.name],
                     r.requested,
@@ -222,9 +236,27 @@ class PlacementView(GraphView, Unfoldable):
                 ]
                 for r in found.rows
                 if r.name in at
-            ]
-            self._copies = [_copy_row(c, at, index) for c in found.copies]
-            self._parts = {} if self._cut is None else _parts_of(self._cut, index)
+            ],
+            "_copies": [_copy_row(c, at, index) for c in found.copies],
+            "_parts": {} if cut is None else _parts_of(cut, index),
+        }
+
+    def recorded_answers(self) -> Answers:
+        """This run folded and unfolded, as one graph and by device."""
+        asked = ("fetches", "feeds", "unfolded", "partitions")
+        cases: list[tuple[list[Any], dict[str, Any]]] = []
+        for unfolded, is_cut in product((False, True), repeat=2):
+            when = [self.fetches, self.feeds, unfolded, is_cut]
+            if self._planner()._closed:
+                if when[2:] == [self.unfolded, self.partitions]:
+                    names = _problem("")
+                    cases.append((when, {name: getattr(self, name) for name in names}))
+                continue
+            with contextlib.suppress(OpError):  # the page says that it has none
+                found, cut = self._placed_as(unfolded, is_cut)
+                cases.append((when, self._as_traits(found, cut)))
+        said = only_saved(self.fetches)
+        return Answers(asked, cases, _problem(said))
 
     # ---- static pictures
 
@@ -291,6 +323,12 @@ class PlacementView(GraphView, Unfoldable):
 def colours_of(device: int) -> tuple[str, str]:
     """The fill and line colours of the device of that number; the first is CPU:0."""
     return COLOURS[_colour(device)]
+
+
+def _problem(text: str) -> dict[str, Any]:
+    """Why nothing is placed, as values of traits."""
+    empty: dict[str, Any] = {"_placed": [], "_copies": [], "_summary": ""}
+    return {"problem": text, **empty, "_folded": {}, "_parts": {}}
 
 
 def _still_of(cut: Partitions, devices: list[str]) -> Still:

@@ -9,6 +9,7 @@ import traitlets
 
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.picture_contents import op_name
+from tfteach.jupyter.saved_page import Answers, only_saved
 from tfteach.jupyter.widgets.graph import NameList, Names, names_of
 from tfteach.jupyter.widgets.view_base import PlainView, token_of
 
@@ -52,6 +53,14 @@ class PlannedView(PlainView):
         with self.hold_sync():
             for name, value in found.items():
                 setattr(self, name, value)
+
+    def recorded_answers(self) -> Answers:
+        """The plan of this run; of others the page can only say that it has none."""
+        answer = self.look(*self._known(self.fetches, self.feeds))
+        cases = [([self.fetches, self.feeds], answer)]
+        said = only_saved(self.fetches)
+        none = {name: type(value)() for name, value in answer.items()}
+        return Answers(("fetches", "feeds"), cases, none | {"problem": said})
 
     def look(self, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
         """The plan of a run, as values of traits."""

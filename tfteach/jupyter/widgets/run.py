@@ -20,6 +20,7 @@ from tfteach.explain.scope_tree import Box
 from tfteach.framework.graph import Graph, Operation
 from tfteach.jupyter import display
 from tfteach.jupyter.picture_contents import Still, op_name
+from tfteach.jupyter.saved_page import Answers
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
 from tfteach.jupyter.widgets.unfoldable import Unfoldable, fates_of, notice_of
 
@@ -27,6 +28,10 @@ from tfteach.jupyter.widgets.unfoldable import Unfoldable, fates_of, notice_of
 LEFT_OUT = ("#f1f3f6", "#8693a4")
 Paint = Callable[[Box], tuple[str, str, str] | None]
 
+UNKNOWN = (
+    "What the session would leave out of this run is not in the saved page; to see it "
+    "needs Python."
+)
 MOST_FAILURES = 6  # below a static picture
 WIDTH = 96  # of the lines there, in characters
 
@@ -136,10 +141,32 @@ class RunView(GraphView, Unfoldable):
 
     def _fold(self) -> None:
         """Send what the session leaves out of the run to the page."""
-        folded = self.folded()
+        answer = _answer(self.folded(), self.unfolded)
         with self.hold_sync():
-            self._folded = notice_of(folded, self.unfolded)
-            self._fates = fates_of(folded, self.unfolded)
+            self._folded, self._fates = answer["_folded"], answer["_fates"]
+
+    def recorded_answers(self) -> Answers:
+        """What is left out of the runs, and of the one whose fetches are shown."""
+        runs = [
+            ([row["fetches"], row["feeds"], number], run.folded)
+            for number, (row, run) in enumerate(
+                zip(self._run_list, self._seen, strict=True)
+            )
+        ]
+        runs.append(([self.fetches, self.feeds, self.chosen], self.folded()))
+        cases = [
+            ([*run, unfolded], _answer(folded, unfolded))
+            for run, folded in runs
+            for unfolded in (False, True)
+        ]
+        graph = self.graph
+        session = self.session
+        if session is None and isinstance(graph, Graph):
+            session = session_of_graph(graph)
+        unknown = {"text": UNKNOWN, "button": "", "about": "", "unfolded": False}
+        otherwise = {"_folded": {} if session is None else unknown, "_fates": {}}
+        asked = ("fetches", "feeds", "chosen", "unfolded")
+        return Answers(asked, cases, otherwise)
 
     def needs(self) -> RunNeeds:
         """The ops that the displayed run executes, as `explain_run` returns them.
@@ -230,6 +257,14 @@ class RunView(GraphView, Unfoldable):
     def static_bundle(self) -> dict[str, str]:
         bundle = super().static_bundle()
         return {**bundle, "text/plain": self.to_text()}
+
+
+def _answer(folded: Folded, unfolded: bool) -> dict[str, Any]:
+    """What is left out of a run, as values of traits."""
+    return {
+        "_folded": notice_of(folded, unfolded),
+        "_fates": fates_of(folded, unfolded),
+    }
 
 
 def title_of(run: Run) -> str:

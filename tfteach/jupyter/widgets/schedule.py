@@ -13,6 +13,7 @@ from tfteach.explain.folding import explain_folding, session_of_graph
 from tfteach.explain.schedule import Race, Schedule, explain_schedule
 from tfteach.framework.defaults import get_default_graph
 from tfteach.jupyter.mime_bundle import bundle_with, static_html
+from tfteach.jupyter.saved_page import Answers
 from tfteach.jupyter.widgets.graph import STATIC, Names
 from tfteach.jupyter.widgets.planned_run_view import NOTHING, PlannedView
 from tfteach.jupyter.widgets.unfoldable import Unfoldable, fates_of, notice_of
@@ -111,6 +112,20 @@ class ScheduleView(PlannedView, Unfoldable):
                 for pair in found.ordered
             ],
         }
+
+    def recorded_answers(self) -> Answers:
+        """This run folded and unfolded."""
+        known = super().recorded_answers()
+        [(when, answer)] = known.cases
+        schedule = self.schedule
+        cases = []
+        for unfolded in (False, True):
+            told: dict[str, Any] = {}
+            if schedule is not None:
+                told["_folded"] = notice_of(schedule.folded, unfolded)
+                told["_fates"] = fates_of(schedule.folded, unfolded)
+            cases.append(([*when, unfolded], answer | told))
+        return known._replace(asked=(*known.asked, "unfolded"), cases=cases)
 
     def explanation(self) -> Schedule | None:
         """The `Schedule`; None without fetches."""

@@ -17,6 +17,7 @@ from tfteach.framework.defaults import get_default_session
 from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import Still, plural
+from tfteach.jupyter.saved_page import Answers
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names, names_of
 from tfteach.jupyter.widgets.unfoldable import BothWays, Unfoldable, fates_of
 
@@ -119,19 +120,34 @@ class StepView(GraphView, Unfoldable):
 
     def _show(self, at: int | None = None, problem: str = "") -> None:
         """Send the recording to the page."""
+        values = self._contents(at, problem)
+        with self.hold_sync():
+            for name, value in values.items():
+                setattr(self, name, value)
+
+    def _contents(self, at: int | None = None, problem: str = "") -> dict[str, Any]:
+        """The recording, as values of traits."""
         run = self.run
         first = len(run) - MOST_STEPS if run.error is not None else 0
         wire = _Wire(run, max(0, first), {r.name: i for i, r in enumerate(self._rows)})
-        with self.hold_sync():
-            self._values, self._steps, self._loops = wire.values, wire.steps, wire.loops
-            self._words = wire.words
-            self._when = list(run.stops)
-            self._spoilers = run.spoilers()
-            self.at = self._first_look() if at is None else at
-            self._folded = self._ways.notice(problem)
-            self._fates = fates_of(run.folded, run.unfolded)
-            self.unfolded = run.unfolded
-            self._shown += 1
+        return {
+            "_values": wire.values,
+            "_steps": wire.steps,
+            "_loops": wire.loops,
+            "_words": wire.words,
+            "_when": list(run.stops),
+            "_spoilers": run.spoilers(),
+            "at": self._first_look() if at is None else at,
+            "_folded": self._ways.notice(problem),
+            "_fates": fates_of(run.folded, run.unfolded),
+            "unfolded": run.unfolded,
+            "_shown": self._shown + 1,
+        }
+
+    def recorded_answers(self) -> Answers:
+        """The run folded and unfolded, if both were recorded."""
+        cases = [([way], self._contents()) for way in self._ways.each()]
+        return Answers(("unfolded",), cases, {})
 
     def _turn(self, unfolded: bool) -> None:
         """Show the run unfolded, or as the session runs it."""

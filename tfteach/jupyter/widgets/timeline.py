@@ -11,6 +11,7 @@ from tfteach.explain.timing import StepTimes, Total, lane_of, timed, times_of
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import plural
+from tfteach.jupyter.saved_page import Answers
 from tfteach.jupyter.timeline_svg import timeline_svg
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.unfoldable import BothWays, Unfoldable, unknown_folding
@@ -125,6 +126,11 @@ class TimelineView(PlainView, Unfoldable):
             "unfolded": run.unfolded,
             "_shown": self._shown + 1,
         }  # fmt: skip
+
+    def recorded_answers(self) -> Answers:
+        """The run folded and unfolded, if both were timed."""
+        cases = [([way], self._contents()) for way in self._ways.each()]
+        return Answers(("unfolded",), cases, {})
 
     def _turn(self, unfolded: bool) -> None:
         """Show the run unfolded, or as the session runs it."""

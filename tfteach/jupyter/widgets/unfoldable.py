@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 import traitlets
@@ -22,7 +22,8 @@ class Unfoldable(traitlets.HasTraits):
 
     A click in the page changes `unfolded`; the kernel answers with another `_folded`.
     The page enables its button once the kernel has returned the number that it sent:
-    in a page without a kernel a click would do nothing.
+    in a page without a kernel a click would do nothing. (A saved page returns it if it
+    has the answer.)
 
     Attributes:
       unfolded: True to show the run without the optimizer; may be assigned.
@@ -114,6 +115,16 @@ class BothWays(Generic[Run]):
                 raise ValueError(f"This view cannot run it again. {HOW}")
             self._made[unfolded] = self._again(unfolded)
         self.unfolded = unfolded
+
+    def each(self) -> Iterator[bool]:
+        """Show each run that was made, in turn; afterwards that of before."""
+        shown = self.unfolded
+        try:
+            for unfolded in list(self._made):
+                self.unfolded = unfolded
+                yield unfolded
+        finally:
+            self.unfolded = shown
 
     def notice(self, problem: str = "") -> dict[str, Any]:
         """The line above the run.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterable
 from typing import Any
@@ -14,6 +15,7 @@ from tfteach.framework.defaults import get_default_graph, get_default_session
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.cell_events import at_cell_end
+from tfteach.jupyter.saved_page import Answers, Part, page_of, write_page
 
 _tokens: WeakKeyDictionary[Graph, str] = WeakKeyDictionary()
 
@@ -74,6 +76,45 @@ class Shown:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the view to an HTML page that works without Python and a network.
+
+        Everything that the page itself does remains: scopes open, search, details,
+        traces, stepping through what was recorded. Where a click would ask Python, the
+        page has the answers recorded now, or says that it has none.
+
+        Args:
+          path: the file to write, such as "page.html"; an existing one is replaced.
+
+        Raises:
+          OSError: the file cannot be written.
+
+        Example:
+          >>> import pathlib, tempfile
+          >>> loss = tf.square(tf.constant(2.0), name="loss")
+          >>> page = pathlib.Path(tempfile.mkdtemp()) / "page.html"
+          >>> GraphView(fetches=[loss]).save(page)
+          >>> page.stat().st_size < 1_000_000
+          True
+        """
+        parts, linked = self.saved_parts()
+        write_page(path, page_of(repr(self), self.to_text(), parts, linked))
+
+    def saved_parts(self) -> tuple[list[Part], tuple[str, ...]]:
+        """The views of a saved page, and the traits that they share."""
+        if (refresh := getattr(self, "refresh", None)) is not None:
+            refresh()
+        state, answers = self.saved_state(), self.recorded_answers()
+        return [Part(type(self).__name__, self, state, answers)], ()
+
+    def saved_state(self) -> dict[str, Any]:
+        """Traits of the saved view that differ from those of the live one."""
+        return {}
+
+    def recorded_answers(self) -> Answers | None:
+        """What a saved page answers in place of the kernel; None if nothing asks it."""
+        return None
 
     def live_bundle(self) -> dict[str, Any]:
         """The live view as a dict from its MIME type to its model id."""
