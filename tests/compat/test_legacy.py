@@ -110,6 +110,13 @@ from tensorflow.python.framework.tensor_shape import scalar, vector, unknown_sha
 from tensorflow.python.framework.tensor_util import make_tensor_proto, MakeNdarray
 from tensorflow.python.framework import graph_util, tensor_util
 from tensorflow.python.framework.ops import register_proto_function
+from tensorflow.python.tools import freeze_graph; freeze_graph.freeze_graph
+from tensorflow.python.tools import optimize_for_inference_lib as o; o.fold_batch_norms
+from tensorflow.python.saved_model import builder, tag_constants, signature_constants
+from tensorflow.python.saved_model import loader; loader.load, loader.SavedModelLoader
+from tensorflow.python.saved_model.signature_def_utils import predict_signature_def
+from tensorflow.python.saved_model.utils import build_tensor_info
+from tensorflow.contrib import predictor; predictor.from_saved_model
 from tensorflow.python.framework.meta_graph import export_scoped_meta_graph
 from tensorflow.python.ops import array_ops, nn_ops, variable_scope, init_ops, rnn
 from tensorflow.python.ops import math_ops; math_ops.reduce_sum, math_ops.floor

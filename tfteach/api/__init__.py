@@ -510,6 +510,7 @@ if TYPE_CHECKING:
     from tfteach.api import metrics as metrics
     from tfteach.api import python_io as python_io
     from tfteach.api import quantization as quantization
+    from tfteach.api import saved_model as saved_model
     from tfteach.api import signal as signal
     from tfteach.api import spectral as spectral
     from tfteach.api import train as train
@@ -569,6 +570,7 @@ _LATER = {
     "quantization": ("tfteach.api", "quantization"),
     "reduce_join": ("tfteach.ops.text.string_split", "reduce_join"),
     "regex_replace": ("tfteach.ops.text.regex", "regex_replace"),
+    "saved_model": ("tfteach.api", "saved_model"),
     "signal": ("tfteach.api", "signal"),
     "spectral": ("tfteach.api", "spectral"),
     "string_join": ("tfteach.ops.text.string_ops", "string_join"),

@@ -162,7 +162,7 @@ def _table() -> dict[str, tuple[str, ...]]:
             for name in _INSIDE[outer].split():
                 # saved_model.loader is tf.saved_model.loader where that exists.  Some
                 # names of training.moving_averages have no public name.
-                ours = f"tfteach.{outer}.{name}"
+                ours = f"tfteach.lib.{outer}.{name}"
                 table[f"{outer}.{name}"] = (f"{row[0]}.{name}", *row, ours)
     return table
 
@@ -265,8 +265,9 @@ class Inner(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         found = self._lookup(name)
-        if found is None:
-            found = inner(f"{self._place}.{name}".lstrip("."))
+        path = f"{self._place}.{name}".lstrip(".")
+        if found is None or (isinstance(found, ModuleType) and path in _TABLE):
+            found = inner(path) or found  # it has more names than the public module
         if found is None:
             raise AttributeError(self._told(name), name=name, obj=self)
         super().__setattr__(name, found)

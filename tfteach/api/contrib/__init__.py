@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import lookup as lookup
     from tfteach.api.contrib import losses as losses
     from tfteach.api.contrib import opt as opt
+    from tfteach.api.contrib import predictor as predictor
     from tfteach.api.contrib import rnn as rnn
     from tfteach.api.contrib import seq2seq as seq2seq
     from tfteach.api.contrib import signal as signal
@@ -36,6 +37,7 @@ _LATER = {
     "lookup": ("tfteach.api.contrib", "lookup"),
     "losses": ("tfteach.api.contrib", "losses"),
     "opt": ("tfteach.api.contrib", "opt"),
+    "predictor": ("tfteach.api.contrib", "predictor"),
     "rnn": ("tfteach.api.contrib", "rnn"),
     "seq2seq": ("tfteach.api.contrib", "seq2seq"),
     "signal": ("tfteach.api.contrib", "signal"),

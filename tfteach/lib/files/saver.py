@@ -23,6 +23,7 @@ from tfteach.framework.errors import (
 from tfteach.framework.export import export
 from tfteach.framework.files import file_system
 from tfteach.framework.files.checkpoint import read_checkpoint
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.graphdef.meta_graph import (
     ProtoFunctions,
@@ -409,6 +410,7 @@ class Saver:
 
         return export_meta_graph(
             filename=filename,
+            graph_def=get_default_graph().as_graph_def(add_shapes=True),
             saver_def=self.saver_def,
             collection_list=collection_list,
             as_text=as_text,

@@ -1,0 +1,1 @@
+"""tf.contrib.predictor: a SavedModel as a function of dicts of arrays."""
