@@ -24,7 +24,7 @@ def merge_duplicates(step: Step) -> None:
         if node.values is not None:
             if any(_is_costly(value) for value in node.values):
                 continue
-            key: Any = tuple((v.dtype.str, v.shape, v.tobytes()) for v in node.values)
+            key: Any = tuple((v.dtype, v.shape, v.tobytes()) for v in node.values)
         else:
             node.inputs = [changed.get(edge, edge) for edge in node.inputs]
             key = (spec, tuple(node.inputs))

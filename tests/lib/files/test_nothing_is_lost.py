@@ -1,0 +1,154 @@
+"""Saves that are killed or fail leave the last checkpoint and the list of them."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+from tfteach.framework.files import file_system
+
+KILLS = 50
+
+# A process that saves without a break is killed; its parent, which never runs a session,
+# reads what is there: while it is written, and after the kill.
+SAVE_AND_KILL = f"""
+import os, random, signal, sys, time
+import numpy as np
+import tfteach as tf
+
+os.chdir(sys.argv[1])
+tf.logging.set_verbosity("ERROR")
+parts = tf.fixed_size_partitioner(2)
+variables = [tf.get_variable(f"v{{i}}", [1 << 18]) for i in range(3)]
+variables += tf.get_variable("p", [2, 1 << 17], partitioner=parts)
+step = tf.placeholder(tf.float32, [])
+fill = tf.group(*[v.assign(tf.fill(v.shape.as_list(), step)) for v in variables])
+numbered, same = tf.train.Saver(max_to_keep=2), tf.train.Saver(sharded=True)
+
+def save(number):
+    with tf.Session() as session:
+        while True:
+            number += 1
+            session.run(fill, {{step: number}})
+            numbered.save(session, "./m", number)
+            same.save(session, "./same", latest_filename="list", write_meta_graph=False)
+
+def number_in(path):
+    reader = tf.train.NewCheckpointReader(path)
+    arrays = [reader.get_tensor(name) for name in ("v0", "v1", "v2", "p")]
+    found = {{float(a.min()) for a in arrays}} | {{float(a.max()) for a in arrays}}
+    assert len(found) == 1, found
+    return int(found.pop())
+
+last = latest = 0
+for kill in range({KILLS}):
+    pid = os.fork()
+    if pid == 0:
+        save(last)
+    end = time.monotonic() + random.uniform(0.0, 0.1)
+    while time.monotonic() < end:
+        if os.path.exists("same.index"):
+            seen = number_in("same")
+            assert seen >= latest, (seen, latest)
+            latest = seen
+        time.sleep(0.002)
+    if kill == 0:
+        while not tf.train.latest_checkpoint("."):
+            time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    path = tf.train.latest_checkpoint(".")
+    assert path and number_in(path) == int(path.rpartition("-")[2]), path
+    assert int(path.rpartition("-")[2]) >= last
+    last = int(path.rpartition("-")[2])
+    state = tf.train.get_checkpoint_state(".")
+    for path in state.all_model_checkpoint_paths:
+        assert tf.train.checkpoint_exists(path), path
+        number_in(path)
+    if tf.train.latest_checkpoint(".", "list"):
+        number_in("same")
+print(last)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_killed_save_loses_nothing(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", SAVE_AND_KILL, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=Path(tf.__file__).parents[1],
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > KILLS / 2  # saves were killed, not only starts
+
+
+class FailingFile:
+    """A file in a file system that cannot hold more than a MiB."""
+
+    def __init__(self, file, number):
+        self._file, self._number, self._rest = file, number, 1 << 20
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+    def write(self, data):
+        self._rest -= len(data)
+        if self._rest < 0:
+            raise OSError(self._number, os.strerror(self._number))
+        return self._file.write(data)
+
+
+@pytest.mark.parametrize(
+    ("number", "error"),
+    [
+        (errno.ENOSPC, tf.errors.ResourceExhaustedError),
+        (errno.EDQUOT, tf.errors.ResourceExhaustedError),
+        (errno.EROFS, tf.errors.PermissionDeniedError),
+        (errno.EIO, tf.errors.UnknownError),
+    ],
+    ids=lambda value: errno.errorcode.get(value, ""),
+)
+@pytest.mark.parametrize("sharded", [False, True])
+def test_a_failed_save_loses_nothing(tmp_path, monkeypatch, number, error, sharded):
+    monkeypatch.chdir(tmp_path)
+    with tf.Graph().as_default():
+        v = tf.get_variable("v", [1 << 19], initializer=tf.ones_initializer())
+        saver = tf.train.Saver(sharded=sharded, max_to_keep=2)
+        session = tf.Session()
+        with session:
+            session.run(v.initializer)
+            for step in (None, 1):
+                saver.save(session, "./m", step)
+            session.run(v.assign_add(v))
+            before = sorted(os.listdir("."))
+            with monkeypatch.context() as patch:
+                opened = file_system.open_file
+
+                def open_failing(name, mode, buffering=-1):
+                    if number == errno.EROFS and mode != "rb":
+                        raise tf.errors.PermissionDeniedError(None, None, name)
+                    file = opened(name, mode, buffering)
+                    return file if mode == "rb" else FailingFile(file, number)
+
+                for module in list(sys.modules.values()):
+                    name = getattr(module, "__name__", "")
+                    if name.startswith("tfteach.framework.files.") and (
+                        vars(module).get("open_file") is opened
+                    ):
+                        patch.setattr(module, "open_file", open_failing)
+                for step in (None, 1, 2):
+                    with pytest.raises(error):
+                        saver.save(session, "./m", step)
+            after = [name for name in sorted(os.listdir(".")) if "_temp_" not in name]
+            assert after == before
+            saver.restore(session, tf.train.latest_checkpoint("."))
+            assert session.run(v).max() == 1.0
+            np.testing.assert_array_equal(tf.train.load_variable("m", "v"), 1.0)
+            saver.save(session, "./m", 3)
+            assert tf.train.latest_checkpoint(".") == "./m-3"
