@@ -1,7 +1,7 @@
 """A model with variables of every kind, trained and saved by TensorFlow 1.15.
 
-`python trained.py` with the oracle's Python writes the folder of this name: a checkpoint
-after STEPS_BEFORE steps with its MetaGraph, sharded.*, version_1, and losses.json.
+`python trained.py FOLDER` with the oracle's Python writes the folder of this name: a
+checkpoint after STEPS_BEFORE steps, its MetaGraph, sharded.*, version_1, recorded.json.
 tests/lib/files/test_trained.py restores them, and gives TensorFlow ours.
 """
 

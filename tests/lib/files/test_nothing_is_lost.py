@@ -14,8 +14,8 @@ from tfteach.framework.files import file_system
 
 KILLS = 50
 
-# A process that saves without a break is killed; its parent, which never runs a session,
-# reads what is there: while it is written, and after the kill.
+# A process that saves without a break is killed.  Its parent, which never runs a
+# session, reads what is there: while it is written, and after the kill.
 SAVE_AND_KILL = f"""
 import os, random, signal, sys, time
 import numpy as np

@@ -1,4 +1,4 @@
-"""A model of variables of every kind: saved by real TensorFlow and taken up, and back."""
+"""A model with variables of every kind goes from TensorFlow to us, and back."""
 
 import json
 import subprocess
