@@ -1,0 +1,1 @@
+"""`python -m tfteach run`: old scripts and notebooks as they are."""

@@ -1,0 +1,201 @@
+"""Python 2 source: is it some, its translation, and the meaning of `/` in it."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+import warnings
+from typing import Any
+
+_MODULES = frozenset(
+    "cPickle cStringIO StringIO urllib2 urlparse Queue ConfigParser HTMLParser Tkinter "
+    "tkMessageBox __builtin__ httplib cookielib commands copy_reg itertools.izip "
+    "SocketServer BaseHTTPServer SimpleHTTPServer".split()
+)
+_NAMES = frozenset(
+    "xrange raw_input unicode basestring long unichr execfile reload".split()
+)
+_METHODS = frozenset("iteritems iterkeys itervalues has_key".split())
+_STATEMENT = re.compile(r"^\s*(print [^=(]|except [\w.]+, \w+:|raise \w+, )", re.M)
+_SHEBANG = re.compile(rb"#!.*python2")
+
+
+def is_python_2(source: str) -> bool:
+    """Whether a module is written for Python 2 and not for 3.
+
+    What is guarded, as in `try: import cPickle except ImportError:`, does not count.
+    """
+    if _SHEBANG.match(source.encode()[:80]):
+        return True
+    try:
+        tree = parsed(source)
+    except SyntaxError:
+        return _is_statement_of_2(source)
+    guarded: set[ast.AST] = set()
+    own: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try | ast.If):
+            guarded.update(ast.walk(node))
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            own.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            own.add(node.name)
+        elif isinstance(node, ast.arg):
+            own.add(node.arg)
+        elif isinstance(node, ast.alias):
+            own.add((node.asname or node.name).partition(".")[0])
+    return any(_is_sign(node, own) for node in ast.walk(tree) if node not in guarded)
+
+
+def _is_sign(node: ast.AST, own: set[str]) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name in _MODULES for alias in node.names)
+    if isinstance(node, ast.ImportFrom):
+        return node.module in _MODULES and not node.level
+    if isinstance(node, ast.Name):
+        return node.id in _NAMES - own
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in _METHODS
+    return False
+
+
+def _is_statement_of_2(source: str) -> bool:
+    """Whether Python 2 would accept what is a syntax error in Python 3."""
+    try:
+        translate(source, "<source>")
+    except ImportError:  # fissix is missing, which `translate` will say
+        return _STATEMENT.search(source) is not None
+    except Exception:
+        return False
+    return True
+
+
+def parsed(source: str, path: str = "<source>") -> ast.Module:
+    """The syntax tree; without the warnings about escapes such as `\\d`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source, path)
+
+
+def translate(source: str, path: str, futures: str = "") -> str:
+    """A Python 2 module in Python 3.
+
+    Args:
+      source: the module's text.
+      path: its name, for messages.
+      futures: text whose `from __future__` imports hold, too.
+
+    Raises:
+      ImportError: fissix is not installed.
+      SyntaxError: it is neither.
+    """
+    try:
+        from fissix import pygram, refactor
+        from fissix.pgen2.parse import ParseError
+    except ImportError:
+        raise ImportError(
+            f"{path} is written for Python 2; to translate it, install fissix: "
+            "pip install 'tfteach[python2]'"
+        ) from None
+    fixers = refactor.get_fixers_from_package("fissix.fixes")
+    unwanted = ("buffer", "idioms", "set_literal", "ws_comma")
+    chosen = [f for f in fixers if not f.endswith(tuple(f"fix_{n}" for n in unwanted))]
+    tool = _quiet(refactor.RefactoringTool)(chosen)
+    text = source if source.endswith("\n") else source + "\n"
+    if "print_function" in text + futures:
+        tool.driver.grammar = pygram.python_grammar_no_print_statement
+    try:
+        found = str(tool.refactor_string(text, path))
+    except ParseError as err:
+        line = err.context[1][0]
+        raise SyntaxError(
+            f"invalid syntax, in Python 2 and in 3: {err.value!r}",
+            (path, line, None, (text.splitlines() or [""])[line - 1]),
+        ) from None
+    parsed(found, path)  # raises SyntaxError
+    return found
+
+
+def _quiet(tool: Any) -> Any:
+    class Quiet(tool):
+        def log_error(self, msg: str, *args: Any, **kwds: Any) -> None:
+            raise
+
+        def log_message(self, msg: str, *args: Any) -> None:
+            pass
+
+        log_debug = log_message
+
+    return Quiet
+
+
+def original_lines(source: str, translated: str) -> list[int]:
+    """For each line of the translation, the line of the source it comes from."""
+    old, new = source.splitlines(), translated.splitlines()
+    lines = list(range(1, len(new) + 2))
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for _, i1, i2, j1, j2 in matcher.get_opcodes():
+        for j in range(j1, j2):
+            lines[j] = min(i1 + j - j1, max(i1, i2 - 1)) + 1
+    return lines
+
+
+# ---- division
+
+DIVIDE = "__tfteach_divide__"
+
+
+class Divisions(ast.NodeTransformer):
+    """Replaces `a / b` by a call of `divide`."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Div) or _has_float(node.left, node.right):
+            return node
+        return self._call(node, node.left, node.right)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Div) or _has_float(node.value):
+            return node
+        if not isinstance(node.target, ast.Name):
+            return node  # would evaluate the target twice
+        current = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+        value = self._call(node, current, node.value)
+        return ast.copy_location(ast.Assign([node.target], value), node)
+
+    def _call(self, node: ast.AST, left: ast.expr, right: ast.expr) -> ast.expr:
+        name = ast.copy_location(ast.Name(DIVIDE, ast.Load()), node)
+        return ast.copy_location(ast.Call(name, [left, right], []), node)
+
+
+def _has_float(*nodes: ast.expr) -> bool:
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, float):
+            return True
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Name) and called.id == "float":
+            return True
+    return False
+
+
+def asks_for_true_division(source: str) -> bool:
+    """Whether a module has `from __future__ import division`."""
+    return bool(re.search(r"^from __future__ import .*\bdivision\b", source, re.M))
+
+
+def divide(a: Any, b: Any) -> tuple[Any, bool]:
+    """`a / b` as in Python 2, and whether it differs from Python 3's."""
+    if _is_integral(a) and _is_integral(b):
+        return a // b, True
+    return a / b, False
+
+
+def _is_integral(value: Any) -> bool:
+    if isinstance(value, int):
+        return True
+    dtype = getattr(value, "dtype", None)
+    if getattr(dtype, "is_integer", False):
+        return True  # a Tensor: `__div__` of integers is floordiv
+    return getattr(dtype, "kind", "") in ("i", "u", "b") and dtype is not None

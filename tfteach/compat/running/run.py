@@ -1,0 +1,117 @@
+"""Runs a script or a notebook that was written for TensorFlow 1."""
+
+from __future__ import annotations
+
+import io
+import sys
+import tokenize
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from tfteach.compat.running import advice, notebook, python2
+from tfteach.compat.running.own_modules import OwnModules, Teller
+
+
+def read_source(path: Path) -> str:
+    """The text of a Python file, in the encoding that it declares.
+
+    Raises:
+      SyntaxError: it has another one.
+    """
+    data = path.read_bytes()
+    encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    try:
+        return data.decode(encoding).replace("\r\n", "\n")
+    except UnicodeDecodeError:  # in Python 2 only the compiler minded
+        return data.decode("latin-1").replace("\r\n", "\n")
+
+
+def _cells(path: Path) -> tuple[list[notebook.Cell], bool | None]:
+    """The parts of a program; a script has one.  And whether they are Python 2."""
+    if path.suffix != ".ipynb":
+        return [notebook.Cell(str(path), read_source(path), [])], None
+    cells, is_2 = notebook.cells(path.read_text(encoding="utf-8"), str(path))
+    return cells, is_2 or None
+
+
+def show(path: Path) -> str:
+    """A script as it is run: translated, if it is written for Python 2."""
+    cells, is_2 = _cells(path)
+    everything = "".join(cell.source for cell in cells)
+    is_2 = is_2 or any(python2.is_python_2(cell.source) for cell in cells)
+    texts = []
+    for cell in cells:
+        source = cell.source
+        if is_2:
+            source = python2.translate(source, cell.name, everything)
+        title = f"# {cell.name}\n" if len(cells) > 1 or cell.name != str(path) else ""
+        texts.append(title + source)
+    return "\n".join(texts)
+
+
+def run(path: Path, arguments: list[str]) -> None:
+    """Run a script or notebook as the main program.
+
+    What is old in it is told on stderr.  An uncaught exception is printed with what to
+    write instead, if that is known, and ends the process with status 1.
+
+    Args:
+      path: the .py or .ipynb file.
+      arguments: its own.
+
+    Raises:
+      SystemExit: the program raised it, or an exception.
+    """
+    folder = path.resolve().parent
+    teller = Teller(folder)
+    modules = OwnModules(folder, teller)
+    sys.meta_path.insert(0, modules)
+    sys.argv = [str(path), *arguments]
+    sys.path.insert(0, str(folder))
+    main = ModuleType("__main__")
+    main.__file__ = str(path)
+    sys.modules["__main__"] = main
+    try:
+        _run_cells(path, modules, main)
+    except Exception as error:
+        _report(error, teller)
+        raise SystemExit(1) from None
+
+
+def _run_cells(path: Path, modules: OwnModules, main: ModuleType) -> None:
+    cells, is_2 = _cells(path)
+    everything = "".join(cell.source for cell in cells)
+    if is_2 is None:
+        is_2 = any(python2.is_python_2(cell.source) for cell in cells)
+    modules.are_2 = is_2
+    is_notebook = path.suffix == ".ipynb"
+    modules.prepare(main, is_2)
+    if is_notebook:
+        main.__dict__["display"] = print
+    for cell in cells:
+        for line, text in cell.left_out:
+            modules.teller.say(f"{cell.name}, line {line}: not run: {text}")
+        code = modules.compiled(
+            cell.source, cell.name, is_2, futures=everything, shows=is_notebook
+        )
+        exec(code, vars(main))
+
+
+def _report(error: Exception, teller: Teller) -> None:
+    """Print an exception without the frames of this package that run the script."""
+    frames = error.__traceback__
+    while frames is not None:
+        if frames.tb_frame.f_code.co_filename in teller.names:
+            break
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames)
+    hint = advice.advice(error)
+    if hint:
+        own = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename in teller.names
+        ]
+        at = f"{teller.shown(own[-1].filename)}:{own[-1].lineno}: " if own else ""
+        teller.say(at + hint)
