@@ -39,6 +39,19 @@ def test_every_item_is_done_once_by_as_many_threads_as_there_are(
     assert len(names) <= max(1, min(count, items))
 
 
+@pytest.mark.parametrize("items", [0, 1, 2, 7, 100])
+@pytest.mark.parametrize("size", [0, 1000])
+def test_even_parts_are_few_and_cover_everything(
+    count: int, items: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "MIN_PART", 300)
+    done: list[tuple[int, int]] = []
+    threads.share_evenly(items, size, lambda *part: done.append(part))
+    assert sorted(i for part in done for i in range(*part)) == list(range(items))
+    parts = min(2 * count, items, size // 300) if count > 1 else 1
+    assert len(done) == max(1, parts)
+
+
 def test_an_error_comes_when_all_parts_have_ended(count: int) -> None:
     ended = []
 

@@ -11,7 +11,7 @@ import pytest
 import tfteach as tf
 from tfteach.engine.fusion import fuse_large
 from tfteach.engine.fusion.compiled_chains import MachineCode
-from tfteach.framework import variable_cell
+from tfteach.framework import threads, variable_cell
 from tfteach.framework.loops import compiled_loops
 from tfteach.lib.training import optimizer
 from tfteach.ops.training import update_formula, update_rules
@@ -132,6 +132,7 @@ def test_optimizers_move_as_with_numpy(
 ) -> None:
     monkeypatch.setattr(update_rules, "_BLOCK", 50)
     monkeypatch.setattr(update_rules, "_SHARED_BLOCK", 70)
+    monkeypatch.setattr(threads, "MIN_PART", 70)
     monkeypatch.setattr(update_rules, "IN_PLACE_FROM", 50)
     monkeypatch.setattr(variable_cell, "IN_PLACE_FROM", 50)
     used = []
@@ -148,10 +149,15 @@ def test_optimizers_move_as_with_numpy(
                 session.run(train)
             return session.run(tf.global_variables())
 
-    inner = update_rules._run_loop
-    monkeypatch.setattr(
-        update_rules, "_run_loop", lambda *args: (used.append(1), inner(*args))
-    )
+    inner = update_formula.UpdateFormula.loop
+
+    def loop(*args: Any) -> Any:
+        found = inner(*args)
+        if found is not None:
+            used.append(found)
+        return found
+
+    monkeypatch.setattr(update_formula.UpdateFormula, "loop", loop)
     compiled, plain = trained(True), trained(False)
     assert used
     for ours, theirs in zip(compiled, plain, strict=True):

@@ -11,6 +11,7 @@ import tfteach as tf
 from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.engine.fusion import fuse_small
 from tfteach.engine.fusion.fuse_small import ChainKernel, form_of
+from tfteach.framework import threads, workers
 from tfteach.framework.loops import compiled_loops
 
 pytest.importorskip("llvmlite")
@@ -164,6 +165,41 @@ def test_training_gives_the_same_numbers(compiled: list[ChainKernel]) -> None:
             losses.append([session.run([loss, train], fed)[0] for _ in range(30)])
     assert losses[0] == losses[1]
     assert compiled
+
+
+def test_threads_share_large_chains(
+    compiled: list[ChainKernel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fuse_small, "MIN_SHARED", 0)
+    monkeypatch.setattr(threads, "MIN_PART", 100)
+    monkeypatch.setattr(threads, "thread_count", lambda: 3)
+    workers.forget_workers()
+    calls: list[int] = []
+    inner = threads.workers
+
+    def counted(count: int) -> Any:
+        calls.append(count)
+        return inner(count)
+
+    monkeypatch.setattr(threads, "workers", counted)
+    x, other = (tf.Variable(numbers(31, 40)) for _ in range(2))
+    row, column = tf.Variable(numbers(40)), tf.Variable(numbers(31, 1))
+    number = tf.Variable(np.float32(3))
+    with threads.own_threads():
+        check([tf.nn.relu(x + row), (x - other) * x])
+        check([(x + column) * row - number, x * column / number])
+    assert len(compiled) == 4
+    assert calls == [2] * 4
+    workers.forget_workers()
+
+
+def test_one_op_of_several_passes_is_compiled(compiled: list[ChainKernel]) -> None:
+    x = tf.Variable(numbers(30, 40))
+    [of_relu] = tf.gradients(tf.nn.relu(x), x, tf.identity(x))
+    check([of_relu])
+    assert len(compiled) == 1
+    check([x * x])
+    assert len(compiled) == 1
 
 
 def test_chains_called_seldom_are_not_compiled(

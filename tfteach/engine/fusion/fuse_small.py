@@ -7,6 +7,9 @@ compiled, and if arrays have unexpected shapes or types, the ops run one by one.
 
 from __future__ import annotations
 
+import ast
+import functools
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -22,11 +25,16 @@ from tfteach.framework.codegen import GeneratedFunction, SourceWriter
 from tfteach.framework.loops.compile_loop import Loop
 from tfteach.framework.machine_code import is_installed
 from tfteach.framework.shape import Shape, size_of
+from tfteach.framework.threads import share_evenly
 
 # Elements from which a compiled call, of half a microsecond, is worth it.
 MIN_ELEMENTS = 512
 # Calls after which a chain is worth 20 ms of compiling.
 CALLS_TO_COMPILE = 12
+
+# Elements from which all threads compute a chain.
+MIN_SHARED = 1 << 19
+_SLOT = re.compile(r"\{\d\}")  # an input, in an instruction's expression
 
 ShapeOf = Callable[[int], Shape]
 NewRegister = Callable[[Shape], int]
@@ -148,7 +156,7 @@ class _ChainFuser(Fuser):
 
     def fused(self, chain: Chain, shape: Shape) -> Instruction | None:
         parts = chain.parts
-        if len(parts) == 1 and parts[0].expression is not None:
+        if len(parts) == 1 and _is_one_operation(parts[0].expression):
             return None  # NumPy does it in one pass too
         if float_type(parts) is None:
             return None
@@ -166,6 +174,16 @@ class _ChainFuser(Fuser):
         if len(widths) > 1:
             return None
         return chain.as_one(ChainKernel(chain, shape, arguments))
+
+
+@functools.cache
+def _is_one_operation(expression: str | None) -> bool:
+    """Whether it is an expression that NumPy computes by one call."""
+    if expression is None:
+        return False
+    nodes = ast.walk(ast.parse(_SLOT.sub("x", expression), mode="eval"))
+    kinds = ast.BinOp | ast.UnaryOp | ast.Compare | ast.Call
+    return sum(isinstance(node, kinds) for node in nodes) <= 1
 
 
 class Argument(NamedTuple):
@@ -218,7 +236,7 @@ class ChainKernel:
         made = [f"r{i}" for i in range(len(self._outputs))]
         is_large = 8 * (size_of(self._shape) or 0) >= large_array_pool.MIN_BYTES
         writer = SourceWriter[Instruction]("chain", names)
-        writer.bind("loop", loop)
+        writer.bind("loop", self._on_all_threads(loop))
         writer.bind("shape", self._shape)
         writer.bind("one_by_one", self._one_by_one)
         writer.bind("empty", large_array_pool.empty if is_large else np.empty)
@@ -237,6 +255,34 @@ class ChainKernel:
         writer.line(f"loop({', '.join(flat)})")
         writer.line(f"return {', '.join(made)}")
         return writer.compile("compiled chain")
+
+    def _on_all_threads(self, loop: Loop) -> Callable[..., Any]:
+        """The loop, divided among the threads if the arrays are large."""
+        size = size_of(self._shape) or 0
+        if size < MIN_SHARED:
+            return loop
+        width = 1  # of a row
+        for form, shape in self._arguments:
+            if form == "row":
+                width = size_of(shape) or 1
+            elif form == "column":
+                width = size // (size_of(shape) or 1)
+        # The elements of each array that belong to a row; 0 if all rows share them.
+        per_row = {"whole": width, "column": 1, "row": 0, "number": 0}
+        counts = [per_row[form] for form, _ in self._arguments]
+        counts += [width] * len(self._outputs)
+
+        def compute(*arrays: Any) -> None:
+            def run(first: int, last: int) -> None:
+                cut = (
+                    array[first * count : last * count] if count else array
+                    for array, count in zip(arrays, counts, strict=True)
+                )
+                loop(*cut)
+
+            share_evenly(size // width, size, run)
+
+        return compute
 
     def _one_by_one(self, *arrays: Any) -> Any:
         values = dict(zip(self._inputs, arrays, strict=True))

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.framework.loops.compile_loop import Loop, compile_loop
@@ -50,8 +50,26 @@ def loop_of(source: str, parameters: Sequence[Parameter], work: int) -> Loop | N
       and memory orders; None as long as compiling does not pay off, and forever if the
       source cannot be compiled.
     """
-    global _work
     key = source, tuple(parameters)
+    return compiled_once(key, work, lambda: compile_loop(*key))
+
+
+def compiled_once(
+    key: tuple[Any, ...], work: int, compiles: Callable[[], Loop]
+) -> Loop | None:
+    """What `compiles` returns, from the call on at which compiling pays off.
+
+    For functions that replace NumPy's without a difference in their results.
+
+    Args:
+      key: identifies the function.
+      work: what it would do in this call (see `MIN_WORK`).
+      compiles: called at most once; calls LLVM.
+
+    Returns:
+      The function; None as long as compiling does not pay off, and forever if it fails.
+    """
+    global _work
     if key in _loops:
         return _loops[key]
     done = _works.get(key, 0)
@@ -61,14 +79,14 @@ def loop_of(source: str, parameters: Sequence[Parameter], work: int) -> Loop | N
         return None
     with _lock:
         if key not in _loops:
-            _loops[key] = _compile(*key)
+            _loops[key] = _unless_failing(compiles)
             _works.pop(key, None)
     return _loops[key]
 
 
-def _compile(source: str, parameters: Sequence[Parameter]) -> Loop | None:
+def _unless_failing(compiles: Callable[[], Loop]) -> Loop | None:
     try:
-        return compile_loop(source, parameters)
+        return compiles()
     except Exception as error:
         logging.getLogger("tfteach").warning(
             "A loop cannot be compiled, NumPy goes on: %s", error

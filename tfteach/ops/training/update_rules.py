@@ -17,10 +17,9 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.loops.compile_loop import Loop
 from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
-from tfteach.framework.threads import cores, share
+from tfteach.framework.threads import cores, share, share_evenly
 from tfteach.framework.type_aliases import ArrayModule, KernelContext
 from tfteach.framework.variable_cell import (
     IN_PLACE_FROM,
@@ -261,10 +260,11 @@ def _by_blocks(
     compiled = formula.loop(grad.dtype, numbers, size)
     if compiled is not None and all(array.dtype == grad.dtype for array in flat):
         loop, typed = compiled
-        share(
-            range(0, size, _SHARED_BLOCK),
-            lambda some: _run_loop(loop, flat, grad, typed, some),
-        )
+
+        def run_loop(first: int, last: int) -> None:
+            loop(*(array[first:last] for array in flat), grad[first:last], *typed)
+
+        share_evenly(size, size, run_loop)
         return
     update = formula.functions(np).update
 
@@ -281,14 +281,6 @@ def _by_blocks(
         share(starts, run)
     else:
         run(starts)
-
-
-def _run_loop(
-    loop: Loop, flat: list[Any], grad: Any, numbers: list[Any], starts: Sequence[int]
-) -> None:
-    for start in starts:
-        part = slice(start, start + _SHARED_BLOCK)
-        loop(*(array[part] for array in flat), grad[part], *numbers)
 
 
 # ---- some rows

@@ -9,6 +9,7 @@ Source: core/kernels/pooling_ops_common.h, maxpooling_op.cc, avgpooling_op.cc.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.threads import share
 from tfteach.framework.type_aliases import ArrayModule
+from tfteach.ops.windows import compiled_pool
 from tfteach.ops.windows.conv_geometry import Windows
 
 # Elements of the input processed at a time: 512 KB of float32.
@@ -64,9 +66,14 @@ def reduce_windows(xp: ArrayModule, combine: Any, x: Any, windows: Windows) -> A
     Returns:
       An array [batch, *windows.out, channels].
     """
-    result = xp.empty((x.shape[0], *windows.out, x.shape[-1]), x.dtype)
-    if not result.size:
-        return result
+    shape = (x.shape[0], *windows.out, x.shape[-1])
+    if not math.prod(shape):
+        return xp.empty(shape, x.dtype)
+    if combine is xp.fmax:
+        result = _compiled_maximum(xp, x, windows)
+        if result is not None:
+            return result
+    result = xp.empty(shape, x.dtype)
     last = len(windows.out) - 1
 
     def run(some: Sequence[slice]) -> None:
@@ -179,9 +186,12 @@ def max_gradient(
     Returns:
       An array like `x`.
     """
-    result = xp.zeros(x.shape, grad.dtype)
-    if not result.size:
+    if not x.size:
+        return xp.zeros(x.shape, grad.dtype)
+    result = _compiled_gradient(xp, x, y, grad, windows, to_all)
+    if result is not None:
         return result
+    result = xp.zeros(x.shape, grad.dtype)
     apart = all(s >= w for s, w in zip(windows.strides, windows.window, strict=True))
     sizes = x.shape[1:-1]
 
@@ -196,12 +206,38 @@ def max_gradient(
                     open_here ^= hit
                 target = result[images, *inputs]
                 if apart:
-                    xp.multiply(grad[images, *outputs], hit, out=target)
+                    _select(xp, hit, grad[images, *outputs], target)
                 else:
-                    target += grad[images, *outputs] * hit
+                    target += _select(xp, hit, grad[images, *outputs])
 
     share(blocks(xp, x), run)
     return result
+
+
+@with_card_kernel(lambda xp, *rest: None)
+def _compiled_gradient(
+    xp: ArrayModule, x: Any, y: Any, grad: Any, windows: Windows, to_all: bool
+) -> Any | None:
+    return compiled_pool.gradient(x, y, grad, windows, to_all)
+
+
+@with_card_kernel(lambda xp, x, windows: None)
+def _compiled_maximum(xp: ArrayModule, x: Any, windows: Windows) -> Any | None:
+    return compiled_pool.maximum(x, windows)
+
+
+def _select(xp: ArrayModule, condition: Any, values: Any, out: Any = None) -> Any:
+    """The values where the condition holds, otherwise 0, also for infinite values.
+
+    The bits of numbers are masked: `xp.where` takes twice as long.
+    """
+    bits = f"int{8 * values.dtype.itemsize}"
+    mask = -condition.view("int8").astype(bits)
+    if out is not None:
+        xp.bitwise_and(values.view(bits), mask, out=out.view(bits))
+        return out
+    mask &= values.view(bits)
+    return mask.view(values.dtype)
 
 
 def max_gradient_gradient(
@@ -214,7 +250,7 @@ def max_gradient_gradient(
         part = (slice(None), *outputs)
         hit = (x[:, *inputs] == y[part]) & left[part]
         left[part] ^= hit
-        result[part] += grad[:, *inputs] * hit
+        result[part] += _select(xp, hit, grad[:, *inputs])
     return result
 
 
