@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from tfteach.compat.running.advice import advice
+from tfteach.compat.running.python2 import is_python_2
 
 
 class Done(NamedTuple):
@@ -103,8 +104,8 @@ def test_python_2(tmp_path: Path) -> None:
     ]
     divided = "integers are divided, as in Python 2, without remainder: write a // b"
     assert done.told == [
-        "old.py is written for Python 2",
-        "beside.py is written for Python 2",
+        "old.py is written for Python 2: translated",
+        "beside.py is written for Python 2: translated",
         f"old.py:15: {divided}",
         f"beside.py:2: {divided}",
         f"old.py:17: {divided}",
@@ -130,7 +131,30 @@ def test_true_division_and_print_function(tmp_path: Path) -> None:
     )
     done = run(path, "old.py")
     assert done.output == ["0.5-x", "3 u"]
-    assert done.told == ["old.py is written for Python 2"]
+    assert done.told == ["old.py is written for Python 2: translated"]
+
+
+SIGNS = {
+    "import urllib\nurllib.urlretrieve('x')": True,
+    "import urllib.request\nurllib.request.urlopen": False,
+    "for i in xrange(3): pass": True,
+    "def f(xrange): return xrange(3)": False,
+    "if __name__ == '__main__':\n    xrange(3)": True,
+    "if sys.version_info[0] < 3:\n    range = xrange": False,
+    "try:\n    import cPickle\nexcept ImportError:\n    import pickle": False,
+    "try:\n    xrange(3)\nexcept ValueError:\n    pass": True,
+    "try:\n    unicode\nexcept NameError:\n    unicode = str": False,
+    "d.iteritems()": True,
+    "import sys\nsys.maxint": True,
+    "try:\n    pass\nexcept ValueError, e:\n    pass": True,
+    "print 'a' +": False,  # in neither
+    "#!/usr/bin/env python2\nprint(1)": True,
+}
+
+
+@pytest.mark.parametrize("source", SIGNS)
+def test_signs_of_python_2(source: str) -> None:
+    assert is_python_2(source) == SIGNS[source]
 
 
 def test_python_3_stays(tmp_path: Path) -> None:
@@ -227,6 +251,7 @@ def test_errors(tmp_path: Path) -> None:
     )
     done = run(path, "old.py")
     assert done.status == 1
+    assert "runpy" not in done.errors
     lines = done.errors.splitlines()
     begin = lines.index("Traceback (most recent call last):")
     assert lines[begin + 1].strip() == 'File "old.py", line 5, in <module>'
@@ -236,6 +261,11 @@ def test_errors(tmp_path: Path) -> None:
     script(tmp_path, "print 1\n\n\nd = 1\nd.x\n")
     done = run(path, "old.py")
     assert 'File "old.py", line 5, in <module>\n    d.x\nAttr' in done.errors
+
+    script(tmp_path, "import nothing_there\n")
+    done = run(path, "old.py")
+    assert done.told == ["old.py:1: pip install nothing_there"]
+    assert done.errors.count("File ") == 1
 
     script(tmp_path, "print 1 +\n")
     done = run(path, "old.py")
@@ -310,9 +340,10 @@ def test_python_2_notebook(tmp_path: Path) -> None:
         tmp_path,
         "from __future__ import print_function",
         "print('a', 1 / 2, sep='-')\nxrange(2)[1]",
+        "print 'old'",
         language_info={"name": "python", "version": "2.7.6"},
     )
-    assert run(path, "notes.ipynb").output == ["a-0", "1"]
+    assert run(path, "notes.ipynb").output == ["a-0", "1", "old"]
     shown = run(path, "--show", "notes.ipynb").output
     assert "# notes.ipynb, cell 2" in shown
     assert "range(2)[1]" in shown

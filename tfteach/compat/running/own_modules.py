@@ -30,13 +30,14 @@ class Teller:
 
     Args:
       folder: the script's.
+      given: the folder as the user wrote it.
 
     Attributes:
       names: the files of the modules that are the script's own.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, given: Path) -> None:
+        self._folders = f"{folder}/", f"{given}/"
         self.names: set[str] = set()
         self._told: set[str] = set()
 
@@ -58,11 +59,9 @@ class Teller:
         """Print a line on stderr."""
         print(f"tfteach: {text}", file=sys.stderr)
 
-    def note(self, text: str) -> None:
-        """Print a line on stderr, once."""
-        if text not in self._told:
-            self._told.add(text)
-            self.say(text)
+    def say_python_2(self, name: str) -> None:
+        """Tell that a file will be translated."""
+        self.say(f"{self.shown(name)} is written for Python 2: translated")
 
     def place(self) -> str:
         """`file:line` of the innermost own module that is running."""
@@ -75,7 +74,9 @@ class Teller:
 
     def shown(self, name: str) -> str:
         """A file's name for messages."""
-        return name.removeprefix(f"{self.folder}/")
+        for folder in self._folders:
+            name = name.removeprefix(folder)
+        return name
 
 
 class OwnModules(importlib.abc.MetaPathFinder):
@@ -139,7 +140,6 @@ class OwnModules(importlib.abc.MetaPathFinder):
             if not python2.asks_for_true_division(source + "\n" + futures):
                 tree = python2.Divisions().visit(tree)
             _move(tree, source, python2.original_lines(source, translated))
-            self.teller.note(f"{self.teller.shown(name)} is written for Python 2")
         tree = ast.fix_missing_locations(_OldMethods().visit(tree))
         if shows and not source.rstrip().endswith(";"):
             _show_last_value(tree)
@@ -202,6 +202,8 @@ class _Loader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         source = importlib.util.decode_source(self.get_data(self.path))
         self._is_2 = self._modules.are_2 or python2.is_python_2(source)
+        if self._is_2:
+            self._modules.teller.say_python_2(self.path)
         return self._modules.compiled(source, self.path, self._is_2)
 
     def exec_module(self, module: ModuleType) -> None:

@@ -16,6 +16,14 @@ _MODULES = frozenset(
 _NAMES = frozenset(
     "xrange raw_input unicode basestring long unichr execfile reload".split()
 )
+# What Python 2's modules have, and Python 3's of the same name have not.
+_ATTRIBUTES = {
+    "urllib": "urlopen urlretrieve urlencode quote quote_plus unquote FancyURLopener",
+    "itertools": "izip imap ifilter izip_longest",
+    "sys": "maxint setdefaultencoding",
+    "os": "getcwdu",
+    "string": "letters lowercase uppercase maketrans",
+}
 _METHODS = frozenset("iteritems iterkeys itervalues has_key".split())
 _STATEMENT = re.compile(r"^\s*(print [^=(]|except [\w.]+, \w+:|raise \w+, )", re.M)
 _SHEBANG = re.compile(rb"#!.*python2")
@@ -35,7 +43,7 @@ def is_python_2(source: str) -> bool:
     guarded: set[ast.AST] = set()
     own: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Try | ast.If):
+        if isinstance(node, ast.Try | ast.If) and _is_guard(node):
             guarded.update(ast.walk(node))
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             own.add(node.id)
@@ -48,6 +56,16 @@ def is_python_2(source: str) -> bool:
     return any(_is_sign(node, own) for node in ast.walk(tree) if node not in guarded)
 
 
+def _is_guard(node: ast.Try | ast.If) -> bool:
+    """Whether it chooses between code for Python 2 and for 3."""
+    if isinstance(node, ast.If):
+        test = ast.unparse(node.test)
+        return "version" in test or "PY2" in test or "PY3" in test
+    caught = " ".join(ast.unparse(h.type) if h.type else "" for h in node.handlers)
+    guards = re.search("(Import|NotFound|Name|Attribute)Error", caught)
+    return not caught or guards is not None
+
+
 def _is_sign(node: ast.AST, own: set[str]) -> bool:
     if isinstance(node, ast.Import):
         return any(alias.name in _MODULES for alias in node.names)
@@ -55,6 +73,8 @@ def _is_sign(node: ast.AST, own: set[str]) -> bool:
         return node.module in _MODULES and not node.level
     if isinstance(node, ast.Name):
         return node.id in _NAMES - own
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.attr in _ATTRIBUTES.get(node.value.id, "").split()
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in _METHODS
     return False
@@ -103,18 +123,25 @@ def translate(source: str, path: str, futures: str = "") -> str:
     chosen = [f for f in fixers if not f.endswith(tuple(f"fix_{n}" for n in unwanted))]
     tool = _quiet(refactor.RefactoringTool)(chosen)
     text = source if source.endswith("\n") else source + "\n"
+    grammars = [
+        pygram.python_grammar,
+        pygram.python_grammar_no_print_statement,
+    ]
     if "print_function" in text + futures:
-        tool.driver.grammar = pygram.python_grammar_no_print_statement
-    try:
-        found = str(tool.refactor_string(text, path))
-    except ParseError as err:
-        line = err.context[1][0]
-        raise SyntaxError(
-            f"invalid syntax, in Python 2 and in 3: {err.value!r}",
-            (path, line, None, (text.splitlines() or [""])[line - 1]),
-        ) from None
-    parsed(found, path)  # raises SyntaxError
-    return found
+        grammars.reverse()
+    for grammar in grammars:  # the other cells of a notebook need not be alike
+        tool.driver.grammar = grammar
+        try:
+            found = str(tool.refactor_string(text, path))
+        except ParseError as err:
+            line, value = err.context[1][0], err.value
+            continue
+        parsed(found, path)  # raises SyntaxError
+        return found
+    raise SyntaxError(
+        f"invalid syntax, in Python 2 and in 3: {value!r}",
+        (path, line, None, (text.splitlines() or [""])[line - 1]),
+    )
 
 
 def _quiet(tool: Any) -> Any:

@@ -12,6 +12,9 @@ from types import ModuleType
 from tfteach.compat.running import advice, notebook, python2
 from tfteach.compat.running.own_modules import OwnModules, Teller
 
+_HERE = str(Path(__file__).parent)
+_MAIN = str(Path(__file__).parents[2] / "__main__.py")
+
 
 def read_source(path: Path) -> str:
     """The text of a Python file, in the encoding that it declares.
@@ -64,7 +67,7 @@ def run(path: Path, arguments: list[str]) -> None:
       SystemExit: the program raised it, or an exception.
     """
     folder = path.resolve().parent
-    teller = Teller(folder)
+    teller = Teller(folder, path.parent)
     modules = OwnModules(folder, teller)
     sys.meta_path.insert(0, modules)
     sys.argv = [str(path), *arguments]
@@ -85,27 +88,35 @@ def _run_cells(path: Path, modules: OwnModules, main: ModuleType) -> None:
     if is_2 is None:
         is_2 = any(python2.is_python_2(cell.source) for cell in cells)
     modules.are_2 = is_2
+    if is_2:
+        modules.teller.say_python_2(str(path))
     is_notebook = path.suffix == ".ipynb"
     modules.prepare(main, is_2)
     if is_notebook:
         main.__dict__["display"] = print
     for cell in cells:
         for line, text in cell.left_out:
-            modules.teller.say(f"{cell.name}, line {line}: not run: {text}")
+            name = modules.teller.shown(cell.name)
+            modules.teller.say(f"{name}, line {line}: not run: {text}")
         code = modules.compiled(
             cell.source, cell.name, is_2, futures=everything, shows=is_notebook
         )
         exec(code, vars(main))
 
 
+def _is_ours(file: str) -> bool:
+    return file.startswith(_HERE) or file in (_MAIN, "<frozen runpy>")
+
+
 def _report(error: Exception, teller: Teller) -> None:
     """Print an exception without the frames of this package that run the script."""
-    frames = error.__traceback__
-    while frames is not None:
-        if frames.tb_frame.f_code.co_filename in teller.names:
-            break
-        frames = frames.tb_next
-    traceback.print_exception(type(error), error, frames)
+    found: traceback.TracebackException | None
+    found = told = traceback.TracebackException.from_exception(error)
+    while found is not None:
+        kept = [frame for frame in found.stack if not _is_ours(frame.filename)]
+        found.stack = traceback.StackSummary.from_list(kept)
+        found = found.__cause__ or found.__context__
+    print("".join(told.format()), end="", file=sys.stderr)
     hint = advice.advice(error)
     if hint:
         own = [
