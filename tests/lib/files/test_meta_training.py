@@ -23,19 +23,14 @@ def model(tmp_path):
     return str(tmp_path / "model")
 
 
-def run_saver(session, saver_def, prefix, fetch):
-    session.run(fetch, {saver_def.filename_tensor_name: prefix})
-
-
 @pytest.mark.parametrize("scope", [None, "inside"])
 def test_training_goes_on_here(model, scope):
     """A loop with a branch, their gradients, Adam's slots, a decaying rate."""
     with tf.Graph().as_default() as graph:
-        tf.train.import_meta_graph(model + ".meta", import_scope=scope)
+        saver = tf.train.import_meta_graph(model + ".meta", import_scope=scope)
         prefix = f"{scope}/" if scope else ""
         with tf.Session() as session:
-            filename = {f"{prefix}save/Const:0": model}
-            session.run(f"{prefix}save/restore_all", filename)
+            saver.restore(session, model)
             [step], [loss] = (
                 tf.get_collection(key) for key in ("train", "losses of mine")
             )
@@ -76,12 +71,10 @@ def test_training_goes_on_in_real_tensorflow(oracle, tmp_path):
     prefix = str(tmp_path / "ours")
     with tf.Graph().as_default():
         saver = meta_training.build(tf)
-        saver_def = saver.as_saver_def()
         with tf.Session() as session:
             session.run("init")
             meta_training.train(tf, session, 0, meta_training.STEPS_BEFORE)
-            run_saver(session, saver_def, prefix, saver_def.save_tensor_name)
-            tf.train.export_meta_graph(prefix + ".meta", saver_def=saver_def)
+            saver.save(session, prefix)
     folder = str(Path(meta_training.__file__).parent)
     done = subprocess.run(
         [oracle, "-c", RESTORE, prefix, folder], capture_output=True, text=True

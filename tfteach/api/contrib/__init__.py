@@ -12,6 +12,7 @@ from tfteach.compat.renamed import absent as _absent
 if TYPE_CHECKING:
     from tfteach.api.contrib import crf as crf
     from tfteach.api.contrib import distributions as distributions
+    from tfteach.api.contrib import graph_editor as graph_editor
     from tfteach.api.contrib import image as image
     from tfteach.api.contrib import layers as layers
     from tfteach.api.contrib import learn as learn
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _LATER = {
     "crf": ("tfteach.api.contrib", "crf"),
     "distributions": ("tfteach.api.contrib", "distributions"),
+    "graph_editor": ("tfteach.api.contrib", "graph_editor"),
     "image": ("tfteach.api.contrib", "image"),
     "layers": ("tfteach.api.contrib", "layers"),
     "learn": ("tfteach.api.contrib", "learn"),
