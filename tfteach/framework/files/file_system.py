@@ -95,6 +95,17 @@ def open_file(name: str, mode: str, buffering: int = -1) -> BinaryIO:
         return cast(BinaryIO, open(name, mode, buffering))
 
 
+def read_file(path: str) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+      NotFoundError: there is no such file.
+    """
+    name = resolve(path)
+    with open_file(name, "rb") as file, os_errors_translated(name):
+        return file.read()
+
+
 def begin_upload(name: str) -> Upload | None:
     """A new file of an object store, where it appears as a whole; None elsewhere."""
     if is_remote(name) and _remote().is_object_store(name):

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.errors import NotFoundError, invalid_argument
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.files.file_system import read_file
 from tfteach.framework.op import MultiOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
@@ -201,12 +201,7 @@ class FixedUnigramCandidateSampler(_CandidateSampler):
 
     def _in_file(self) -> list[float]:
         """The last column of each line."""
-        try:
-            text = Path(self.vocab_file).read_text("utf-8")
-        except OSError as error:
-            raise NotFoundError(
-                None, None, f"{self.vocab_file}; {error.strerror}"
-            ) from None
+        text = read_file(self.vocab_file).decode("utf-8")
         found = []
         for line in text.splitlines():
             try:

@@ -6,7 +6,6 @@ Source: core/ops/lookup_ops.cc, core/kernels/lookup_table_op.cc, lookup_util.cc.
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,9 +14,9 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, int64, string
 from tfteach.framework.errors import (
     FailedPreconditionError,
-    NotFoundError,
     invalid_argument,
 )
+from tfteach.framework.files.file_system import read_file
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
@@ -321,11 +320,7 @@ class InitializeTableFromTextFileV2(TableOp, NoOutputOp):
 
     def compute(self, ctx: KernelContext, table_handle: Table, filename: Any) -> Any:
         path = np.asarray(filename, object).item().decode()
-        try:
-            lines = Path(path).read_bytes().splitlines()
-        except FileNotFoundError:
-            message = f"{path}; No such file or directory"
-            raise NotFoundError(None, None, message) from None
+        lines = read_file(path).splitlines()
         if self.vocab_size != -1:
             if len(lines) < self.vocab_size:
                 raise invalid_argument(
