@@ -1,8 +1,8 @@
 """SavedModels of real TensorFlow, and what they compute.
 
 `python saved_models.py OUT.json` writes those that TensorFlow 1.15 makes, and with 2.x
-one whose graph calls functions.  tests/lib/saved_model loads them, and lets real
-TensorFlow load those of the same functions here.
+one whose graph calls functions; `... OUT.json v1` one of 2.x's compat.v1.
+tests/lib/saved_model loads them, and lets real TensorFlow load ours.
 """
 
 import base64
@@ -132,7 +132,7 @@ def packed(folder):
     return files
 
 
-def main(path):
+def main(path, as_version_1=""):
     import tensorflow as tf
 
     rows = {}
@@ -148,6 +148,9 @@ def main(path):
         }
         if tf.__version__.startswith("2"):
             models = {"functions": lambda folder: save_functions(tf, folder)}
+            if as_version_1:
+                tf.compat.v1.disable_v2_behavior()
+                models = {"later": lambda folder: save_simply(tf.compat.v1, folder)}
         for name, save in models.items():
             folder = os.path.join(scratch, name)
             result = save(folder)
@@ -158,4 +161,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -12,6 +12,7 @@ import pytest
 import tfteach as tf
 from tests.golden import inference_graphs
 from tests.test_golden_graphs import described
+from tfteach.lib.inference import graph_util
 from tfteach.lib.inference import optimize_for_inference_lib as tools
 from tfteach.lib.inference.strip_unused import strip_unused
 
@@ -162,6 +163,16 @@ def test_a_look_up_in_a_loop_can_be_frozen():
     with tf.Graph().as_default(), tf.Session() as session:
         tf.import_graph_def(frozen(build), name="")
         assert session.run("y:0") == 7.0
+
+
+def test_more_than_two_gigabytes(monkeypatch):
+    monkeypatch.setattr(graph_util, "MAX_GRAPH_BYTES", 100)
+
+    def build():
+        tf.identity(tf.get_variable("v", [26]), name="y")
+
+    with pytest.raises(ValueError, match="GraphDef cannot be larger than 2GB, and the"):
+        frozen(build)
 
 
 def test_refused():

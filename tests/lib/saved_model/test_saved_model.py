@@ -12,6 +12,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import saved_models
+from tfteach.lib.saved_model import builder
 from tfteach.lib.saved_model.loader import (
     SavedModelLoader,
     get_asset_tensors,
@@ -45,10 +46,26 @@ def test_tensorflows_trained_model_runs_here(name, tmp_path):
     np.testing.assert_allclose(doubled, 2 * np.array(found), rtol=1e-6)
 
 
-def test_tensorflows_simple_model_runs_here(tmp_path):
-    folder = unpacked("simple", tmp_path)
+@pytest.mark.parametrize("name", ["simple", "later"])
+def test_tensorflows_simple_model_runs_here(name, tmp_path):
+    """Also that of TensorFlow 2.21's `compat.v1`, which TensorFlow 1.15 refuses."""
+    folder = unpacked(name, tmp_path)
     found = saved_models.predict(tf, folder, NUMBERS)
-    np.testing.assert_allclose(found, GOLDEN["simple"]["result"], rtol=1e-6)
+    np.testing.assert_allclose(found, GOLDEN[name]["result"], rtol=1e-6)
+
+
+def test_hints_of_later_versions_are_dropped_only_if_the_file_defines_them(tmp_path):
+    folder = unpacked("later", tmp_path)
+    meta_graph = SavedModelLoader(folder).saved_model.meta_graphs[0]
+    for op in meta_graph.meta_info_def.stripped_op_list.op:
+        kept = [a for a in op.attr if a.name != "debug_name"]
+        del op.attr[:]
+        op.attr.extend(kept)
+    with (
+        tf.Graph().as_default(),
+        pytest.raises(ValueError, match="mentions attr 'debug_name' not in Op"),
+    ):
+        tf.train.import_meta_graph(meta_graph)
 
 
 def test_training_goes_on_in_a_loaded_model(tmp_path):
@@ -281,19 +298,30 @@ def test_missing_tags_signatures_and_variables(tmp_path):
         tf.saved_model.load(session, ["serve"], folder)
 
 
+def test_more_than_two_gigabytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(builder, "MAX_GRAPH_BYTES", 1000)
+    made = tf.saved_model.Builder(str(tmp_path / "m"))
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.constant(np.arange(300))
+        made.add_meta_graph_and_variables(session, ["t"])
+    with pytest.raises(ValueError, match="SavedModel cannot be larger than 2GB"):
+        made.save()
+    assert not tf.saved_model.contains_saved_model(str(tmp_path / "m"))
+
+
 def test_refused_by_the_builder(tmp_path):
     full = unpacked("simple", tmp_path / "full")
     with pytest.raises(AssertionError, match="already exists, and isn't empty"):
         tf.saved_model.Builder(full)
     model = tf.saved_model
     with tf.Graph().as_default() as graph, tf.Session() as session:
-        builder = model.Builder(str(tmp_path / "new"))
+        made = model.Builder(str(tmp_path / "new"))
         with pytest.raises(AssertionError, match="has not been saved yet"):
-            builder.add_meta_graph(["t"])
+            made.add_meta_graph(["t"])
 
         def refused(error, message, *args, **kwargs):
             with pytest.raises(error, match=message):
-                builder.add_meta_graph_and_variables(session, ["t"], *args, **kwargs)
+                made.add_meta_graph_and_variables(session, ["t"], *args, **kwargs)
 
         empty = model.build_signature_def({"x": tf.TensorInfo()})
         refused(AssertionError, "one of the 'encoding' fields", {"s": empty})
@@ -316,10 +344,10 @@ def test_refused_by_the_builder(tmp_path):
         refused(tf.errors.NotFoundError, "absent; No such file", {}, [absent])
         graph.clear_collection("saved_model_assets")
         op = tf.no_op()
-        builder.add_meta_graph_and_variables(session, ["t"], main_op=op)
+        made.add_meta_graph_and_variables(session, ["t"], main_op=op)
         refused(AssertionError, "has already been saved")
         with pytest.raises(ValueError, match="already contains one or more main ops"):
-            builder.add_meta_graph(["u"], main_op=op)
+            made.add_meta_graph(["u"], main_op=op)
     with pytest.raises(NotImplementedError, match="simple_save"):
         model.save(object(), "x")
     with pytest.raises(NotImplementedError, match=r"saved_model\.load\("):

@@ -24,6 +24,8 @@ from tfteach.framework.signature import Arg
 
 # More outputs than a TF graph could hold in memory mean a damaged number.
 _MAX_OUTPUTS = 1 << 16
+# Attributes of TensorFlow 2 that change no result; TensorFlow 1.15 refuses them.
+_HINTS = frozenset(("debug_name", "grad_a", "grad_b", "validate_shape"))
 _MOST_LISTED = 15  # TF abbreviates longer lists of values in messages
 
 
@@ -210,11 +212,14 @@ class NodeReader:
             )
 
     def _is_dropped(self, op_type: str, name: str, proto: Any) -> bool:
-        """Whether a newer program's attribute has its default, to be dropped."""
+        """Whether a newer program's attribute is a hint, or has its default."""
         known = self._producer.get(op_type)
         return known is not None and any(
             a.name == name
-            and a.default_value.SerializeToString() == proto.SerializeToString()
+            and (
+                name in _HINTS
+                or a.default_value.SerializeToString() == proto.SerializeToString()
+            )
             for a in known.attr
         )
 

@@ -15,6 +15,7 @@ from tfteach.framework import protos
 from tfteach.framework.dtypes import as_dtype, int32, string
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
+from tfteach.framework.graphdef.graph_def import MAX_GRAPH_BYTES
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation
 from tfteach.framework.protos.tensor_proto import make_tensor_proto
@@ -215,7 +216,8 @@ def convert_variables_to_constants(
       A GraphDef.
 
     Raises:
-      ValueError: the variable of a read op is not found.
+      ValueError: the variable of a read op is not found, or the variables have more
+        than 2 GB.
 
     Example:
       >>> graph_def = tf.graph_util.convert_variables_to_constants(
@@ -242,6 +244,12 @@ def convert_variables_to_constants(
     }
     values = dict(zip(reads, sess.run(list(reads.values())), strict=True))
     get_logger().info("Froze %d variables.", len(values))
+    size = sum(np.asarray(value).nbytes for value in values.values())
+    if size >= MAX_GRAPH_BYTES:
+        raise ValueError(
+            "GraphDef cannot be larger than 2GB, and the variables have "
+            f"{size / 1e9:.1f} GB: write a SavedModel instead"
+        )
     found = protos.GraphDef(library=part.library)
     for node in part.node:
         if node.name in values:

@@ -16,6 +16,7 @@ from tfteach.framework.files.file_system import resolve
 from tfteach.framework.files.pending_file import PendingFile, write_file
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.graphdef.graph_def import MAX_GRAPH_BYTES
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos import pool
@@ -163,6 +164,11 @@ class SavedModelBuilder:
         Raises:
           ValueError: they take more than protobuf's 2 GB.
         """
+        if self._saved_model.ByteSize() >= MAX_GRAPH_BYTES:
+            raise ValueError(
+                "A SavedModel cannot be larger than 2GB: keep large arrays in "
+                "variables, not in constants"
+            )
         file_system.makedirs(self._export_dir)
         name = (
             constants.SAVED_MODEL_FILENAME_PBTXT
