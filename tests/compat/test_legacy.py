@@ -111,6 +111,8 @@ from tensorflow.python.framework.tensor_util import make_tensor_proto, MakeNdarr
 from tensorflow.python.framework import graph_util, tensor_util
 from tensorflow.python.framework.ops import register_proto_function
 from tensorflow.python.tools import freeze_graph; freeze_graph.freeze_graph
+from tensorflow.python.tools.inspect_checkpoint import print_tensors_in_checkpoint_file
+from tensorflow.python.framework import graph_io; graph_io.write_graph
 from tensorflow.python.tools import optimize_for_inference_lib as o; o.fold_batch_norms
 from tensorflow.python.saved_model import builder, tag_constants, signature_constants
 from tensorflow.python.saved_model import loader; loader.load, loader.SavedModelLoader

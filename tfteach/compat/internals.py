@@ -33,6 +33,7 @@ framework.device_spec: tfteach.framework.device
 framework.dtypes: dtypes .
 framework.errors: errors
 framework.errors_impl: errors
+framework.graph_io: train
 framework.graph_util: graph_util
 framework.graph_util_impl: graph_util
 framework.importer: graph_util .
@@ -115,6 +116,7 @@ saved_model.*: saved_model
 summary.*: summary
 summary.writer.*: summary
 tools.freeze_graph: tfteach.lib.inference.freeze_graph
+tools.inspect_checkpoint: tfteach.lib.files.inspect_checkpoint
 tools.optimize_for_inference_lib: tfteach.lib.inference.optimize_for_inference_lib
 tools.strip_unused_lib: tfteach.lib.inference.strip_unused
 training.*: train
