@@ -65,6 +65,8 @@ def constants(case: Case) -> list[Tensor]:
 def close(case: Case, got: Any, expected: Any, tolerance: float) -> None:
     got, expected = np.asarray(got), np.asarray(expected)
     assert got.shape == expected.shape, f"{case}: shape {got.shape}"
+    if got.dtype.names is not None:  # quantized
+        got, expected = (array.view(array.dtype[0]) for array in (got, expected))
     if got.dtype.kind in "fcV":
         np.testing.assert_allclose(
             got.astype(complex) if got.dtype.kind in "c" else got.astype(np.float64),

@@ -523,6 +523,10 @@ if TYPE_CHECKING:
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient
+    from tfteach.ops.quantization.quantize_dequantize import dequantize as dequantize
+    from tfteach.ops.quantization.quantize_dequantize import quantize as quantize
+    from tfteach.ops.quantization.quantize_dequantize import quantize_v2 as quantize_v2
+    from tfteach.ops.quantization.quantized_array import quantized_concat as quantized_concat
     from tfteach.ops.signal.fft import fft as fft
     from tfteach.ops.signal.fft import fft2d as fft2d
     from tfteach.ops.signal.fft import fft3d as fft3d
@@ -546,6 +550,7 @@ if TYPE_CHECKING:
 _LATER = {
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
+    "dequantize": ("tfteach.ops.quantization.quantize_dequantize", "dequantize"),
     "distributions": ("tfteach.api", "distributions"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
     "fake_quant_with_min_max_args": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_args"),
@@ -568,6 +573,9 @@ _LATER = {
     "metrics": ("tfteach.api", "metrics"),
     "python_io": ("tfteach.api", "python_io"),
     "quantization": ("tfteach.api", "quantization"),
+    "quantize": ("tfteach.ops.quantization.quantize_dequantize", "quantize"),
+    "quantize_v2": ("tfteach.ops.quantization.quantize_dequantize", "quantize_v2"),
+    "quantized_concat": ("tfteach.ops.quantization.quantized_array", "quantized_concat"),
     "reduce_join": ("tfteach.ops.text.string_split", "reduce_join"),
     "regex_replace": ("tfteach.ops.text.regex", "regex_replace"),
     "saved_model": ("tfteach.api", "saved_model"),

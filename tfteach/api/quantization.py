@@ -11,14 +11,22 @@ if TYPE_CHECKING:
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient
+    from tfteach.ops.quantization.quantize_and_dequantize import quantize_and_dequantize as quantize_and_dequantize
+    from tfteach.ops.quantization.quantize_dequantize import dequantize as dequantize
+    from tfteach.ops.quantization.quantize_dequantize import quantize as quantize
+    from tfteach.ops.quantization.quantized_array import quantized_concat as quantized_concat
 
 _LATER = {
+    "dequantize": ("tfteach.ops.quantization.quantize_dequantize", "dequantize"),
     "fake_quant_with_min_max_args": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_args"),
     "fake_quant_with_min_max_args_gradient": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_args_gradient"),
     "fake_quant_with_min_max_vars": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars"),
     "fake_quant_with_min_max_vars_gradient": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars_gradient"),
     "fake_quant_with_min_max_vars_per_channel": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars_per_channel"),
     "fake_quant_with_min_max_vars_per_channel_gradient": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars_per_channel_gradient"),
+    "quantize": ("tfteach.ops.quantization.quantize_dequantize", "quantize"),
+    "quantize_and_dequantize": ("tfteach.ops.quantization.quantize_and_dequantize", "quantize_and_dequantize"),
+    "quantized_concat": ("tfteach.ops.quantization.quantized_array", "quantized_concat"),
 }
 
 

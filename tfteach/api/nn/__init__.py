@@ -108,10 +108,18 @@ if TYPE_CHECKING:
     from tfteach.lib.rnn.static import static_bidirectional_rnn as static_bidirectional_rnn
     from tfteach.lib.rnn.static import static_rnn as static_rnn
     from tfteach.lib.rnn.static import static_state_saving_rnn as static_state_saving_rnn
+    from tfteach.ops.quantization.quantized_nn import quantized_avg_pool as quantized_avg_pool
+    from tfteach.ops.quantization.quantized_nn import quantized_conv2d as quantized_conv2d
+    from tfteach.ops.quantization.quantized_nn import quantized_max_pool as quantized_max_pool
+    from tfteach.ops.quantization.quantized_nn import quantized_relu_x as quantized_relu_x
 
 _LATER = {
     "bidirectional_dynamic_rnn": ("tfteach.lib.rnn.dynamic", "bidirectional_dynamic_rnn"),
     "dynamic_rnn": ("tfteach.lib.rnn.dynamic", "dynamic_rnn"),
+    "quantized_avg_pool": ("tfteach.ops.quantization.quantized_nn", "quantized_avg_pool"),
+    "quantized_conv2d": ("tfteach.ops.quantization.quantized_nn", "quantized_conv2d"),
+    "quantized_max_pool": ("tfteach.ops.quantization.quantized_nn", "quantized_max_pool"),
+    "quantized_relu_x": ("tfteach.ops.quantization.quantized_nn", "quantized_relu_x"),
     "raw_rnn": ("tfteach.lib.rnn.raw", "raw_rnn"),
     "rnn_cell": ("tfteach.api.nn", "rnn_cell"),
     "static_bidirectional_rnn": ("tfteach.lib.rnn.static", "static_bidirectional_rnn"),

@@ -70,7 +70,20 @@ def expansion_of(value: Any) -> Expansion | None:
 
 def _converts(tensor: Tensor) -> bool:
     """Whether a session returns something else than the tensor's plain value."""
-    return type(tensor.op.spec).fetched is not Op.fetched
+    return type(tensor.op.spec).fetched is not Op.fetched or _is_quantized(tensor)
+
+
+def _is_quantized(tensor: Tensor) -> bool:
+    """Whether the tensor has a quantized type, and is computed.
+
+    TensorFlow returns plain integers for it, but a fed value with its type.
+    """
+    return tensor.dtype.is_quantized and not tensor.op.spec.must_be_fed
+
+
+def _integers(tensor: Tensor, value: Any) -> Any:
+    """The integers of a quantized array, in the same memory."""
+    return value.view(value.dtype[0])
 
 
 def _none(values: Sequence[Any]) -> None:
@@ -169,7 +182,8 @@ class Fetches:
         value = itemgetter(self._indices.setdefault(element, len(self._indices)))
         if not _converts(element):
             return value
-        convert = element.op.spec.fetched
+        is_quantized = _is_quantized(element)
+        convert = _integers if is_quantized else element.op.spec.fetched
         return lambda values: convert(element, value(values))
 
     def _resolve(self, part: Any) -> Element:

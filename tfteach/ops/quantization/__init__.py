@@ -1,11 +1,30 @@
-"""Fake quantization: floats rounded to the values that a few bits can represent."""
+"""Quantization: fake, to integers and back, and kernels of quantized integers."""
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {
+    "Dequantize": "quantize_dequantize",
     "FakeQuantWithMinMaxArgs": "fake_quant",
     "FakeQuantWithMinMaxArgsGradient": "fake_quant",
     "FakeQuantWithMinMaxVars": "fake_quant",
     "FakeQuantWithMinMaxVarsGradient": "fake_quant",
     "FakeQuantWithMinMaxVarsPerChannel": "fake_quant",
     "FakeQuantWithMinMaxVarsPerChannelGradient": "fake_quant",
+    "QuantizeAndDequantizeV2": "quantize_and_dequantize",
+    "QuantizeAndDequantizeV3": "quantize_and_dequantize",
+    "QuantizeDownAndShrinkRange": "requantize",
+    "QuantizeV2": "quantize_dequantize",
+    "QuantizedAdd": "quantized_math",
+    "QuantizedAvgPool": "quantized_nn",
+    "QuantizedBiasAdd": "quantized_math",
+    "QuantizedConcat": "quantized_array",
+    "QuantizedConv2D": "quantized_nn",
+    "QuantizedMatMul": "quantized_math",
+    "QuantizedMaxPool": "quantized_nn",
+    "QuantizedMul": "quantized_math",
+    "QuantizedRelu": "quantized_nn",
+    "QuantizedRelu6": "quantized_nn",
+    "QuantizedReluX": "quantized_nn",
+    "QuantizedReshape": "quantized_array",
+    "RequantizationRange": "requantize",
+    "Requantize": "requantize",
 }
