@@ -28,6 +28,9 @@ from tfteach.ops.windows.conv_geometry import Windows
 
 # Elements of the input from which a call pays off.
 MIN_ELEMENTS = 1 << 13
+# How far ahead the memory is asked for what is needed: the processor does not find out
+# by itself that several lines of an image are read at once.
+_AHEAD_BYTES = 8192
 # NumPy's passes over the input: one for a maximum; for a gradient it compares, updates
 # two arrays of truths, and selects.
 _PASSES = {"maximum": 1, "first": 4, "all": 4}
@@ -176,8 +179,8 @@ def _compile(task: Task, overlap: bool, dtype: np.dtype[Any]) -> Callable[..., N
 class _Emitter:
     """Writes a function of the arrays, the tables, sizes, and the number of images.
 
-    Positions are visited from the last to the first: in this order pool_kernels.py adds
-    the gradients of overlapping windows.
+    In this order pool_kernels.py adds the gradients of overlapping windows: from the
+    last to the first.  Other positions are visited as they lie in memory.
     """
 
     def __init__(
@@ -210,13 +213,13 @@ class _Emitter:
 
     def _over_images(self) -> None:
         """All positions of all images."""
-        builder, one = self.builder, self.index(1)
+        builder = self.builder
         row = builder.mul(self.place_count, self.channels)
         over_images = CountedLoop(builder, self.images, self.arrays)
         over_lines = CountedLoop(builder, self.line_count)
-        line = builder.sub(builder.sub(self.line_count, over_lines.index), one)
+        line = self._from_last(over_lines.index, self.line_count)
         over_places = CountedLoop(builder, self.place_count)
-        place = builder.sub(builder.sub(self.place_count, over_places.index), one)
+        place = self._from_last(over_places.index, self.place_count)
         out = builder.add(builder.mul(line, row), builder.mul(place, self.channels))
         taps = [self._taps(self.lines, line), self._taps(self.places, place)]
         self._over_channels(over_images.carried, out, taps)
@@ -229,6 +232,12 @@ class _Emitter:
             steps = [self.image, pooled, pooled, self.image]
         following = zip(over_images.carried, steps, strict=True)
         over_images.end([builder.gep(array, [step]) for array, step in following])
+
+    def _from_last(self, position: Any, count: Any) -> Any:
+        if not self.overlap:
+            return position
+        builder = self.builder
+        return builder.sub(builder.sub(count, position), self.index(1))
 
     def _taps(self, tables: Sequence[Any], position: Any) -> tuple[Any, Any]:
         """A window's elements along an axis: their offsets, and how many they are."""
@@ -285,7 +294,9 @@ class _Emitter:
         x, y = arrays
 
         def larger(offset: Any, most: Any) -> Any:
-            value = self._load(self.builder.gep(x, [offset]), mask)
+            place = self.builder.gep(x, [offset])
+            self._prefetch(place, is_written=False)
+            value = self._load(place, mask)
             return self._intrinsic("maxnum", "", self.vector, [most, value])
 
         nothing = self.ir.Constant(self.vector, [self.element(math.nan)] * self.lanes)
@@ -303,9 +314,11 @@ class _Emitter:
         zero = self.ir.Constant(self.vector, None)
 
         def each(offset: Any, is_open: Any) -> Any:
-            value = self._load(builder.gep(x, [offset]), mask)
+            source, place = builder.gep(x, [offset]), builder.gep(result, [offset])
+            self._prefetch(source, is_written=False)
+            self._prefetch(place, is_written=True)
+            value = self._load(source, mask)
             is_hit = builder.and_(builder.fcmp_ordered("==", value, most), is_open)
-            place = builder.gep(result, [offset])
             share = builder.select(is_hit, added, zero)
             if self.overlap:
                 share = builder.fadd(self._load(place, mask), share)
@@ -324,6 +337,14 @@ class _Emitter:
         return self.builder.shuffle_vector(
             first, undefined, self.ir.Constant(places, None)
         )
+
+    def _prefetch(self, place: Any, is_written: bool) -> None:
+        """Ask for what the loops reach soon; it may lie behind the array."""
+        flag, index = self.ir.IntType(32), self.index(_AHEAD_BYTES // self.size_bytes)
+        place = self.builder.gep(place, [index])
+        nearest, data = flag(3), flag(1)
+        arguments = [place, flag(int(is_written)), nearest, data]
+        self._call("llvm.prefetch.p0", self.ir.VoidType(), arguments)
 
     def _load(self, place: Any, mask: Any) -> Any:
         """A vector; zeros where the mask, if any, does not hold."""
@@ -346,6 +367,9 @@ class _Emitter:
         self, name: str, suffix: str, result: Any, arguments: Sequence[Any]
     ) -> Any:
         name = f"llvm.{name}.v{self.lanes}f{8 * self.size_bytes}{suffix}"
+        return self._call(name, result, arguments)
+
+    def _call(self, name: str, result: Any, arguments: Sequence[Any]) -> Any:
         found = self.module.globals.get(name)
         if found is None:
             kinds = [argument.type for argument in arguments]
