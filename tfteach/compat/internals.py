@@ -117,6 +117,7 @@ summary.*: summary
 summary.writer.*: summary
 tools.freeze_graph: tfteach.lib.inference.freeze_graph
 tools.inspect_checkpoint: tfteach.lib.files.inspect_checkpoint
+tools.optimize_for_inference: tfteach.lib.inference.optimize_for_inference
 tools.optimize_for_inference_lib: tfteach.lib.inference.optimize_for_inference_lib
 tools.strip_unused_lib: tfteach.lib.inference.strip_unused
 training.*: train

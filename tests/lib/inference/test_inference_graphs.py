@@ -12,7 +12,8 @@ import pytest
 import tfteach as tf
 from tests.golden import inference_graphs
 from tests.test_golden_graphs import described
-from tfteach.lib.inference import graph_util
+from tfteach.lib.files.graph_io import read_message
+from tfteach.lib.inference import graph_util, optimize_for_inference
 from tfteach.lib.inference import optimize_for_inference_lib as tools
 from tfteach.lib.inference.strip_unused import strip_unused
 
@@ -163,6 +164,23 @@ def test_a_look_up_in_a_loop_can_be_frozen():
     with tf.Graph().as_default(), tf.Session() as session:
         tf.import_graph_def(frozen(build), name="")
         assert session.run("y:0") == 7.0
+
+
+@pytest.mark.parametrize("is_frozen", [True, False])
+def test_the_command(is_frozen, tmp_path, capsys):
+    before = parsed(GOLDEN["convolutions"][0])
+    source, target = str(tmp_path / "before"), str(tmp_path / "after")
+    tf.train.write_graph(before, str(tmp_path), "before", not is_frozen)
+    arguments = [f"--input={source}", f"--output={target}", "--output_names=y"]
+    arguments += [f"--frozen_graph={is_frozen}"]
+    assert optimize_for_inference.main([*arguments, "--input_names=x"]) == 0
+    made = read_message(target, tf.GraphDef, as_text=not is_frozen)
+    wanted = parsed(GOLDEN["convolutions"][1])
+    assert sorted(n.name for n in made.node) == sorted(n.name for n in wanted.node)
+    output = inference_graphs.output_of(tf, made)
+    np.testing.assert_allclose(output, GOLDEN["convolutions"][2], rtol=1e-4, atol=1e-6)
+    assert optimize_for_inference.main([*arguments, "--input_names=z"]) == 1
+    assert "not found: ['z']" in capsys.readouterr().err
 
 
 def test_more_than_two_gigabytes(monkeypatch):
