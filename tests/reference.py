@@ -47,6 +47,8 @@ EXPLAIN = {
     "optimizing": "What the optimizer does",
     "schedule": "In which order ops can run",
     "difference": "How two graphs differ",
+    "model_files": "What a model's file contains",
+    "function_bodies": "Functions, to be drawn with the graph",
     "status": "The state of this process",
     "session_options": "The options of sessions side by side",
 }
@@ -54,7 +56,7 @@ SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Exa
 VIEWS = (
     "GraphView RunView GrowthView PlacementView SessionsView RowsView StepView "
     "TimelineView MemoryView OptimizingView ScheduleView SharingView "
-    "CollectionsView GraphDiff"
+    "CollectionsView GraphDiff ModelView"
 ).split()
 
 
@@ -351,7 +353,7 @@ def jupyter_names() -> list[tuple[str, Any]]:
     package = import_module("tfteach.jupyter")
     explorer = import_module("tfteach.jupyter.widgets.explore").Explorer
     extension = ("load_ipython_extension", "unload_ipython_extension")
-    views = [(name, getattr(package, name)) for name in (*VIEWS, "explore")]
+    views = [(name, getattr(package, name)) for name in (*VIEWS, "explore", "show")]
     loading = [(name, getattr(package, name)) for name in extension]
     return [*views, ("Explorer", explorer), *loading]
 

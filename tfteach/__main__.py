@@ -1,8 +1,13 @@
-"""`python -m tfteach run script.py [arguments]`: run a TensorFlow 1 program."""
+"""`python -m tfteach`: run a TensorFlow 1 program, or show a model's file.
+
+python -m tfteach run script.py [arguments]
+python -m tfteach show FILE_OR_DIRECTORY [--html page.html]
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import tfteach
@@ -21,7 +26,23 @@ def main() -> None:
     )
     run.add_argument("script", help="a Python file or a notebook")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own")
+    page = commands.add_parser("show", help="show a model's file as a web page")
+    page.add_argument("path", help="the file, or the directory of a SavedModel")
+    page.add_argument("--html", metavar="FILE", help="write the page to this file")
+    page.add_argument("--text", action="store_true", help="print text instead")
+    page.add_argument(
+        "--graph",
+        default="0",
+        help="of several graphs, the number of one, or a part of its title",
+    )
     options = parser.parse_args()
+    if options.command == "show":
+        # Only now: a script that is run needs no widgets.
+        from tfteach.jupyter.show_file import show_from_command_line
+
+        if problem := show_from_command_line(options):
+            sys.exit(f"{parser.prog} show: {problem}")
+        return
     if not Path(options.script).is_file():
         parser.error(f"there is no file {options.script}")
     from tfteach.compat.running.run import run as run_program

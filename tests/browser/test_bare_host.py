@@ -40,6 +40,7 @@ CLICKS = {
     "GraphView": BOX,
     "GrowthView": (".tft-growth-bar button", "text=Pause"),
     "MemoryView": (".tft-plot", ".tft-cursor-dot"),
+    "ModelView": BOX,
     "PlacementView": (".tft-device", '.tft-device[aria-pressed="true"]'),
     "RunView": BOX,
     "SessionsView": ('button:has-text("◀")', ".tft-when:has-text('1')"),

@@ -87,6 +87,10 @@ tfj.RowsView(recorded)""",
 memory = tfj.MemoryView({"sess": sess})
 sess.run(train, feed)
 memory""",
+    "ModelView": """\
+import tempfile
+path = tf.train.write_graph(graph, tempfile.mkdtemp(), "model.pb", as_text=False)
+tfj.show(path)""",
     "GraphDiff": """\
 with tf.Graph().as_default() as smaller:
     tf.import_graph_def(graph.as_graph_def(), name="")

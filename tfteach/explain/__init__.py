@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfteach.explain.memory import MemoryWatch as MemoryWatch
     from tfteach.explain.memory import memory_of as memory_of
     from tfteach.explain.memory import watch_memory as watch_memory
+    from tfteach.explain.model_files import read_model as read_model
     from tfteach.explain.names import explain_name as explain_name
     from tfteach.explain.optimizing import explain_optimizing as explain_optimizing
     from tfteach.explain.pruning import RunNeeds as RunNeeds
@@ -52,6 +53,7 @@ _LATER = {
     "explain_schedule": "schedule",
     "explain_sharing": "sharing",
     "memory_of": "memory",
+    "read_model": "model_files",
     "record": "stepping",
     "state_of": "sessions",
     "timed": "timing",

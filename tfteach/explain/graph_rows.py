@@ -30,7 +30,8 @@ class Row(NamedTuple):
       inputs: op and output alternate: [op, output, op, output, ...].
       controls: the control inputs.
       outputs: (dtype, shape) of each; -1 is an unknown size, None an unknown rank.
-      more: device, source, attrs and value; each is left out if empty.
+      more: device, source, attrs, value and unknown, which is True for an op type that
+        tfteach does not have; each is left out if empty.
     """
 
     name: str
@@ -131,6 +132,7 @@ def rows_of_graph_def(graph_def: Any) -> list[Row]:
         node has.
     """
     names = {node.name: index for index, node in enumerate(graph_def.node)}
+    functions = {function.signature.name for function in graph_def.library.function}
     read: dict[int, int] = {}
     rows = []
     for node in graph_def.node:
@@ -144,6 +146,8 @@ def rows_of_graph_def(graph_def: Any) -> list[Row]:
                 inputs += [index, port]
                 read[index] = max(read.get(index, 0), port + 1)
         more: dict[str, Any] = {"device": node.device} if node.device else {}
+        if node.op not in functions and not is_known(node.op):
+            more["unknown"] = True
         if op_class(node.op).holds_value and "value" in node.attr:
             more["value"] = _proto_value_text(node.attr["value"].tensor)
         more["attrs"] = {
@@ -155,6 +159,11 @@ def rows_of_graph_def(graph_def: Any) -> list[Row]:
     for index, (row, node) in enumerate(zip(rows, graph_def.node, strict=True)):
         row.outputs.extend(_outputs(node, read.get(index, 0)))
     return rows
+
+
+def is_known(op_type: str) -> bool:
+    """Whether tfteach has ops of a type, or draws them as the ends of a function."""
+    return op_type in ("_Arg", "_Retval") or find_op(op_type) is not None
 
 
 _LONGEST_PORT = 5  # digits of an output's index

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 from tfteach.framework.lazy_names import imported, lazy_getattr
 
 if TYPE_CHECKING:
+    from tfteach.jupyter.show_file import show as show
     from tfteach.jupyter.widgets.collections import CollectionsView as CollectionsView
     from tfteach.jupyter.widgets.difference import GraphDiff as GraphDiff
     from tfteach.jupyter.widgets.explore import explore as explore
     from tfteach.jupyter.widgets.graph import GraphView as GraphView
     from tfteach.jupyter.widgets.growth import GrowthView as GrowthView
     from tfteach.jupyter.widgets.memory import MemoryView as MemoryView
+    from tfteach.jupyter.widgets.model import ModelView as ModelView
     from tfteach.jupyter.widgets.optimizing import OptimizingView as OptimizingView
     from tfteach.jupyter.widgets.placement import PlacementView as PlacementView
     from tfteach.jupyter.widgets.rows import RowsView as RowsView
@@ -36,6 +38,7 @@ _VIEWS = {
     "GraphView": "graph",
     "GrowthView": "growth",
     "MemoryView": "memory",
+    "ModelView": "model",
     "OptimizingView": "optimizing",
     "PlacementView": "placement",
     "RowsView": "rows",
@@ -49,7 +52,7 @@ _VIEWS = {
 
 _LATER = {**_VIEWS, "explore": "explore"}
 
-__all__ = [*_LATER, "load_ipython_extension", "unload_ipython_extension"]
+__all__ = [*_LATER, "load_ipython_extension", "show", "unload_ipython_extension"]
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -92,4 +95,5 @@ def unload_ipython_extension(shell: Any) -> None:
 _PLACES = {
     name: (f"tfteach.jupyter.widgets.{module}", name) for name, module in _LATER.items()
 }
+_PLACES["show"] = ("tfteach.jupyter.show_file", "show")
 __getattr__ = lazy_getattr(__name__, imported(_PLACES))

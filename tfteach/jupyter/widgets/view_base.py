@@ -99,7 +99,7 @@ class Shown:
           True
         """
         parts, linked = self.saved_parts()
-        write_page(path, page_of(repr(self), self.to_text(), parts, linked))
+        write_page(path, page_of(self.page_title(), self.to_text(), parts, linked))
 
     def saved_parts(self) -> tuple[list[Part], tuple[str, ...]]:
         """The views of a saved page, and the traits that they share."""
@@ -107,6 +107,10 @@ class Shown:
             refresh()
         state, answers = self.saved_state(), self.recorded_answers()
         return [Part(type(self).__name__, self, state, answers)], ()
+
+    def page_title(self) -> str:
+        """The title of a saved page."""
+        return repr(self)
 
     def saved_state(self) -> dict[str, Any]:
         """Traits of the saved view that differ from those of the live one."""

@@ -42,6 +42,7 @@ interface WireMore {
   source?: [file: string, line: number, scope: string, text: string];
   attrs?: Record<string, string>;
   value?: string;
+  unknown?: boolean;
 }
 
 /** An op in transit: a list, since a graph may have 100,000 ops. `inputs` alternates op and output index. */
@@ -102,6 +103,8 @@ export interface OpRow {
   attrs?: Record<string, string>;
   /** A constant's value, abbreviated. */
   value?: string;
+  /** tfteach does not have this op type. */
+  unknown?: boolean;
 }
 
 export function decode([name, type, inputs, controls, outputs, more]: WireRow): OpRow {

@@ -1,0 +1,209 @@
+"""The contents of models' files: real TensorFlow's, and bad ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tfteach as tf
+from tests.golden.model_files import FOLDER
+from tfteach.explain.function_bodies import with_function_bodies
+from tfteach.explain.graph_rows import rows_of_graph_def
+from tfteach.explain.model_files import read_model
+from tfteach.framework.protos import GraphDef
+
+KINDS = {
+    "frozen.pb": "frozen graph",
+    "graph.pbtxt": "GraphDef",
+    "model.meta": "MetaGraph",
+    "events": "event file",
+    "saved": "SavedModel",
+    "saved/saved_model.pb": "SavedModel",
+    "tf2": "SavedModel",
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_formats_are_told_apart_by_their_contents(name: str, tmp_path: Path) -> None:
+    model = read_model(FOLDER / name)
+    assert model.kind == KINDS[name]
+    assert len(model.graphs) == 1
+    if (FOLDER / name).is_file():
+        copy = tmp_path / "model"
+        copy.write_bytes((FOLDER / name).read_bytes())
+        assert read_model(copy).kind == KINDS[name]
+
+
+@pytest.mark.parametrize("name", ["graph.pbtxt", "model.meta", "events", "saved"])
+def test_variables_have_shapes_and_sizes(name: str) -> None:
+    [graph] = read_model(FOLDER / name).graphs
+    found = {each.key: (each.shape, each.size_bytes) for each in graph.variables}
+    assert found == {"layer/w": ([20, 16], 1280), "layer/b": ([16], 64)}
+    assert "2 variables, 1.31 KiB" in graph.summary
+    assert graph.functions == 2
+
+
+def test_a_frozen_graph_has_its_weights_as_constants() -> None:
+    [graph] = read_model(FOLDER / "frozen.pb").graphs
+    [weight] = graph.variables
+    assert (weight.key, weight.is_constant, weight.size_bytes) == (
+        "layer/w",
+        True,
+        1280,
+    )
+    assert "1 large constant, 1.25 KiB" in graph.summary
+
+
+def test_a_saved_model_has_signatures_and_values() -> None:
+    model = read_model(FOLDER / "saved")
+    [graph] = model.graphs
+    [signature] = graph.signatures
+    assert graph.title == "tags serve"
+    assert signature.name == "serving_default"
+    assert [str(each) for each in signature.inputs] == ["x: float32 ?×20"]
+    assert [(e.key, e.op) for e in signature.outputs] == [("y", "y:0")]
+    assert model.checkpoint == f"{FOLDER}/saved/variables/variables"
+    text = str(model)
+    assert "  takes x: float32 ?×20 (x:0)" in text
+    assert "variable layer/w: float32 20×16, 1.25 KiB" in text
+
+
+def test_ops_that_tfteach_does_not_have_are_counted_and_marked() -> None:
+    [graph] = read_model(FOLDER / "tf2").graphs
+    assert graph.unknown["StatefulPartitionedCall"] >= 2
+    assert "MatMul" not in graph.unknown
+    assert "StatefulPartitionedCall (" in graph.to_text()
+    marks = {row.type: row.more.get("unknown") for row in rows_of_graph_def(
+        with_function_bodies(graph.graph_def)
+    )}  # fmt: skip
+    assert marks["StatefulPartitionedCall"] is True
+    assert marks["MatMul"] is marks["_Arg"] is None
+
+
+def test_functions_are_scopes_with_arguments_and_results() -> None:
+    [graph] = read_model(FOLDER / "tf2").graphs
+    rows = rows_of_graph_def(with_function_bodies(graph.graph_def))
+    call = next(r.name for r in rows if r.type == "MatMul").rpartition("/")[0]
+    by_name = {row.name.removeprefix(f"{call}/"): row for row in rows}
+    assert call.startswith("functions/__inference___call__")
+    assert by_name["x"].type == "_Arg"
+    assert by_name["x"].outputs[0][0] == "float32"
+    product = by_name["MatMul"]
+    assert rows[product.inputs[0]] is by_name["x"]
+    # the second output of TopKV2 is "indices", in a function "TopKV2:indices:0"
+    top = next(row for row in rows if row.type == "TopKV2")
+    readers = [r for r in rows if rows.index(top) in r.inputs[::2]]
+    assert [reader.inputs[1] for reader in readers] == [1]
+    [result] = [r for r in rows if r.name.startswith(call) and r.type == "_Retval"]
+    assert result.inputs
+
+
+def test_a_graph_without_functions_stays_as_it_is() -> None:
+    graph_def = GraphDef()
+    graph_def.node.add(name="functions", op="NoOp")
+    assert with_function_bodies(graph_def) is graph_def
+    function = graph_def.library.function.add()
+    function.signature.name = "f"
+    function.node_def.add(name="a", op="Twins")
+    function.node_def.add(name="b", op="f", input=["a:out:1", "^a"])
+    found = with_function_bodies(graph_def)
+    assert [node.name for node in found.node][1:] == [
+        "functions_1/f/a",
+        "functions_1/f/b",
+    ]
+    assert list(found.node[2].input) == ["functions_1/f/a:1", "^functions_1/f/a"]
+    assert len(graph_def.node) == 1
+
+
+def write(path: Path, data: Any) -> Path:
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+REFUSED = {
+    "unknown field": (
+        'node {\n  name: "a"\n  op: "NoOp"\n  colour: "red"\n}\n',
+        tf.errors.InvalidArgumentError,
+        r'line 4, column 3: .*"colour".*GraphDef',
+    ),
+    "other text": (
+        "name: 'caffe'\nlayer { }\n",
+        tf.errors.InvalidArgumentError,
+        "begins with 'name', which no model does",
+    ),
+    "unfinished text": (
+        'node { name: "a"',
+        tf.errors.InvalidArgumentError,
+        "line 1, column",
+    ),
+    "prose": ("Hello, world.\n", tf.errors.InvalidArgumentError, "no field at its"),
+    "empty": (b"", tf.errors.DataLossError, "the file is empty"),
+    "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(64), tf.errors.DataLossError, "neither a"),
+    "zip": (b"PK\x03\x04" + bytes(64), tf.errors.DataLossError, "neither a GraphDef"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_model_is_refused(name: str, tmp_path: Path) -> None:
+    data, error, text = REFUSED[name]
+    with pytest.raises(error, match=text):
+        read_model(write(tmp_path / "model", data))
+
+
+@pytest.mark.parametrize("name", ["frozen.pb", "model.meta", "saved/saved_model.pb"])
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_a_truncated_file_is_refused(name: str, share: float, tmp_path: Path) -> None:
+    data = (FOLDER / name).read_bytes()
+    path = write(tmp_path / "model.pb", data[: int(len(data) * share)])
+    with pytest.raises(tf.errors.DataLossError, match="damaged, truncated"):
+        read_model(path)
+
+
+def test_a_damaged_event_file_is_refused(tmp_path: Path) -> None:
+    data = bytearray((FOLDER / "events").read_bytes())
+    data[len(data) // 2] ^= 1
+    with pytest.raises(tf.errors.DataLossError, match="corrupted record"):
+        read_model(write(tmp_path / "events", bytes(data)))
+
+
+def test_an_event_file_without_a_graph_says_so(tmp_path: Path) -> None:
+    with tf.Graph().as_default():
+        writer = tf.summary.FileWriter(str(tmp_path))
+        writer.add_summary(tf.Summary(), 1)
+        writer.close()
+    [path] = tmp_path.iterdir()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="2 events without"):
+        read_model(path)
+
+
+def test_a_directory_without_a_saved_model_lists_its_files(tmp_path: Path) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="it is empty"):
+        read_model(tmp_path)
+    (tmp_path / "frozen.pb").write_bytes(b"")
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"files: frozen\.pb"):
+        read_model(tmp_path)
+
+
+def test_a_missing_file_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(tf.errors.NotFoundError, match="No such file"):
+        read_model(tmp_path / "none.pb")
+
+
+def test_a_file_of_3_gb_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "large.pb"
+    with path.open("wb") as file:
+        file.truncate(3_000_000_000)  # sparse
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"it has 3\.0 GB"):
+        read_model(path)
+
+
+def test_types_and_shapes_that_tfteach_does_not_know_are_drawn(tmp_path: Path) -> None:
+    graph_def = GraphDef()
+    node = graph_def.node.add(name="v", op="VarHandleOp")
+    node.attr["dtype"].type = 99
+    node.attr["shape"].shape.unknown_rank = True
+    path = write(tmp_path / "model.pb", graph_def.SerializeToString())
+    [graph] = read_model(path).graphs
+    assert str(graph.variables[0]) == "v: type 99 of unknown shape"

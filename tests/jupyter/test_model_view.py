@@ -1,0 +1,119 @@
+"""The view of a model's file, `show`, and `python -m tfteach show`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import webbrowser
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tfteach as tf
+import tfteach.jupyter as tfj
+from tests.golden.model_files import FOLDER
+from tfteach.jupyter.show_file import show_from_command_line
+
+
+def options(path: Path, **given: Any) -> Namespace:
+    return Namespace(
+        **{"path": str(path), "html": None, "text": False, "graph": "0", **given}
+    )
+
+
+def test_the_view_has_signatures_and_variables_by_size() -> None:
+    view = tfj.show(FOLDER / "saved")
+    model = view._model
+    assert model["kind"] == "SavedModel"
+    assert model["signatures"][0]["inputs"] == [["x", "x", "float32 ?×20"]]
+    assert model["variables"] == [
+        ["layer/w", "layer/w", "float32 20×16", "1.25 KiB", 1.0, False],
+        ["layer/b", "layer/b", "float32 [16]", "64 B", 0.05, False],
+    ]
+    assert "OneShotIterator (1)" in model["unknown"]
+    assert view.page_title() == "saved: SavedModel"
+
+
+def test_functions_are_drawn_aside() -> None:
+    view = tfj.show(FOLDER / "tf2", aside=["other"])
+    assert view.aside == ["other", "functions"]
+    assert any(row.name.startswith("functions/") for row in view._rows)
+    assert "StatefulPartitionedCall" in view.to_text()
+    assert tfj.show(FOLDER / "frozen.pb").graph.library.function
+
+
+def test_static_pictures_need_no_known_ops() -> None:
+    bundle = tfj.show(FOLDER / "tf2").static_bundle()
+    assert "signature serving_default" in bundle["text/plain"]
+    assert "image/svg+xml" in bundle
+
+
+def test_one_of_several_graphs_is_chosen(tmp_path: Path) -> None:
+    from tfteach.framework.protos.pool import message
+
+    saved = message("SavedModel")(saved_model_schema_version=1)
+    for tags in (["train"], ["serve", "gpu"]):
+        meta = saved.meta_graphs.add()
+        meta.meta_info_def.tags.extend(tags)
+        meta.graph_def.node.add(name=tags[0], op="NoOp")
+    (tmp_path / "saved_model.pb").write_bytes(saved.SerializeToString())
+    for graph, name in ((0, "train"), (1, "serve"), ("gpu", "serve")):
+        view = tfj.show(tmp_path, graph=graph)
+        assert [row.name for row in view._rows] == [name]
+    assert view._model["others"] == ["tags train"]
+    for wrong in (2, -1, "tpu"):
+        with pytest.raises(ValueError, match="0: tags train, 1: tags serve, gpu"):
+            tfj.show(tmp_path, graph=wrong)
+
+
+def test_the_command_line_writes_one_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    command = [sys.executable, "-m", "tfteach", "show", str(FOLDER / "tf2")]
+    done = subprocess.run(
+        [*command, "--html", str(page)], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith(f"Wrote {page}, ")
+    assert page.read_text("utf-8").startswith("<!doctype html>")
+    wrong = subprocess.run(
+        [*command[:-1], str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert wrong.returncode == 1
+    assert wrong.stderr.startswith("python -m tfteach show: ")
+    assert "Traceback" not in wrong.stderr
+    assert "page.html" in wrong.stderr
+
+
+def test_without_a_file_the_browser_opens_the_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: bool(opened.append(url)))
+    assert show_from_command_line(options(FOLDER / "frozen.pb")) == ""
+    out = capsys.readouterr().out
+    assert opened[0].startswith("file:///")
+    assert opened[0].endswith("/frozen.pb.html")
+    assert "No browser could be opened" in out
+
+
+def test_text_and_problems_of_the_command_line(tmp_path: Path, capsys: Any) -> None:
+    assert show_from_command_line(options(FOLDER / "saved", text=True)) == ""
+    assert "signature serving_default" in capsys.readouterr().out
+    for given, said in (
+        ({"graph": "9"}, "has no graph 9"),
+        ({"graph": "tpu"}, "has no graph 'tpu'"),
+        ({"html": f"{tmp_path}/none/page.html"}, "there is no directory"),
+    ):
+        assert said in show_from_command_line(options(FOLDER / "saved", **given))
+    bad = tmp_path / "bad.pbtxt"
+    bad.write_text('node { colour: "red" }')
+    assert '"colour"' in show_from_command_line(options(bad))
+
+
+def test_a_graph_def_of_functions_is_drawn_by_a_graph_view_too() -> None:
+    graph_def = tf.GraphDef()
+    graph_def.node.add(name="strange", op="NobodyKnows")
+    view = tfj.GraphView(graph_def)
+    assert view._rows[0].more["unknown"] is True

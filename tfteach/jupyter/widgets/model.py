@@ -1,0 +1,137 @@
+"""`ModelView`: the graph in a model's file, with its signatures and variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+
+from tfteach.engine.devices.memory_ledger import show_bytes
+from tfteach.explain.function_bodies import functions_scope, with_function_bodies
+from tfteach.explain.model_files import (
+    ModelFile,
+    ModelGraph,
+    ModelTensor,
+    read_model,
+    shape_words,
+    unknown_words,
+)
+from tfteach.jupyter.graph_svg import svg_of
+from tfteach.jupyter.mime_bundle import bundle_with
+from tfteach.jupyter.widgets.graph import STATIC, GraphView
+
+MOST_ROWS = 2000  # variables in the page
+MOST_LINES = 40  # variables in a saved notebook
+
+
+class ModelView(GraphView):
+    """The graph in a model's file, beside its signatures and its variables by size.
+
+    Nothing runs, and no op needs to be known to tfteach: boxes of other op types are
+    drawn dashed and say so. The functions of the graph's library are scopes below
+    "functions". Click a variable or an end of a signature to go to its op.
+
+    Args:
+      model: the path of a .pb, .pbtxt or .meta file, of an event file or of a
+        SavedModel's directory; or a `ModelFile` from `read_model`.
+      graph: of a file with several graphs, the number of the one to show, or a part of
+        its title, such as a tag.
+      options: as for `GraphView`.
+
+    Attributes:
+      model: the `ModelFile`.
+      shown: the `ModelGraph` that is drawn.
+
+    Raises:
+      NotFoundError: there is no such file.
+      InvalidArgumentError: it is no model, or has a field that is not known.
+      DataLossError: it is damaged.
+      ValueError: the file has no such graph.
+
+    Example:
+      >>> import tempfile
+      >>> x = tf.placeholder(tf.float32, [None, 2], name="x")
+      >>> path = tf.train.write_graph(x.graph, tempfile.mkdtemp(), "model.pbtxt")
+      >>> ModelView(path)
+      ModelView(GraphDef: 1 op)
+    """
+
+    _esm = STATIC / "model.js"
+    _css = STATIC / "model.css"
+
+    _model: Any = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, model: Any, graph: int | str = 0, **options: Any) -> None:
+        self.model = model if isinstance(model, ModelFile) else read_model(model)
+        self.shown = _chosen(self.model, graph)
+        drawn = with_function_bodies(self.shown.graph_def)
+        if drawn is not self.shown.graph_def:
+            aside = [*options.pop("aside", ()), functions_scope(self.shown.graph_def)]
+            options["aside"] = aside
+        super().__init__(drawn, **options)
+        self._model = _contents(self.model, self.shown)
+
+    def __repr__(self) -> str:
+        return f"ModelView({self.model.kind}: {self.shown.summary})"
+
+    def page_title(self) -> str:
+        """The name of the file."""
+        return f"{self.model.path.rstrip('/').rpartition('/')[2]}: {self.model.kind}"
+
+    def to_text(self) -> str:
+        """The contents of the file, then the graph as text."""
+        return f"{self.model.to_text()}\n\n{super().to_text()}"
+
+    def static_bundle(self) -> dict[str, str]:
+        """The picture of the graph, with the contents of the file below."""
+        return bundle_with(
+            self.model.to_text(MOST_LINES), svg_of(self.still()), beside=True
+        )
+
+
+def _chosen(model: ModelFile, graph: int | str) -> ModelGraph:
+    if isinstance(graph, str):
+        found = [each for each in model.graphs if graph in each.title]
+    else:
+        found = model.graphs[graph:][:1] if graph >= 0 else []
+    if not found:
+        titles = ", ".join(f"{i}: {g.title}" for i, g in enumerate(model.graphs))
+        raise ValueError(f"{model.path} has no graph {graph!r}; it has {titles}")
+    return found[0]
+
+
+def _contents(model: ModelFile, shown: ModelGraph) -> dict[str, Any]:
+    """What stands beside the graph, as JSON."""
+    others = [graph.title for graph in model.graphs if graph is not shown]
+    largest = max((each.size_bytes or 0 for each in shown.variables), default=0)
+    return {
+        "kind": model.kind,
+        "title": shown.title if others or shown.signatures else "",
+        "others": others,
+        "summary": shown.summary,
+        "unknown": unknown_words(shown.unknown) if shown.unknown else "",
+        "signatures": [
+            {
+                "name": signature.name,
+                "method": signature.method,
+                "inputs": [_row(tensor) for tensor in signature.inputs],
+                "outputs": [_row(tensor) for tensor in signature.outputs],
+            }
+            for signature in shown.signatures
+        ],
+        "variables": [
+            [
+                *_row(tensor),
+                "" if tensor.size_bytes is None else show_bytes(tensor.size_bytes),
+                (tensor.size_bytes or 0) / (largest or 1),
+                tensor.is_constant,
+            ]
+            for tensor in shown.variables[:MOST_ROWS]
+        ],
+        "more": max(0, len(shown.variables) - MOST_ROWS),
+    }
+
+
+def _row(tensor: ModelTensor) -> list[Any]:
+    op = tensor.op.partition(":")[0]
+    return [tensor.key, op, f"{tensor.dtype} {shape_words(tensor.shape)}"]
