@@ -20,6 +20,7 @@ from tfteach.framework.errors import (
 )
 from tfteach.framework.files import file_system
 from tfteach.framework.files.file_system import resolve
+from tfteach.framework.op import op_class
 
 __all__ = ["ModelFile", "ModelGraph", "ModelSignature", "ModelTensor", "read_model"]
 
@@ -27,7 +28,6 @@ MOST_BYTES = (1 << 31) - 1  # that protobuf parses
 SMALLEST_WEIGHT_BYTES = 1024  # of constants that are listed like variables
 MOST_LINES = 60
 SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
-_VARIABLES = ("VariableV2", "Variable", "VarHandleOp", "AutoReloadVariable")
 _OP_TYPE = re.compile(r"[\w.>]+")
 # The first field of a file in text format says which message it is.
 _FIRST_FIELDS = {
@@ -384,12 +384,12 @@ def _graph_of(title: str, graph_def: Any) -> ModelGraph:
         if node.op not in functions and not is_known(node.op):
             unknown[node.op] = unknown.get(node.op, 0) + 1
     for node in graph_def.node:
-        if node.op in _VARIABLES:
-            attrs = node.attr
+        known, attrs = op_class(node.op), node.attr
+        if known.returns_handle and "shape" in attrs:
             dtype, shape = attrs["dtype"].type, _shape_of(attrs["shape"].shape)
             variables.append(_tensor(node.name, dtype, shape, is_constant=False))
-        elif node.op == "Const":
-            proto = node.attr["value"].tensor
+        elif known.holds_value:
+            proto = attrs["value"].tensor
             # An initial value of equal elements is large only once it is computed.
             if proto.ByteSize() >= SMALLEST_WEIGHT_BYTES:
                 shape = _shape_of(proto.tensor_shape)
