@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tfteach.lib.files.checkpoint_management import latest_checkpoint as latest_checkpoint
     from tfteach.lib.files.checkpoint_management import remove_checkpoint as remove_checkpoint
     from tfteach.lib.files.checkpoint_management import update_checkpoint_state as update_checkpoint_state
+    from tfteach.lib.files.checkpoint_manager import CheckpointManager as CheckpointManager
     from tfteach.lib.files.checkpoint_reader import checkpoints_iterator as checkpoints_iterator
     from tfteach.lib.files.checkpoint_reader import list_variables as list_variables
     from tfteach.lib.files.checkpoint_reader import load_checkpoint as load_checkpoint
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tfteach.lib.files.init_from_checkpoint import init_from_checkpoint as init_from_checkpoint
     from tfteach.lib.files.meta_graph import export_meta_graph as export_meta_graph
     from tfteach.lib.files.meta_graph import import_meta_graph as import_meta_graph
+    from tfteach.lib.files.object_checkpoint import Checkpoint as Checkpoint
     from tfteach.lib.files.saver import Saver as Saver
     from tfteach.lib.files.warm_start import warm_start as warm_start
     from tfteach.lib.training.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
@@ -57,6 +59,8 @@ _LATER = {
     "AdagradDAOptimizer": ("tfteach.lib.training.adagrad_da", "AdagradDAOptimizer"),
     "AdagradOptimizer": ("tfteach.lib.training.adagrad", "AdagradOptimizer"),
     "AdamOptimizer": ("tfteach.lib.training.adam", "AdamOptimizer"),
+    "Checkpoint": ("tfteach.lib.files.object_checkpoint", "Checkpoint"),
+    "CheckpointManager": ("tfteach.lib.files.checkpoint_manager", "CheckpointManager"),
     "ExponentialMovingAverage": ("tfteach.lib.training.moving_averages", "ExponentialMovingAverage"),
     "FtrlOptimizer": ("tfteach.lib.training.ftrl", "FtrlOptimizer"),
     "GradientDescentOptimizer": ("tfteach.lib.training.gradient_descent", "GradientDescentOptimizer"),

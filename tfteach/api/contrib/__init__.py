@@ -10,6 +10,7 @@ from tfteach.api.contrib import util as util
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.contrib import checkpoint as checkpoint
     from tfteach.api.contrib import crf as crf
     from tfteach.api.contrib import distributions as distributions
     from tfteach.api.contrib import graph_editor as graph_editor
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import training as training
 
 _LATER = {
+    "checkpoint": ("tfteach.api.contrib", "checkpoint"),
     "crf": ("tfteach.api.contrib", "crf"),
     "distributions": ("tfteach.api.contrib", "distributions"),
     "graph_editor": ("tfteach.api.contrib", "graph_editor"),

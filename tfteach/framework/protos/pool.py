@@ -93,6 +93,11 @@ _LATER = {
     "RunOptions.Experimental": "run_handler_pool_options",
 }
 
+# A field that TensorBoard's files no longer have: its name and number; it is a bool.
+_EARLIER = {
+    "TrackableObjectGraph.TrackableObject.SerializedTensor": ("optional_restore", 4)
+}
+
 _pool: Any = None
 _modules: dict[str, ModuleType] = {}
 _classes: list[Any] = []  # protobuf drops unreferenced classes and creates them again
@@ -146,7 +151,7 @@ def _load(theirs: Any) -> Any:
     proto.package = _renamed(proto.package)
     for described in proto.message_type:
         _rename_types(described)
-        _drop_later(described, described.name)
+        _make_1_15(described, described.name)
     return _add(proto)
 
 
@@ -169,14 +174,19 @@ def _add(proto: Any) -> Any:
     return loaded
 
 
-def _drop_later(described: Any, name: str) -> None:
+def _make_1_15(described: Any, name: str) -> None:
+    """Give a message the fields that it has in TensorFlow 1.15."""
     later = _LATER.get(name, "").split()
     kept = [field for field in described.field if field.name not in later]
     if later:
         del described.field[:]
         described.field.extend(kept)
+    if name in _EARLIER:
+        field, number = _EARLIER[name]
+        described.ClearField("reserved_range")
+        described.field.add(name=field, number=number, label=1, type=8)
     for nested in described.nested_type:
-        _drop_later(nested, f"{name}.{nested.name}")
+        _make_1_15(nested, f"{name}.{nested.name}")
 
 
 def _renamed(name: str) -> str:

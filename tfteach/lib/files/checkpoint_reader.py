@@ -28,7 +28,11 @@ OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 class CheckpointReader:
-    """Reads single tensors of a checkpoint; made by `tf.train.NewCheckpointReader`."""
+    """Reads single tensors of a checkpoint; made by `tf.train.NewCheckpointReader`.
+
+    If another program replaces the checkpoint meanwhile, each tensor is the old one or
+    the new one.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path

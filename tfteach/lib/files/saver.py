@@ -5,11 +5,10 @@ Source: python/training/saver.py.
 
 from __future__ import annotations
 
-import difflib
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,11 +17,9 @@ from tfteach.framework.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
     NotFoundError,
-    OpError,
 )
 from tfteach.framework.export import export
 from tfteach.framework.files import file_system
-from tfteach.framework.files.checkpoint import read_checkpoint
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.graphdef.meta_graph import (
@@ -38,10 +35,20 @@ from tfteach.framework.type_aliases import (
     TensorLike,
 )
 from tfteach.lib.files import checkpoint_management as management
+from tfteach.lib.files.checkpoint_reader import keys_by_variable_name
+from tfteach.lib.files.restore_errors import (
+    missing_names,
+    raise_explained,
+    saveables_with_keys,
+)
 from tfteach.lib.files.saveable_variables import all_saveable_objects
-from tfteach.lib.files.saver_builder import V2, BaseSaverBuilder, BulkSaverBuilder
+from tfteach.lib.files.saver_builder import (
+    V2,
+    BaseSaverBuilder,
+    BulkSaverBuilder,
+    warn_of_version_1,
+)
 from tfteach.lib.training.global_step import global_step as value_of_step
-from tfteach.ops.io.save_restore import Restore, RestoreSlice, RestoreV2
 from tfteach.variables.protos import prepended, stripped
 
 _SECONDS_PER_HOUR = 3600
@@ -221,7 +228,7 @@ class Saver:
         Raises:
           AssertionError: the argument is not a list.
         """
-        _require_list(last_checkpoints)
+        assert isinstance(last_checkpoints, list), "expected a list of checkpoints"
         self._last_checkpoints = [(path, np.inf) for path in last_checkpoints]
 
     def set_last_checkpoints_with_time(
@@ -236,7 +243,8 @@ class Saver:
         Raises:
           AssertionError: the argument is not a list.
         """
-        _require_list(last_checkpoints_with_time)
+        is_list = isinstance(last_checkpoints_with_time, list)
+        assert is_list, "expected a list of checkpoints"
         self._last_checkpoints = last_checkpoints_with_time
 
     def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
@@ -331,7 +339,7 @@ class Saver:
             raise NotImplementedError("Saver.save(save_debug_info=...)")
         state_name = latest_filename or management.STATE_FILE
         if self._write_version != V2:
-            _warn_of_version_1()
+            warn_of_version_1()
         if os.path.split(state_name)[0]:
             raise ValueError("'latest_filename' must not contain path components")
         prefix = os.fsdecode(save_path)
@@ -461,103 +469,33 @@ class Saver:
         except NotFoundError as error:
             self._restore_by_objects(sess, path, error)
         except InvalidArgumentError as error:
-            _raise_explained(
-                error, "a mismatch between the current graph and the graph"
-            )
+            raise_explained(error, "a mismatch between the current graph and the graph")
 
     def _restore_by_objects(
         self, sess: SessionLike, path: str, error: NotFoundError
     ) -> None:
         """Restore from a checkpoint of `tf.train.Checkpoint`; raise `error` if none."""
-        _raise_explained(
+        try:
+            keys = keys_by_variable_name(path)
+        except NotFoundError:
+            keys = None
+        if keys is not None:
+            get_logger().warning(
+                "Restoring an object-based checkpoint using a name-based saver. This "
+                "may be somewhat fragile, and will re-build the Saver. Instead, "
+                "consider loading object-based checkpoints using "
+                "tf.train.Checkpoint()."
+            )
+            saveables = saveables_with_keys(self._var_list, keys)
+            if self._object_saver is None:
+                self._object_saver = Saver(saveables)
+            self._object_saver.restore(sess, path)
+            return
+        raise_explained(
             error,
             "a Variable name or other graph key that is missing",
-            _missing_names(sess, self.saver_def, path),
+            missing_names(sess, self.saver_def, path),
         )
-
-
-def _require_list(value: Any) -> None:
-    if not isinstance(value, list):
-        raise AssertionError(f"expected a list of checkpoints, found {value!r}")
-
-
-def _warn_of_version_1() -> None:
-    rule = "*" * 55
-    for line in (
-        rule,
-        "TensorFlow's V1 checkpoint format has been deprecated.",
-        "Consider switching to the more efficient V2 format:",
-        "   `tf.train.Saver(write_version=tf.train.SaverDef.V2)`",
-        "now on by default.",
-        rule,
-    ):
-        get_logger().warning(line)
-
-
-def _raise_explained(error: OpError, cause: str, more: str = "") -> NoReturn:
-    """Raise the error of a restore once more, with the probable cause."""
-    kind: Any = type(error)
-    raise kind(
-        error.node_def,
-        error.op,
-        f"Restoring from checkpoint failed. This is most likely due to {cause} from "
-        "the checkpoint. Please ensure that you have not altered the graph expected "
-        f"based on the checkpoint. Original error:\n\n{error.message}{more}",
-    ) from None
-
-
-_MAX_NAMES = 5
-
-
-def _missing_names(sess: SessionLike, saver_def: Any, path: str) -> str:
-    """Which names the graph looks for in vain, and which similar ones there are."""
-    wanted = _restored_names(sess, saver_def)
-    if wanted is None:
-        return ""
-    try:
-        found = list(read_checkpoint(path, lambda reader: [*reader.types_and_shapes()]))
-    except OpError:
-        return ""
-    missing = sorted(set(wanted) - set(found))
-    unused = sorted(set(found) - set(wanted))
-    if not missing:
-        return ""
-    lines = [f"\n\nThe checkpoint {path} lacks {_some(missing)}."]
-    for name in missing[:_MAX_NAMES]:
-        near = difflib.get_close_matches(name, unused, _MAX_NAMES)
-        if near:
-            lines.append(f"Instead of {name} it has {_some(near)}.")
-    if unused:
-        lines.append(f"The graph does not use {_some(unused)} of it.")
-    lines.append(
-        "To restore variables by other names, pass a dict: "
-        "tf.train.Saver({name_in_checkpoint: variable})."
-    )
-    return "\n".join(lines)
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
-def _restored_names(sess: SessionLike, saver_def: Any) -> list[str] | None:
-    """The names that a Saver's nodes look up; None if they are computed."""
-    from tfteach.framework.constant_values import constant_value
-
-    pending = [sess.graph.get_operation_by_name(saver_def.restore_op_name)]
-    seen, names = set(pending), []
-    while pending:
-        op = pending.pop()
-        if isinstance(op.spec, Restore | RestoreSlice | RestoreV2):
-            value = constant_value(op.inputs[1])
-            if value is None:
-                return None
-            names += [name.decode() for name in value.reshape(-1)]
-        before = {t.op for t in op.inputs} | set(op.control_inputs)
-        pending += before - seen
-        seen |= before
-    return names
 
 
 def _renamed(saver_def: Any, rename: Callable[[str], str]) -> Any:

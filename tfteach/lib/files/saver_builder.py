@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from tfteach.framework.device import canonical_name
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.lib.files.saveable_object import SaveableObject, SaveSpec
@@ -314,3 +315,17 @@ def _read_partitioned_variables() -> None:
             if isinstance(item, PartitionedVariable) and item.name not in names:
                 item.as_tensor()
                 names.add(item.name)
+
+
+def warn_of_version_1() -> None:
+    """Advise the newer format, in the lines that TensorFlow writes."""
+    rule = "*" * 55
+    for line in (
+        rule,
+        "TensorFlow's V1 checkpoint format has been deprecated.",
+        "Consider switching to the more efficient V2 format:",
+        "   `tf.train.Saver(write_version=tf.train.SaverDef.V2)`",
+        "now on by default.",
+        rule,
+    ):
+        get_logger().warning(line)

@@ -294,7 +294,14 @@ class Layer:
             self._trainable_weights.append(variable)
         else:
             self._non_trainable_weights.append(variable)
+        if not _is_partitioned(variable):
+            self._checkpoint_children()[name] = variable
         return variable
+
+    def _checkpoint_children(self) -> dict[str, Any]:
+        """What `tf.train.Checkpoint` saves, by local names."""
+        found: dict[str, Any] = self.__dict__.setdefault("_named_weights", {})
+        return found
 
     def add_variable(self, *args: Any, **kwargs: Any) -> Tensor:
         """The older name of `add_weight`."""

@@ -283,6 +283,12 @@ class Optimizer:
             made += slots.values()
         return sorted((v for v in made if v.op.graph is graph), key=lambda v: v.name)
 
+    def _checkpoint_children(self) -> dict[str, Any]:
+        """What `tf.train.Checkpoint` saves beside the slots, by local names."""
+        graph = get_default_graph()
+        found = sorted(self._non_slots.items(), key=lambda item: item[0][0])
+        return {name: v for (name, _), v in found if v.op.graph is graph}
+
     def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
         return self._slots.setdefault(slot_name, {})
 
