@@ -176,8 +176,8 @@ from tensorboard.compat import tf as stub; assert "stub" in stub.io.gfile.__name
 REFUSED = {
     "from tensorflow import mul": "ImportError: No module or name 'tensorflow.mul'; "
     "TensorFlow 1.0 renamed it tf.multiply",
-    "from tensorflow import raw_ops": "ImportError: No module or name "
-    "'tensorflow.raw_ops'; TensorFlow 1.15 has it, tfteach does not",
+    "from tensorflow import ragged": "ImportError: No module or name "
+    "'tensorflow.ragged'; TensorFlow 1.15 has it, tfteach does not",
     "tf.mul": "AttributeError: module 'tensorflow' has no attribute 'mul'; "
     "TensorFlow 1.0 renamed it tf.multiply",
     "import tensorflow.Session": "ModuleNotFoundError: No module named "
@@ -252,7 +252,7 @@ def test_what_old_code_cannot_have_says_why() -> None:
         ("nn.nosuch", "module 'tensorflow.nn' has no attribute 'nosuch'"),
         ("nn.reluu", "has no attribute 'reluu'; did you mean tf.nn.relu?"),
         ("Placeholder", "did you mean tf.placeholder?"),
-        ("raw_ops", "'raw_ops'; TensorFlow 1.15 has it, tfteach does not"),
+        ("ragged", "'ragged'; TensorFlow 1.15 has it, tfteach does not"),
         ("nosuch", "module 'tfteach' has no attribute 'nosuch'"),
     ],
 )

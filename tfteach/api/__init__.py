@@ -23,6 +23,7 @@ from tfteach.api import manip as manip
 from tfteach.api import math as math
 from tfteach.api import nn as nn
 from tfteach.api import random as random
+from tfteach.api import raw_ops as raw_ops
 from tfteach.api import resource_loader as resource_loader
 from tfteach.api import sets as sets
 from tfteach.api import sparse as sparse

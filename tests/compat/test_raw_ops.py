@@ -1,0 +1,45 @@
+"""`tf.raw_ops`: every op by the names of its inputs and attributes."""
+
+import pytest
+
+import tfteach as tf
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def test_calls():
+    r = tf.raw_ops
+    product = r.MatMul(a=[[1.0, 2.0]], b=[[3.0, 4.0]], transpose_b=True, name="mine")
+    assert product.name == "mine:0"
+    top = r.TopKV2(input=[1, 3, 2], k=2)
+    joined = r.ConcatV2(values=[[1], [2]], axis=0)
+    with tf.Session() as session:
+        assert session.run(product) == [[11.0]]
+        assert session.run(top.values).tolist() == [3, 2]
+        assert session.run(top.indices).tolist() == [1, 2]
+        assert session.run(joined).tolist() == [1, 2]
+    assert r.NoOp().type == "NoOp"
+    assert r.MatMul is r.MatMul
+    assert r.MatMul.__name__ == "MatMul"
+
+
+def test_refused():
+    r = tf.raw_ops
+    for call, message in (
+        (
+            lambda: r.MatMul([[1.0]], [[2.0]]),
+            "MatMul only takes keyword args [(]",
+        ),
+        (lambda: r.MatMul(a=[[1.0]]), "missing 1 required positional argument: 'b'"),
+        (lambda: r.Const(), "missing 2 required positional arguments: 'value' and 'd"),
+        (lambda: r.MatMul(a=1, b=1, x=3), "got an unexpected keyword argument 'x'"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()
+    for name in ("Nix", "_Send"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
+            getattr(r, name)

@@ -1,0 +1,74 @@
+"""`tf.raw_ops`: each op as a function of its inputs and attributes, by their names.
+
+Source: python/ops/gen_*.py (API).
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tfteach.framework.export import export_value
+from tfteach.framework.op import Op, find_op
+from tfteach.framework.signature import Arg
+
+
+def _build(cls: type[Op], **kwargs: Any) -> Any:
+    """Add a node to the default graph.
+
+    Raises:
+      TypeError: an input or attribute is missing or unknown.
+    """
+    kind = cls.op_type
+    name = kwargs.pop("name", None)
+    inputs = [arg.name for arg in cls.inputs]
+    for unknown in kwargs.keys() - {*inputs, *cls.fields}:
+        raise TypeError(f"{kind}() got an unexpected keyword argument '{unknown}'")
+    needed = [*inputs, *(f for f in cls.fields if f not in cls.defaults)]
+    missing = [repr(key) for key in needed if key not in kwargs]
+    if missing:
+        more = "s" if len(missing) > 1 else ""
+        raise TypeError(
+            f"{kind}() missing {len(missing)} required positional argument{more}: "
+            f"{' and '.join(missing)}"
+        )
+    values = [kwargs.pop(key) for key in inputs]
+    made: Any = cls(**kwargs)(*values, name=name)
+    outputs: tuple[Arg, ...] = cls.outputs
+    if len(outputs) > 1 and len(made) == len(outputs):
+        return collections.namedtuple(kind, [arg.name for arg in outputs])(*made)
+    return made
+
+
+@functools.cache
+def _function(kind: str) -> Callable[..., Any] | None:
+    """The function of an op type; None if it is unknown."""
+    cls = find_op(kind)
+    if cls is None:
+        return None
+
+    def raw_op(*args: Any, **kwargs: Any) -> Any:
+        if args:
+            keys = [*(arg.name for arg in cls.inputs), *cls.fields, "name"]
+            raise TypeError(
+                f"{kind} only takes keyword args (possible keys: {keys}). Please pass "
+                "these args as kwargs instead."
+            )
+        return _build(cls, **kwargs)
+
+    raw_op.__name__ = raw_op.__qualname__ = kind
+    raw_op.__doc__ = cls.__doc__
+    return raw_op
+
+
+def of_raw_ops(name: str) -> Callable[..., Any]:
+    """The function of an op type, as `tf.raw_ops.MatMul(a=x, b=y)` calls it."""
+    found = None if name.startswith("_") else _function(name)
+    if found is None:
+        raise AttributeError(f"module 'tfteach.raw_ops' has no attribute {name!r}")
+    return found
+
+
+export_value(__name__, of_raw_ops="raw_ops.__getattr__")
