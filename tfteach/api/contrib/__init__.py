@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import losses as losses
     from tfteach.api.contrib import opt as opt
     from tfteach.api.contrib import predictor as predictor
+    from tfteach.api.contrib import quantize as quantize
     from tfteach.api.contrib import rnn as rnn
     from tfteach.api.contrib import seq2seq as seq2seq
     from tfteach.api.contrib import signal as signal
@@ -42,6 +43,7 @@ _LATER = {
     "losses": ("tfteach.api.contrib", "losses"),
     "opt": ("tfteach.api.contrib", "opt"),
     "predictor": ("tfteach.api.contrib", "predictor"),
+    "quantize": ("tfteach.api.contrib", "quantize"),
     "rnn": ("tfteach.api.contrib", "rnn"),
     "seq2seq": ("tfteach.api.contrib", "seq2seq"),
     "signal": ("tfteach.api.contrib", "signal"),

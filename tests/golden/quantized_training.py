@@ -1,0 +1,136 @@
+"""Graphs rewritten by tf.contrib.quantize, and losses of training them.
+
+`python -m tests.golden.quantized_training` asks the oracle and writes
+quantized_training.json.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__)
+FILE = HERE.with_suffix(".json")
+STEPS = 6
+
+
+def convnet(tf):
+    """Convolutions and dense layers, the last without an activation."""
+    x = tf.placeholder(tf.float32, [None, 8, 8, 3], name="x")
+    y = tf.layers.conv2d(x, 4, 3, activation=tf.nn.relu, name="c1")
+    y = tf.layers.max_pooling2d(y, 2, 2)
+    y = tf.nn.relu6(tf.layers.conv2d(y, 5, 2, name="c2"))
+    y = tf.reshape(y, [-1, 20])
+    y = tf.layers.dense(y, 7, activation=tf.nn.relu, name="d1")
+    return x, tf.layers.dense(y, 3, name="d2")
+
+
+def bypass(tf):
+    """Additions of other layers before and after an activation, and a product."""
+    x = tf.placeholder(tf.float32, [None, 6, 6, 4], name="x")
+    with tf.variable_scope("block"):
+        y = tf.layers.conv2d(x, 4, 3, padding="same", name="c1")
+        y = tf.nn.relu(y + x)
+        z = tf.layers.conv2d(
+            y, 4, 3, padding="same", activation=tf.nn.relu, name="c2", use_bias=False
+        )
+        y = y + z
+    y = tf.reduce_mean(y, [1, 2]) * 2.0
+    return x, tf.identity(tf.layers.dense(y, 3, name="d", use_bias=False))
+
+
+def resources(tf):
+    """Products with resource variables and others, sums by `+`."""
+    x = tf.placeholder(tf.float32, [None, 6], name="x")
+    y = tf.matmul(x, tf.get_variable("w", [6, 5], use_resource=True))
+    y = tf.nn.relu(y + tf.get_variable("b", [5])) * tf.constant(0.5)
+    return x, tf.matmul(y, tf.get_variable("w2", [5, 3]))
+
+
+NETWORKS = [convnet, bypass, resources]
+
+
+def rewrites(tf):
+    """name -> function that rewrites the default graph."""
+    made = tf.contrib.quantize
+    return {
+        "training": made.create_training_graph,
+        "delayed": lambda: made.create_training_graph(quant_delay=3),
+        "evaluation": made.create_eval_graph,
+        "few bits": lambda: made.experimental_create_training_graph(
+            weight_bits=4, activation_bits=6, symmetric=True
+        ),
+        "part": lambda: made.experimental_create_eval_graph(scope="block"),
+    }
+
+
+def rewritten(tf, network, rewrite):
+    """The number and the checksum of all nodes, and some of them in words."""
+    with tf.Graph().as_default() as graph:
+        network(tf)
+        rewrite()
+        lines = [
+            " ".join([op.name, op.type, *[t.name for t in op.inputs],
+                      *sorted("^" + c.name for c in op.control_inputs)])
+            for op in graph.get_operations()
+        ]  # fmt: skip
+        lines += [v.name for v in tf.global_variables()]
+    shown = [line for line in lines if "FakeQuant" in line or "/Merge" in line]
+    return [len(lines), zlib.crc32("\n".join(lines).encode()), shown]
+
+
+def losses(tf, network, rewrite):
+    """The losses of some steps, from weights that a formula gives."""
+    with tf.Graph().as_default():
+        x, y = network(tf)
+        weights = tf.trainable_variables()
+        rewrite()
+        loss = tf.reduce_mean(tf.squared_difference(y, 0.3))
+        train = tf.train.GradientDescentOptimizer(0.05).minimize(loss)
+        size = [4] + [int(n) for n in x.shape[1:]]
+        batch = np.cos(np.arange(np.prod(size))).reshape(size).astype(np.float32)
+        found = []
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            for i, variable in enumerate(weights):
+                n = int(np.prod(variable.shape.as_list()))
+                numbers = 0.3 * np.sin(np.arange(n) + i)
+                value = numbers.reshape(variable.shape.as_list()).astype(np.float32)
+                variable.load(value, session)
+            for _ in range(STEPS):
+                found.append(float(session.run([loss, train], {x: batch})[0]))
+        return found
+
+
+def answers(tf):
+    found = {}
+    for network in NETWORKS:
+        for name, rewrite in rewrites(tf).items():
+            key = f"{network.__name__} {name}"
+            found[key] = rewritten(tf, network, rewrite)
+            if name in ("training", "delayed", "few bits"):
+                found[key].append(losses(tf, network, rewrite))
+    return found
+
+
+def answer(path):
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    import tensorflow as tf
+
+    Path(path).write_text(json.dumps(answers(tf), indent=0) + "\n")
+
+
+def main():
+    from tests.conftest import find_oracle
+
+    python = find_oracle()
+    assert python, "no TensorFlow 1.15: set TFTEACH_ORACLE"
+    subprocess.run([python, str(HERE), str(FILE)], check=True)
+
+
+if __name__ == "__main__":
+    answer(*sys.argv[1:]) if len(sys.argv) > 1 else main()

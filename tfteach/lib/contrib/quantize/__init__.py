@@ -1,0 +1,1 @@
+"""tf.contrib.quantize: graphs rewritten for training with simulated quantization."""
