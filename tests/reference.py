@@ -48,6 +48,7 @@ EXPLAIN = {
     "schedule": "In which order ops can run",
     "difference": "How two graphs differ",
     "model_files": "What a model's file contains",
+    "checkpoints": "What a checkpoint contains",
     "function_bodies": "Functions, to be drawn with the graph",
     "status": "The state of this process",
     "session_options": "The options of sessions side by side",
@@ -56,7 +57,7 @@ SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Exa
 VIEWS = (
     "GraphView RunView GrowthView PlacementView SessionsView RowsView StepView "
     "TimelineView MemoryView OptimizingView ScheduleView SharingView "
-    "CollectionsView GraphDiff ModelView"
+    "CollectionsView GraphDiff ModelView CheckpointView"
 ).split()
 
 

@@ -27,7 +27,7 @@ def main() -> None:
     run.add_argument("script", help="a Python file or a notebook")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own")
     page = commands.add_parser("show", help="show a model's file as a web page")
-    page.add_argument("path", help="the file, or the directory of a SavedModel")
+    page.add_argument("path", help="a model, a SavedModel's directory, or a checkpoint")
     page.add_argument("--html", metavar="FILE", help="write the page to this file")
     page.add_argument("--text", action="store_true", help="print text instead")
     page.add_argument(

@@ -36,6 +36,7 @@ POLICY = (
 # What to click, and what is there then; of other views a button is pressed.
 BOX = ('.tft-node[data-id="x"]', ".tft-details h3:visible:has-text('x')")
 CLICKS = {
+    "CheckpointView": (".tft-saved-tree summary", "details:not([open])"),
     "GraphDiff": BOX,
     "GraphView": BOX,
     "GrowthView": (".tft-growth-bar button", "text=Pause"),

@@ -87,6 +87,15 @@ tfj.RowsView(recorded)""",
 memory = tfj.MemoryView({"sess": sess})
 sess.run(train, feed)
 memory""",
+    "CheckpointView": """\
+import tempfile
+with graph.as_default():
+    saver = tf.train.Saver()
+    absent = tf.get_variable("hidden/weight", [4, 8])
+folder = tempfile.mkdtemp()
+first = saver.save(sess, folder + "/model", 1)
+sess.run(train, feed)
+tfj.CheckpointView(saver.save(sess, folder + "/model", 2), first, graph)""",
     "ModelView": """\
 import tempfile
 path = tf.train.write_graph(graph, tempfile.mkdtemp(), "model.pb", as_text=False)

@@ -12,6 +12,7 @@ from IPython.core.error import UsageError
 
 import tfteach as tf
 from tests.browser.views import CELLS, SETUP
+from tests.golden.checkpoints import FOLDER
 from tests.jupyter.test_magics import run, shell  # noqa: F401
 from tfteach.jupyter import widgets
 from tfteach.jupyter.magics import MAGICS
@@ -32,6 +33,7 @@ feed = {x: [1.0], z: [2.0]}
 """
 # What to run for each magic, with its options; a cell magic has a cell below.
 CALLS = {
+    "%checkpoint": f"%checkpoint {FOLDER}/all {{}}",
     "%diff": "%diff graph graph {}",
     "%%diff": "%%diff graph {}\nq = tf.constant(1.0)",
     "%graph": "%graph graph {}",

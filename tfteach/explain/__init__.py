@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tfteach.framework.lazy_names import imported, lazy_getattr
 
 if TYPE_CHECKING:
+    from tfteach.explain.checkpoints import explain_checkpoint as explain_checkpoint
     from tfteach.explain.collections import explain_collections as explain_collections
     from tfteach.explain.folding import explain_folding as explain_folding
     from tfteach.explain.folding import unfolded as unfolded
@@ -45,6 +46,7 @@ _LATER = {
     "MemoryWatch": "memory",
     "RunNeeds": "pruning",
     "SessionLog": "sessions",
+    "explain_checkpoint": "checkpoints",
     "explain_collections": "collections",
     "explain_folding": "folding",
     "explain_name": "names",

@@ -8,23 +8,25 @@ import tempfile
 import webbrowser
 from typing import Any
 
+from tfteach.explain.checkpoints import names_checkpoint
 from tfteach.framework.errors import OpError
 
 
 def show(path: Any, graph: int | str = 0, **options: Any) -> Any:
-    """A view of a model's file: its graph, signatures and variables.
+    """A view of a model's file: its graph, signatures and variables; or a checkpoint.
 
     Nothing runs, and no TensorFlow is needed. Ops that tfteach does not know are drawn
     all the same.
 
     Args:
-      path: a .pb, .pbtxt or .meta file, an event file, or a SavedModel's directory.
+      path: a .pb, .pbtxt or .meta file, an event file, a SavedModel's directory; or
+        the prefix of a checkpoint, one of its files, or a directory of checkpoints.
       graph: of a file with several graphs, the number of the one to show, or a part of
         its title, such as a tag.
       options: as for `GraphView`.
 
     Returns:
-      A `ModelView`, which the cell displays.
+      A `ModelView` or a `CheckpointView`, which the cell displays.
 
     Raises:
       NotFoundError: there is no such file.
@@ -38,8 +40,11 @@ def show(path: Any, graph: int | str = 0, **options: Any) -> Any:
       >>> show(tf.train.write_graph(x.graph, tempfile.mkdtemp(), "model.pb", False))
       ModelView(GraphDef: 1 op)
     """
+    from tfteach.jupyter.widgets.checkpoint import CheckpointView
     from tfteach.jupyter.widgets.model import ModelView
 
+    if names_checkpoint(path):
+        return CheckpointView(path)
     return ModelView(path, graph, **options)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 # module -> class; imported when the extension is loaded.
 MAGICS = {
+    "checkpoint": "CheckpointMagics",
     "difference": "DiffMagics",
     "graph": "GraphMagics",
     "growth": "GrowthMagics",
