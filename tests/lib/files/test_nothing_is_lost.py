@@ -31,8 +31,10 @@ step = tf.placeholder(tf.float32, [])
 fill = tf.group(*[v.assign(tf.fill(v.shape.as_list(), step)) for v in variables])
 numbered, same = tf.train.Saver(max_to_keep=2), tf.train.Saver(sharded=True)
 
-def save(number):
+def save(number, ready):
     with tf.Session() as session:
+        session.run(fill, {{step: number}})
+        os.write(ready, b"!")
         while os.getppid() == parent:  # else nobody is there to end this
             number += 1
             session.run(fill, {{step: number}})
@@ -50,10 +52,14 @@ def number_in(path):
 parent = os.getpid()
 last = latest = 0
 for kill in range({KILLS}):
+    told, ready = os.pipe()
     pid = os.fork()
     if pid == 0:
-        save(last)
+        save(last, ready)
         os._exit(1)
+    os.close(ready)
+    os.read(told, 1)  # on a busy machine, too, saves are killed, and not their start
+    os.close(told)
     end = time.monotonic() + random.uniform(0.0, 0.1)
     while time.monotonic() < end:
         if os.path.exists("same.index"):
@@ -90,7 +96,7 @@ def test_a_killed_save_loses_nothing(tmp_path):
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > KILLS / 2  # saves were killed, not only starts
+    assert int(done.stdout) > 0
 
 
 class FailingFile:
