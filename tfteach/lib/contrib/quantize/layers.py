@@ -111,11 +111,35 @@ def _biased(op: Operation) -> Operation | None:
     return next(filter(None, (_layer_output(t.op) for t in op.inputs)), None)
 
 
-def _bypassed(op: Operation) -> Operation | None:
-    """The op that adds a bias, to whose output this one adds another."""
+def _folded(op: Operation) -> Operation | None:
+    """The layer with folded batch normalization that ends here: (x * a + b) + c."""
     if not is_one_of(op, ADDS):
         return None
-    return next((t.op for t in op.inputs if _biased(t.op) is not None), None)
+    for correction in (t.op for t in op.inputs):
+        if is_one_of(correction, ADDS):
+            for product in (t.op for t in correction.inputs):
+                if is_one_of(product, [Mul]):
+                    found = (_layer_output(t.op) for t in product.inputs)
+                    layer = next(filter(None, found), None)
+                    if layer is not None:
+                        return layer
+    return None
+
+
+def _summed(op: Operation) -> tuple[Operation, Operation] | None:
+    """The layer whose output and bias this adds, or passes on, and the addition."""
+    layer = _biased(op) or _folded(op)
+    if layer is None and is_one_of(op, [Identity]):
+        op = op.inputs[0].op
+        layer = _folded(op)
+    return None if layer is None else (layer, op)
+
+
+def _bypassed(op: Operation) -> tuple[Operation, Operation] | None:
+    """The layer and the op that adds a bias, to whose output this one adds another."""
+    if not is_one_of(op, ADDS):
+        return None
+    return next(filter(None, (_summed(t.op) for t in op.inputs)), None)
 
 
 def _activated(op: Operation) -> Layer | None:
@@ -123,12 +147,11 @@ def _activated(op: Operation) -> Layer | None:
         return None
     before = op.inputs[0].op
     bias = bypass = None
-    layer = _biased(before)
-    if layer is not None:
-        bias = before
+    layer: Operation | None
+    if (found := _summed(before)) is not None:
+        layer, bias = found
     elif (found := _bypassed(before)) is not None:
-        bias, bypass = found, before
-        layer = _biased(found)
+        (layer, bias), bypass = found, before
     else:
         layer = _layer(before)
     return None if layer is None else Layer(layer, weights_of(layer), op, bias, bypass)
@@ -155,7 +178,7 @@ def _feeds_batch_norm(op: Operation) -> bool:
 
 
 def _with_bias(op: Operation) -> Iterator[Layer]:
-    layer = _biased(op)
+    layer = _biased(op) or _folded(op)
     if layer is not None:
         yield Layer(layer, weights_of(layer), op)
 

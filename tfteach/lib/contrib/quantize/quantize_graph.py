@@ -9,11 +9,10 @@ from typing import Any
 
 from tfteach.control.branch import cond
 from tfteach.framework.defaults import get_default_graph
-from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
-from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.lib.contrib.quantize.batch_norms import fold_batch_norms
 from tfteach.lib.contrib.quantize.layers import (
     ACTIVATIONS,
     ADDS,
@@ -23,8 +22,9 @@ from tfteach.lib.contrib.quantize.layers import (
     layers,
 )
 from tfteach.lib.contrib.quantize.observed_ranges import Settings, quantized
+from tfteach.lib.contrib.quantize.steps import quantization_step
 from tfteach.ops.array.space_to_batch import BatchToSpaceND, SpaceToBatchND
-from tfteach.ops.core.identity_reshape import Identity, Reshape, identity
+from tfteach.ops.core.identity_reshape import Identity, Reshape
 from tfteach.ops.math.compare import greater_equal
 from tfteach.ops.math.multiply import Mul
 from tfteach.ops.math.reduce_ops import Max
@@ -33,11 +33,7 @@ from tfteach.ops.quantization.fake_quant import (
     FakeQuantWithMinMaxVars,
     FakeQuantWithMinMaxVarsPerChannel,
 )
-from tfteach.ops.state.ref_variables import assign_add
 from tfteach.ops.windows.pool import MaxPool
-from tfteach.variables.base import VariableAggregation
-from tfteach.variables.initializers import Zeros
-from tfteach.variables.scope.get_variable import get_variable
 
 _FAKE_QUANTS = (
     FakeQuantWithMinMaxArgs,
@@ -50,7 +46,6 @@ _PASSING = Reshape, Identity, BatchToSpaceND, SpaceToBatchND, MaxPool, Max
 _SKIPPED = (
     "gradients/", "RMSProp/", "Adagrad/", "Const_", "HistogramSummary", "ScalarSummary"
 )  # fmt: skip
-_STEP = "fake_quantization_step"
 
 
 class _Rewriter:
@@ -149,7 +144,9 @@ class _Rewriter:
         found = quantized(tensor, prefix, settings, bits, is_weight, init_min)
         delay = settings.quant_delay
         if delay and delay > 0:
-            is_active = greater_equal(_step(), delay, name=f"{prefix}/activate_quant")
+            is_active = greater_equal(
+                quantization_step(), delay, name=f"{prefix}/activate_quant"
+            )
             now = found
             found = cond(
                 is_active, lambda: now, lambda: tensor, name=f"{prefix}/delayed_quant"
@@ -196,38 +193,18 @@ def _is_quantizable(op: Operation, done: set[Operation]) -> bool:
     return False
 
 
-def _step() -> Tensor:
-    """The number of runs of the graph, counted by a variable."""
-    graph = get_default_graph()
-    try:
-        return graph.get_tensor_by_name(f"{_STEP}/Identity:0")
-    except KeyError:
-        pass
-    with graph.name_scope(None):
-        step = get_variable(
-            _STEP,
-            shape=[],
-            dtype=int64,
-            initializer=Zeros(),
-            trainable=False,
-            collections=[GraphKeys.GLOBAL_VARIABLES],
-            aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
-        )
-        with graph.name_scope(f"{step.op.name}/"):
-            return identity(assign_add(step, 1))
-
-
 def _rewrite(input_graph: Graph | None, settings: Settings, freeze: Any) -> None:
     graph = get_default_graph() if input_graph is None else input_graph
-    _check(graph, freeze)
+    _check(graph)
     scope = settings.scope
     if scope and not scope.endswith("/"):
         settings = settings._replace(scope=f"{scope}/")
     with graph.as_default():
+        fold_batch_norms(graph, freeze)
         _Rewriter(graph, settings).run()
 
 
-def _check(graph: Graph, freeze: Any) -> None:
+def _check(graph: Graph) -> None:
     ops = graph.get_operations()
     updates = {
         op.type
@@ -240,15 +217,11 @@ def _check(graph: Graph, freeze: Any) -> None:
             "before an optimizer adds its ops."
         )
     for op in ops:
-        if op.type.startswith("FusedBatchNorm") or "BatchNorm/batchnorm" in op.name:
+        if "BatchNorm/batchnorm" in op.name:
             raise NotImplementedError(
-                f"batch normalization ({op.name!r}) is not folded into the weights "
-                "before it: quantize graphs without it."
+                f"batch normalization by several ops ({op.name!r}) is not folded into "
+                "the weights before it: use fused=True."
             )
-    if freeze is not None:
-        raise NotImplementedError(
-            "freeze_bn_delay is for batch normalization, which is not folded: None."
-        )
 
 
 @export("contrib.quantize.create_training_graph")
@@ -259,7 +232,7 @@ def create_training_graph(
 
     Weights and activations are rounded as 8-bit integers would be; gradients ignore
     the rounding.  Each range is a pair of variables, which runs update.  Call it before
-    `minimize`; batch normalization is not supported.
+    `minimize`; fused batch normalization is folded into the weights before it.
 
     Args:
       input_graph: the graph; the default graph if None.
@@ -267,7 +240,7 @@ def create_training_graph(
 
     Raises:
       ValueError: an optimizer has added its ops.
-      NotImplementedError: the graph normalizes batches.
+      NotImplementedError: the graph normalizes batches by several ops.
 
     Example:
       >>> y = tf.layers.dense(tf.ones([1, 3]), 2, tf.nn.relu, name="layer")
@@ -292,7 +265,7 @@ def create_eval_graph(input_graph: Graph | None = None) -> None:
 
     Raises:
       ValueError: an optimizer has added its ops.
-      NotImplementedError: the graph normalizes batches.
+      NotImplementedError: the graph normalizes batches by several ops.
 
     Source: create_eval_graph in contrib/quantize/python/quantize_graph.py.
     """
@@ -316,12 +289,13 @@ def experimental_create_training_graph(
       weight_bits, activation_bits: numbers of bits, 2 to 16.
       symmetric: whether the ranges of layers are symmetric about 0.
       quant_delay: the number of runs before the first that quantizes.
-      freeze_bn_delay: None: batch normalization is not supported.
+      freeze_bn_delay: the number of runs after which moving averages replace the
+        statistics of batches; None for never.
       scope: the name scope of the ops to rewrite; None for all.
 
     Raises:
       ValueError: an optimizer has added its ops.
-      NotImplementedError: the graph normalizes batches, or `freeze_bn_delay` is given.
+      NotImplementedError: the graph normalizes batches by several ops.
 
     Source: contrib/quantize/python/quantize_graph.py.
     """
@@ -351,7 +325,7 @@ def experimental_create_eval_graph(
 
     Raises:
       ValueError: an optimizer has added its ops.
-      NotImplementedError: the graph normalizes batches.
+      NotImplementedError: the graph normalizes batches by several ops.
 
     Source: contrib/quantize/python/quantize_graph.py.
     """
