@@ -311,7 +311,7 @@ def _read_partitioned_variables() -> None:
     graph = get_default_graph()
     names = {op.name for op in graph.get_operations()}
     for key in graph.get_all_collection_keys():
-        for item in graph.get_collection(key):
+        for item in graph.collection_list(key):
             if isinstance(item, PartitionedVariable) and item.name not in names:
                 item.as_tensor()
                 names.add(item.name)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -25,14 +26,24 @@ FLOATS = dtypes_of("bfloat16 half float double")
 ROUND_MODES = ("HALF_TO_EVEN", "HALF_UP")
 
 
+@with_card_kernel(
+    lambda xp, array: (xp.nanmin(array).get()[()], xp.nanmax(array).get()[()])
+)
+def _extremes(xp: ArrayModule, array: Any) -> tuple[Any, Any]:
+    """The least and the greatest element, on the host; NaN counts only alone."""
+    return np.fmin.reduce(array, None), np.fmax.reduce(array, None)
+
+
 class _BothWays(Op, abstract=True):
-    on_gpu: ClassVar[bool] = False
+    host_inputs: ClassVar[tuple[str, ...]] = ("input_min", "input_max", "num_bits")
     T = FLOATS
     signed_input: ClassVar[Any]
     range_given: ClassVar[Any]
     narrow_range: ClassVar[Any]
 
-    def _rounded(self, input: Any, low: Any, high: Any, bits: int, up: bool) -> Any:
+    def _rounded(
+        self, xp: ArrayModule, input: Any, low: Any, high: Any, bits: int, up: bool
+    ) -> Any:
         most = 62 if self.signed_input else 63
         if not 0 < bits < most:
             raise invalid_argument(
@@ -47,7 +58,7 @@ class _BothWays(Op, abstract=True):
                     f"Invalid range: input_min {low:g} > input_max {high:g}"
                 )
         elif input.size:
-            low, high = (f.reduce(input, None) for f in (np.fmin, np.fmax))
+            low, high = _extremes(xp, input)
         else:
             return input.copy()
         with np.errstate(all="ignore"):
@@ -92,7 +103,7 @@ class QuantizeAndDequantizeV2(_BothWays):
 
     def compute(self, xp: ArrayModule, input: Array, low: Array, high: Array) -> Any:
         up = self.round_mode == "HALF_UP"
-        return self._rounded(input, low, high, self.num_bits, up)
+        return self._rounded(xp, input, low, high, self.num_bits, up)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad, None, None]
@@ -113,7 +124,7 @@ class QuantizeAndDequantizeV3(_BothWays):
     def compute(
         self, xp: ArrayModule, input: Array, low: Array, high: Array, bits: Array
     ) -> Any:
-        return self._rounded(input, low, high, int(bits.reshape(-1)[0]), False)
+        return self._rounded(xp, input, low, high, int(bits.reshape(-1)[0]), False)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad, None, None, None]
