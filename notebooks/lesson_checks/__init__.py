@@ -13,6 +13,7 @@ from .graphs import check_build_and_run as check_build_and_run
 from .graphs import check_fetch_feed_and_prune as check_fetch_feed_and_prune
 from .graphs import check_running_mean as check_running_mean
 from .graphs import check_sharing as check_sharing
+from .serving import check_served_model as check_served_model
 from .training import check_control_dependencies as check_control_dependencies
 from .training import check_convnet as check_convnet
 from .training import check_embeddings as check_embeddings

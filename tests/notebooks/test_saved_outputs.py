@@ -26,7 +26,7 @@ def shows_a_graph(cell: Any) -> bool:
     return cell.source.startswith(
         (
             "%%graph", "%graph", "GraphView(", "RunView(", "PlacementView(",
-            "%%lazy", "GrowthView(",
+            "%%lazy", "GrowthView(", "GraphDiff(", "%diff",
         )
     )  # fmt: skip
 
@@ -46,14 +46,16 @@ def test_every_graph_has_one_picture_and_words(lesson: Any) -> None:
         [output] = [o for o in cell.outputs if o.output_type != "stream"]
         root = ElementTree.fromstring(output.data["image/svg+xml"])
         assert root.tag.endswith("svg")
-        assert re.match(r"(\w+: )?[1-9][\d,]* (op|graph)s?", output.data["text/plain"])
+        text = output.data["text/plain"]
+        assert re.match(r"(\w+: )?[1-9][\d,]* (op|graph)s?|\d+ ops? added, ", text)
 
 
 def test_html_shows_the_pictures(lesson: Any) -> None:
     page, _ = HTMLExporter().from_notebook_node(lesson)  # type: ignore[no-untyped-call]
     pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
     starts = re.compile(
-        r"^(TimelineView|StepView\.of)\(|^%step |^%%rows |^ *%(sharing|collections)",
+        r"^(TimelineView|StepView\.of)\(|^%step |^%%rows |^ *%(sharing|collections)"
+        r"|^%optimizing |^ *view = show\(",
         re.MULTILINE,
     )
     others = [c for c in lesson.cells if starts.search(c.source)]
