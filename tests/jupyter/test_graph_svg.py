@@ -44,6 +44,15 @@ def test_open_scopes_are_clusters() -> None:
     ).count("labeljust=l")
 
 
+def test_only_loops_have_edges_that_leave_the_ranks_alone() -> None:
+    assert dot_source(still("while_loop", depth=2)).count("constraint=false") == 1
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(1.0)
+        square = tf.square(x)
+        square.op._update_input(0, tf.identity(x))
+    assert "constraint" not in dot_source(Still(rows_of_graph(graph)))
+
+
 def test_a_run_is_highlighted() -> None:
     picture_of_run = still("linear_regression", fetches=["add:0"], feeds=["X:0"])
     source = dot_source(picture_of_run)

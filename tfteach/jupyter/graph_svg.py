@@ -160,6 +160,7 @@ def _label(still: Still, box: Box, kind: str, words: str = "") -> str:
     return f"<{title}<br/>{small}>"
 
 
+_LOOPS_BACK = ("NextIteration", "RefNextIteration")
 LARGE_FAN = 4
 
 
@@ -220,7 +221,10 @@ def _edge_attrs(still: Still, base: list[tuple[int, int, int]]) -> dict[str, str
             attrs["label"] = f" {len(tensors)} tensors"
         elif outputs and outputs[0][1] is not None:
             attrs["label"] = f" {shape_text(outputs[0][1])}"
-    if any(source > reader for source, _, reader in base):
+    if any(
+        source > reader and still.rows[source].type in _LOOPS_BACK
+        for source, _, reader in base
+    ):
         attrs["constraint"] = "false"  # a loop's back edge must not affect the ranks
     if still.needed is not None:
         rows, fed = still.rows, still.fed

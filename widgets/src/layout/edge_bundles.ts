@@ -62,6 +62,7 @@ export interface LaneRules {
 
 export const NO_RULES: LaneRules = { aside: new Set(), inline: new Set() };
 
+const LOOPS_BACK = /^(Ref)?NextIteration$/;
 const APPLY = /^(Resource)?(Sparse)?Apply[A-Z]/;
 const TRAINERS = /^(gradients|GradientDescent|Momentum|Adagrad(DA)?|Adadelta|Adam|RMSProp|Ftrl|Proximal\w+)(_\d+)?$/;
 const HOUSEKEEPING = /^(init|init_\d+|save|save_\d+|report_uninitialized_.*|init_all_tables.*)$/;
@@ -114,7 +115,8 @@ class Bundles {
   }
 
   add(from: string, to: string, base: Base, place = 0): void {
-    const back = base.from > base.to;
+    // Not every input that was made later: tf.contrib.graph_editor and tf.contrib.quantize give ops new inputs.
+    const back = base.from > base.to && LOOPS_BACK.test(this.#model.ops[base.from]?.type ?? "");
     const key = `${from}\u0001${to}${back ? "\u0001back" : ""}`;
     let bundle = this.all.get(key);
     if (bundle === undefined) {

@@ -157,6 +157,12 @@ test("a loop's way back runs beside the boxes, upwards", () => {
   expect(back[0]!.points[0]![1]).toBeGreaterThan(back[0]!.points.at(-1)![1]);
 });
 
+test("an input that was made after its reader stands above it", () => {
+  const s = scene(model([{ name: "x" }, { name: "product", reads: ["x", "rounded"] }, { name: "rounded" }]));
+  expect(s.edges.filter((e) => e.back)).toEqual([]);
+  expect(at(s, "rounded").y).toBeLessThan(at(s, "product").y);
+});
+
 test("control edges and references are told apart", () => {
   const s = scene(golden("linear_regression"), "weights/", "GradientDescent/");
   expect(new Set(s.edges.map((e) => e.kind))).toEqual(new Set(["data", "control", "reference"]));
