@@ -49,8 +49,8 @@ export class StepPanel {
     stop.setAttribute("aria-pressed", `${this.#state.stopsAt(name)}`);
     const error = h("b", {}, `✕ ${run.facts.error}. `);
     const copies = "Added by the runtime, to copy a value between devices; it is not in the graph.";
-    const takes = step.inputs.map((value) => valueBlock(run.values[value]!, this.#originOf(value, step)));
-    const gives = step.outputs.map((value) => valueBlock(run.values[value]!, null));
+    const inputs = step.inputs.map((value) => valueBlock(run.values[value]!, this.#originOf(value, step)));
+    const outputs = step.outputs.map((value) => valueBlock(run.values[value]!, null));
     return [
       h("div", { class: "tft-step-head" }, title(name), stop),
       h("div", { class: "tft-step-facts" }, ...facts.map((fact) => h("span", {}, fact))),
@@ -58,8 +58,8 @@ export class StepPanel {
       sourceOf(op),
       op === undefined ? h("p", { class: "tft-muted" }, copies) : null,
       this.#blame(step),
-      section("Takes", takes),
-      section("Gives", gives),
+      section("Inputs", inputs),
+      section("Outputs", outputs),
     ];
   }
 

@@ -8,6 +8,7 @@ import { decodeVariable } from "../kernel/checkpoint_messages";
 import { hosted } from "../kernel/host";
 import type { Traits } from "../kernel/traits";
 
+const INDENT_PX = 14;
 const MOST_OPEN = 60; // variables; with more of them, scopes begin closed
 const [BARS_WIDTH, BARS_HEIGHT] = [96, 18];
 
@@ -73,16 +74,23 @@ class CheckpointView {
   }
 }
 
-function rowsOf(scope: Scope, open: boolean): HTMLElement[] {
-  const found = scope.variables.map(rowOf);
+/** The rows of a scope; only names are indented, so that columns remain columns. */
+function rowsOf(scope: Scope, open: boolean, depth = 0): HTMLElement[] {
+  const found = scope.variables.map((variable) => rowOf(variable, depth));
+  const indented = { style: `padding-left: ${depth * INDENT_PX}px` };
   for (const [name, inner] of scope.scopes) {
     const all = within(inner);
     const bytes = all.reduce((sum, variable) => sum + variable.bytes, 0);
     const changed = all.filter(({ kind }) => kind !== "" && kind !== "same").length;
     const words = [count(all.length, "variable"), bytesText(bytes)];
     if (all[0]!.kind !== "") words.push(`${changed} changed`);
-    const title = h("summary", {}, h("b", {}, `${name}/`), h("span", { class: "tft-muted" }, ` ${words.join(" · ")}`));
-    const el = h("details", {}, title, ...rowsOf(inner, open));
+    const title = h(
+      "summary",
+      indented,
+      h("b", {}, `${name}/`),
+      h("span", { class: "tft-muted" }, ` ${words.join(" · ")}`),
+    );
+    const el = h("details", {}, title, ...rowsOf(inner, open, depth + 1));
     el.open = open;
     found.push(el);
   }
@@ -94,12 +102,12 @@ const within = (scope: Scope): SavedVariable[] => [
   ...[...scope.scopes.values()].flatMap((inner) => within(inner)),
 ];
 
-function rowOf(variable: SavedVariable): HTMLElement {
+function rowOf(variable: SavedVariable, depth: number): HTMLElement {
   const { name, type, size, share, norm, wrong, change, kind } = variable;
   return h(
     "div",
     { class: "tft-saved-row", title: name },
-    h("code", {}, name.slice(name.lastIndexOf("/") + 1)),
+    h("code", { style: `padding-left: ${depth * INDENT_PX}px` }, name.slice(name.lastIndexOf("/") + 1)),
     h("span", { class: "tft-muted" }, type),
     h(
       "span",

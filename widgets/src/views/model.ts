@@ -31,9 +31,9 @@ class ModelView {
       parts.push(
         h("h3", {}, name),
         h("p", { class: "tft-muted" }, method),
-        h("h4", {}, "Takes"),
+        h("h4", {}, "Inputs"),
         h("ul", {}, ...inputs.map((row) => h("li", {}, this.#tensor(decodeTensor(row))))),
-        h("h4", {}, "Gives"),
+        h("h4", {}, "Outputs"),
         h("ul", {}, ...outputs.map((row) => h("li", {}, this.#tensor(decodeTensor(row))))),
       );
     }
