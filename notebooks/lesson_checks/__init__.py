@@ -8,6 +8,7 @@ raises, so that a lesson can be run from top to bottom before its exercise is so
 from .execution import check_distances as check_distances
 from .execution import check_safe_length as check_safe_length
 from .execution import check_towers as check_towers
+from .files import check_saver as check_saver
 from .graphs import check_avoid_lazy_loading as check_avoid_lazy_loading
 from .graphs import check_build_and_run as check_build_and_run
 from .graphs import check_fetch_feed_and_prune as check_fetch_feed_and_prune

@@ -435,6 +435,51 @@ def test_lesson_12(
     assert said in capsys.readouterr().out
 
 
+def saved_shapes(checkpoint: str) -> dict[str, list[int]]:
+    return dict(tf.train.list_variables(checkpoint))
+
+
+def what_fits(variables, checkpoint):
+    saved = saved_shapes(checkpoint)
+    fit = [v for v in variables if saved.get(v.op.name) == v.shape.as_list()]
+    return tf.train.Saver(fit)
+
+
+def what_has_the_name(variables, checkpoint):
+    saved = saved_shapes(checkpoint)
+    return tf.train.Saver([v for v in variables if v.op.name in saved])
+
+
+def what_fits_but_scalars(variables, checkpoint):
+    saved = saved_shapes(checkpoint)
+    fit = [v for v in variables if saved.get(v.op.name)]
+    return tf.train.Saver([v for v in fit if saved[v.op.name] == v.shape.as_list()])
+
+
+def one_of_two(variables, checkpoint):
+    return tf.train.Saver([v for v in variables if v.op.name == "steps"])
+
+
+@pytest.mark.parametrize(
+    ("saver", "said"),
+    [
+        (what_fits, "Right"),
+        (lambda v, c: tf.train.Saver(v), "the Saver has `output/bias`"),
+        (what_has_the_name, "`output/kernel` is [3, 4] in the graph"),
+        (what_fits_but_scalars, "`steps` [] is in the checkpoint"),
+        (one_of_two, "`hidden/kernel` [2, 3] is in the checkpoint"),
+        (lambda v, c: v, "is not a tf.train.Saver"),
+    ],
+)
+def test_lesson_14(
+    checks: ModuleType, capsys: pytest.CaptureFixture[str], saver, said: str
+) -> None:
+    checks.check_saver(saver)
+    printed = capsys.readouterr().out
+    assert said in printed
+    assert "Restoring parameters" not in printed
+
+
 def frozen_net() -> Any:
     """A GraphDef with the ends of lesson 15's."""
     with tf.Graph().as_default() as graph:
@@ -494,6 +539,7 @@ def test_lesson_15(
         "check_towers",
         "check_safe_length",
         "check_distances",
+        "check_saver",
     ],
 )
 def test_a_function_that_fails_or_returns_nothing_is_a_problem_as_well(
