@@ -26,9 +26,12 @@ FLOATS = dtypes_of("bfloat16 half float double")
 ROUND_MODES = ("HALF_TO_EVEN", "HALF_UP")
 
 
-@with_card_kernel(
-    lambda xp, array: (xp.nanmin(array).get()[()], xp.nanmax(array).get()[()])
-)
+def _extremes_on_card(xp: ArrayModule, array: Any) -> tuple[Any, Any]:
+    kind = array.dtype.type
+    return kind(float(xp.nanmin(array))), kind(float(xp.nanmax(array)))
+
+
+@with_card_kernel(_extremes_on_card)
 def _extremes(xp: ArrayModule, array: Any) -> tuple[Any, Any]:
     """The least and the greatest element, on the host; NaN counts only alone."""
     return np.fmin.reduce(array, None), np.fmax.reduce(array, None)
