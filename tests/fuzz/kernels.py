@@ -139,6 +139,8 @@ TEXTS = (b"", b" ", b"-1", b"\xff\xfe", b"a\x00b", b"nan", b"1e400", b"abc" * 30
 
 def other_number(rng: Any, dtype: Any) -> Any:
     """An odd number (or text) of the type."""
+    if dtype.names:  # quantized
+        dtype = dtype[0]
     if dtype.hasobject:
         return TEXTS[rng.integers(len(TEXTS))]
     if dtype.kind == "b":

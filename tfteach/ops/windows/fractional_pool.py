@@ -29,7 +29,8 @@ _NUMBERS = dtypes_of("float32 float64 int32 int64")
 
 def _pooled(size: int, ratio: float) -> int:
     """The number of windows over `size` elements, in float32 as in TensorFlow."""
-    return int(np.floor(np.float32(size) / np.float32(ratio)))
+    found = np.floor(np.float32(size) / np.float32(ratio))
+    return int(found) if np.isfinite(found) else 0
 
 
 def boundaries(size: int, count: int, stream: philox.Stream, pseudo: bool) -> Any:
