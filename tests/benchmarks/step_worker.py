@@ -1,9 +1,10 @@
 """Times training steps on request, in tfteach or in a real TensorFlow 1.15.
 
-    python step_worker.py {tfteach,tensorflow} MODEL
+    python step_worker.py {tfteach,tensorflow} MODEL {cold,warm}
 
-Started by busy_machine.py, also with Python 3.7.  Each line on stdin is a number of
-seconds; the answer is one line: the JSON list of the steps' times in milliseconds.
+Started by busy_machine.py, also with Python 3.7.  Each line on stdin says how long to
+train: `seconds 2.5` or `steps 100`.  The answer is one line: the JSON list of the
+steps' times in milliseconds.  A `warm` process has trained before it says `ready`.
 """
 
 from __future__ import annotations
@@ -79,38 +80,88 @@ def lenet(tf: Any) -> Any:
     return loss, tf.train.AdamOptimizer(0.001), feeds
 
 
+def linear(tf: Any) -> Any:
+    random = np.random.RandomState(0)
+    x, y = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.float32, [None])
+    loss = tf.reduce_mean(tf.square(y - tf.Variable(0.0) * x))
+    feeds = {x: random.rand(100), y: random.rand(100)}
+    return loss, tf.train.GradientDescentOptimizer(0.01), feeds
+
+
+def word2vec(tf: Any) -> Any:
+    random = np.random.RandomState(0)
+    words, size, batch = 50000, 128, 128
+    center = tf.placeholder(tf.int32, [batch])
+    target = tf.placeholder(tf.int32, [batch, 1])
+    embedding = tf.Variable(tf.random_uniform([words, size], -1.0, 1.0))
+    losses = tf.nn.nce_loss(
+        weights=tf.Variable(tf.truncated_normal([words, size], stddev=0.1)),
+        biases=tf.Variable(tf.zeros([words])),
+        labels=target,
+        inputs=tf.nn.embedding_lookup(embedding, center),
+        num_sampled=64,
+        num_classes=words,
+    )
+    feeds = {
+        center: random.randint(0, words, batch),
+        target: random.randint(0, words, (batch, 1)),
+    }
+    return tf.reduce_mean(losses), tf.train.GradientDescentOptimizer(1.0), feeds
+
+
+def autoencoder(tf: Any) -> Any:
+    x = tf.placeholder(tf.float32, [None, 784])
+    hidden = x
+    for size in (256, 128, 256, 784):
+        hidden = tf.nn.sigmoid(dense(tf, hidden, size))
+    loss = tf.reduce_mean(tf.pow(x - hidden, 2))
+    feeds = {x: np.random.RandomState(0).rand(256, 784)}
+    return loss, tf.train.RMSPropOptimizer(0.01), feeds
+
+
 MODELS = {
+    "linear": linear,
     "softmax": softmax_regression,
     "mlp": mlp,
     "char_rnn": char_rnn,
     "lenet": lenet,
+    "word2vec": word2vec,
+    "autoencoder": autoencoder,
 }
 WARM_UP_STEPS, WARM_UP_S = 40, 1.0  # tfteach compiles meanwhile
 
 
+def train_for(step: Any, amount: str, limit: float) -> Any:
+    """The times in milliseconds of so many seconds or steps of training."""
+    times_ms = []
+    first = begun = time.perf_counter()
+    while (begun - first if amount == "seconds" else len(times_ms)) < limit:
+        step()
+        now = time.perf_counter()
+        times_ms.append(round((now - begun) * 1e3, 4))
+        begun = now
+    return times_ms
+
+
 def main() -> None:
-    package, model = sys.argv[1:]
+    package, model, start = sys.argv[1:]
     tf = importlib.import_module(package)
     loss, optimizer, feeds = MODELS[model](tf)
     train = optimizer.minimize(loss)
     feeds = {t: v.astype(t.dtype.as_numpy_dtype) for t, v in feeds.items()}
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        begun, steps = time.perf_counter(), 0
-        while steps < WARM_UP_STEPS or time.perf_counter() - begun < WARM_UP_S:
+
+        def step() -> None:
             session.run([loss, train], feeds)
-            steps += 1
+
+        if start == "warm":
+            train_for(step, "steps", WARM_UP_STEPS)
+            train_for(step, "seconds", WARM_UP_S)
         print("ready", flush=True)
         for line in sys.stdin:
-            times_ms = []
-            end = time.perf_counter() + float(line)
-            begun = time.perf_counter()
-            while begun < end:
-                session.run([loss, train], feeds)
-                now = time.perf_counter()
-                times_ms.append(round((now - begun) * 1e3, 4))
-                begun = now
-            print(json.dumps(times_ms), flush=True)
+            amount, limit = line.split()
+            print(json.dumps(train_for(step, amount, float(limit))), flush=True)
 
 
 if __name__ == "__main__":

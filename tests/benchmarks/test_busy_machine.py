@@ -13,13 +13,21 @@ def test_a_short_measurement(capsys: pytest.CaptureFixture[str]) -> None:
         ["--models=softmax", "--busy=0,1", "--nice=19", "--seconds=.05", "--rounds=1"]
     )
     header, *rows = capsys.readouterr().out.splitlines()
-    assert header.split()[-4:] == ["mean", "median", "p95", "steps"]
-    assert [row[10:27].strip() for row in rows] == ["0 busy", "1 busy, nice 19"]
+    assert header.split()[-4:] == ["mean", "median", "p95", "times"]
+    assert [row[12:29].strip() for row in rows] == ["0 busy", "1 busy, nice 19"]
     for row in rows:
-        mean, median, p95, steps = map(float, row.split()[-4:])
+        mean, median, p95, times = map(float, row.split()[-4:])
         assert 0 < median <= p95
         assert mean > 0
-        assert steps >= 1
+        assert times >= 1
+
+
+def test_the_first_steps_are_timed_in_new_processes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    busy_machine.main(["--models=linear", "--busy=0", "--first=3", "--rounds=2"])
+    _, row = capsys.readouterr().out.splitlines()
+    assert row.split()[-1] == "2"
 
 
 def test_no_busy_process_has_no_niceness() -> None:
@@ -31,5 +39,6 @@ def test_no_busy_process_has_no_niceness() -> None:
 
 
 def test_a_python_that_cannot_train_is_named() -> None:
+    program = busy_machine.Program(busy_machine.sys.executable, "no_such_package")
     with pytest.raises(RuntimeError, match="cannot train mlp with no_such_package"):
-        busy_machine.Worker(busy_machine.sys.executable, "no_such_package", "mlp")
+        busy_machine.Worker(program, "mlp")
