@@ -15,23 +15,25 @@ from tfteach.autodiff.gradient_registry import RegisterGradient
 from tfteach.framework.dtypes import float32
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.lib.contrib.layers.utils import smart_cond
+from tfteach.lib.contrib.quantize.corrections import (
+    Statistics,
+    copied_layer,
+    copied_unbatched,
+    corrections,
+    reroute,
+)
 from tfteach.lib.contrib.quantize.layers import LAYERS, is_one_of
-from tfteach.lib.contrib.quantize.steps import quantization_step
 from tfteach.ops.array.space_to_batch import BatchToSpaceND
-from tfteach.ops.core.fill import ones, zeros
-from tfteach.ops.core.identity_reshape import Identity, Reshape, identity, reshape
+from tfteach.ops.core.identity_reshape import Identity, Reshape, reshape
 from tfteach.ops.core.shape_ops import size
-from tfteach.ops.linalg.matmul import MatMul, matmul
+from tfteach.ops.linalg.matmul import MatMul
 from tfteach.ops.math.binary import Sub, add, subtract
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.compare import greater_equal
-from tfteach.ops.math.division import divide
 from tfteach.ops.math.multiply import Mul, multiply
-from tfteach.ops.math.unary import reciprocal, rsqrt
+from tfteach.ops.math.unary import rsqrt
 from tfteach.ops.nn.fused_batch_norm import FusedBatchNorm, FusedBatchNormV3
-from tfteach.ops.windows.conv_2d import Conv2D, conv2d
-from tfteach.ops.windows.depthwise_conv import depthwise_conv2d
+from tfteach.ops.windows.conv_2d import Conv2D
+from tfteach.ops.windows.depthwise_conv import DepthwiseConv2dNative
 
 _BATCH_NORMS = FusedBatchNorm, FusedBatchNormV3
 _GRADIENT = "FoldFusedBatchNormGrad"
@@ -45,6 +47,7 @@ class _Norm(NamedTuple):
     output: Tensor
     mean: Tensor
     variance: Tensor
+    unbatched: Operation | None  # puts the batches of a dilated convolution together
     # Of the updates of the moving averages: (average, 1 - decay).
     moving_mean: tuple[Tensor, Tensor] | None = None
     moving_variance: tuple[Tensor, Tensor] | None = None
@@ -64,7 +67,7 @@ def _gradient(op: Operation, _: Any, grad_mean: Any, grad_var: Any, *rest: Any) 
     return of_mean + of_variance, None, None, None, None
 
 
-def fold_batch_norms(graph: Graph, freeze_delay: int | None) -> None:
+def fold_fused_batch_norms(graph: Graph, freeze_delay: int | None) -> None:
     """Fold each fused batch normalization of a graph, in place.
 
     Args:
@@ -86,7 +89,7 @@ def _matched(graph: Graph, op: Operation) -> Iterator[_Norm]:
     norm = op.inputs[0].op if is_reshaped else op
     if not is_one_of(norm, _BATCH_NORMS):
         return
-    layer = _layer_before(norm.inputs[0].op)
+    layer, unbatched = _layer_before(norm.inputs[0].op)
     if layer is None:
         return
     if is_one_of(layer, [MatMul]) and not is_reshaped:
@@ -95,7 +98,7 @@ def _matched(graph: Graph, op: Operation) -> Iterator[_Norm]:
     if not output.consumers():
         return
     if not norm.get_attr("is_training"):
-        yield _Norm(norm, layer, output, norm.inputs[3], norm.inputs[4])
+        yield _Norm(norm, layer, output, norm.inputs[3], norm.inputs[4], unbatched)
         return
     norm._set_attr("_gradient_op_type", _GRADIENT)
     mean = norm.outputs[1]
@@ -106,17 +109,19 @@ def _matched(graph: Graph, op: Operation) -> Iterator[_Norm]:
             norm.outputs[2], (count - 1) / count, name="Undo_Bessel_Correction"
         )
     averages = _moving_averages(graph, norm)
-    yield _Norm(norm, layer, output, mean, variance, *averages)
+    yield _Norm(norm, layer, output, mean, variance, unbatched, *averages)
 
 
-def _layer_before(op: Operation) -> Operation | None:
+def _layer_before(op: Operation) -> tuple[Operation | None, Operation | None]:
+    """The layer whose output an op is, and the BatchToSpaceND between, if any."""
     if is_one_of(op, [Reshape]):
         op = op.inputs[0].op
     if is_one_of(op, [Identity]):
         op = op.inputs[0].op
-    if is_one_of(op, [BatchToSpaceND]):
+    unbatched = op if is_one_of(op, [BatchToSpaceND]) else None
+    if unbatched is not None:
         op = op.inputs[0].op
-    return op if is_one_of(op, LAYERS) else None
+    return (op if is_one_of(op, LAYERS) else None), unbatched
 
 
 def _moving_averages(graph: Graph, norm: Operation) -> list[Any]:
@@ -145,7 +150,8 @@ def _fold(graph: Graph, norm: _Norm, freeze_delay: int | None) -> None:
             factor = gamma * rsqrt(norm.variance + epsilon)
             bias = subtract(beta, norm.mean * factor, name="bias")
             if norm.is_training:
-                scale, recip, offset = _corrections(graph, norm, freeze_delay)
+                statistics = _statistics(norm)
+                scale, recip, offset = corrections(graph, statistics, freeze_delay)
             if not is_plain:
                 channels = weights.get_shape().as_list()[2:]
                 factor = reshape(factor, channels, name="scale_reshape")
@@ -154,7 +160,11 @@ def _fold(graph: Graph, norm: _Norm, freeze_delay: int | None) -> None:
         if scale is not None:
             weights = multiply(scale, weights, name="correction_mult")
         weights = multiply(weights, factor, name="mul_fold")
-        output = _copied(layer, weights)
+        name = layer.name.rpartition("/")[2] + "_Fold"
+        output = copied_layer(layer, weights, name)
+        # TensorFlow forgets it after other layers: their outputs stay in pieces.
+        if norm.unbatched is not None and is_one_of(layer, [DepthwiseConv2dNative]):
+            output = copied_unbatched(norm.unbatched, output)
         if recip is not None:
             output = multiply(recip, output, name="post_conv_mul")
             output = add(output, offset, "correction_add")
@@ -162,19 +172,7 @@ def _fold(graph: Graph, norm: _Norm, freeze_delay: int | None) -> None:
         reroute(output, norm.output, norm.output.consumers())
 
 
-def reroute(new: Tensor, old: Tensor, consumers: list[Operation]) -> None:
-    """Let ops read one tensor instead of another."""
-    uses = [(op, i) for op in consumers for i, t in enumerate(op.inputs) if t is old]
-    for op, i in uses:
-        op._update_input(i, new)
-
-
-def _corrections(graph: Graph, norm: _Norm, freeze_delay: int | None) -> Any:
-    """What keeps weights scaled by moving averages equal to those of the batch.
-
-    Returns:
-      Tensors: a factor for the weights, one for the output, and what is added to it.
-    """
+def _statistics(norm: _Norm) -> Statistics:
     if norm.moving_mean is None or norm.moving_variance is None:
         raise ValueError(
             f"{norm.op.name!r} has no updates of its moving averages: build them "
@@ -184,52 +182,7 @@ def _corrections(graph: Graph, norm: _Norm, freeze_delay: int | None) -> Any:
         norm.moving_mean,
         norm.moving_variance,
     )
-    epsilon = norm.op.get_attr("epsilon")
-    gamma = norm.op.inputs[1]
-    with graph.name_scope("batch_norm_correction"):
-        of_average = rsqrt(variance + epsilon)
-        of_batch = rsqrt(norm.variance + epsilon)
-        scale = divide(of_average, of_batch, name="scale_compute")
-        scale = identity(scale, name="correction_scale")
-        recip = reciprocal(scale, name="reciprocal_compute")
-        offset = multiply(
-            gamma, norm.mean * of_batch - mean * of_average, name="offset_compute"
-        )
-        is_frozen: Any = False
-        if freeze_delay is not None:
-            is_frozen = greater_equal(
-                quantization_step(), freeze_delay, name="use_moving_average"
-            )
-        for rate, what in ((mean_rate, "mean"), (variance_rate, "var")):
-            consumers = rate.consumers()
-            now = smart_cond(
-                is_frozen, lambda: 0.0, lambda r=rate: r, name=f"freeze_moving_{what}"
-            )
-            reroute(now, rate, consumers)
-        recip_now, offset_now = recip, offset
-        recip = smart_cond(
-            is_frozen, lambda: ones(scale.shape), lambda: recip_now,
-            name="correction_recip",
-        )  # fmt: skip
-        offset = smart_cond(
-            is_frozen, lambda: offset_now, lambda: zeros(offset_now.shape),
-            name="correction_offset",
-        )  # fmt: skip
-    return scale, recip, offset
-
-
-def _copied(layer: Operation, weights: Tensor) -> Tensor:
-    """The layer's output with other weights."""
-    name = layer.name.rpartition("/")[2] + "_Fold"
-    x = layer.inputs[0]
-    if is_one_of(layer, [MatMul]):
-        return matmul(
-            x, weights, layer.get_attr("transpose_a"), layer.get_attr("transpose_b"),
-            name=name,
-        )  # fmt: skip
-    strides, padding = layer.get_attr("strides"), layer.get_attr("padding")
-    if is_one_of(layer, [Conv2D]):
-        layout = layer.get_attr("data_format").decode()
-        on_cudnn = layer.get_attr("use_cudnn_on_gpu")
-        return conv2d(x, weights, strides, padding, on_cudnn, layout, name=name)
-    return depthwise_conv2d(x, weights, strides, padding, name=name)
+    return Statistics(
+        norm.op.get_attr("epsilon"), norm.op.inputs[1], norm.mean, norm.variance, mean,
+        variance, mean_rate, variance_rate,
+    )  # fmt: skip

@@ -30,6 +30,10 @@ LAYERS = Conv2D, MatMul, DepthwiseConv2dNative
 ADDS = Add, AddV2
 RELUS = Relu, Relu6
 ACTIVATIONS = *RELUS, Identity
+# Ops with these names consume nothing that is quantized.
+SKIPPED = (
+    "gradients/", "RMSProp/", "Adagrad/", "Const_", "HistogramSummary", "ScalarSummary"
+)  # fmt: skip
 _VARIABLES = Variable, VariableV2
 _BATCH_NORMS = FusedBatchNorm, FusedBatchNormV3
 

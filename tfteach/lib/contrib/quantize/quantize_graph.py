@@ -12,17 +12,19 @@ from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.lib.contrib.quantize.batch_norms import fold_batch_norms
+from tfteach.lib.contrib.quantize.batch_norms import fold_fused_batch_norms
 from tfteach.lib.contrib.quantize.layers import (
     ACTIVATIONS,
     ADDS,
     RELUS,
+    SKIPPED,
     Layer,
     is_one_of,
     layers,
 )
 from tfteach.lib.contrib.quantize.observed_ranges import Settings, quantized
 from tfteach.lib.contrib.quantize.steps import quantization_step
+from tfteach.lib.contrib.quantize.unfused_batch_norms import fold_unfused_batch_norms
 from tfteach.ops.array.space_to_batch import BatchToSpaceND, SpaceToBatchND
 from tfteach.ops.core.identity_reshape import Identity, Reshape
 from tfteach.ops.math.compare import greater_equal
@@ -42,10 +44,6 @@ _FAKE_QUANTS = (
 )
 _SUMS = *ADDS, Mul
 _PASSING = Reshape, Identity, BatchToSpaceND, SpaceToBatchND, MaxPool, Max
-# Ops with these names consume nothing that is quantized.
-_SKIPPED = (
-    "gradients/", "RMSProp/", "Adagrad/", "Const_", "HistogramSummary", "ScalarSummary"
-)  # fmt: skip
 
 
 class _Rewriter:
@@ -61,7 +59,7 @@ class _Rewriter:
     def _record_consumers(self) -> None:
         self._consumers: dict[Tensor, list[Operation]] = {}
         for op in self.graph.get_operations():
-            if not op.name.startswith(_SKIPPED):
+            if not op.name.startswith(SKIPPED):
                 for tensor in dict.fromkeys(op.inputs):
                     self._consumers.setdefault(tensor, []).append(op)
 
@@ -200,7 +198,8 @@ def _rewrite(input_graph: Graph | None, settings: Settings, freeze: Any) -> None
     if scope and not scope.endswith("/"):
         settings = settings._replace(scope=f"{scope}/")
     with graph.as_default():
-        fold_batch_norms(graph, freeze)
+        fold_fused_batch_norms(graph, freeze)
+        fold_unfused_batch_norms(graph, settings.is_training, freeze)
         _Rewriter(graph, settings).run()
 
 
@@ -216,12 +215,6 @@ def _check(graph: Graph) -> None:
             f"Training op found in graph, exiting {updates}: quantize the graph "
             "before an optimizer adds its ops."
         )
-    for op in ops:
-        if "BatchNorm/batchnorm" in op.name:
-            raise NotImplementedError(
-                f"batch normalization by several ops ({op.name!r}) is not folded into "
-                "the weights before it: use fused=True."
-            )
 
 
 @export("contrib.quantize.create_training_graph")
@@ -232,7 +225,7 @@ def create_training_graph(
 
     Weights and activations are rounded as 8-bit integers would be; gradients ignore
     the rounding.  Each range is a pair of variables, which runs update.  Call it before
-    `minimize`; fused batch normalization is folded into the weights before it.
+    `minimize`; batch normalization is folded into the weights before it.
 
     Args:
       input_graph: the graph; the default graph if None.
@@ -240,7 +233,8 @@ def create_training_graph(
 
     Raises:
       ValueError: an optimizer has added its ops.
-      NotImplementedError: the graph normalizes batches by several ops.
+      KeyError: ops that normalize batches do not have the names that
+        `tf.contrib.layers.batch_norm` gives.
 
     Example:
       >>> y = tf.layers.dense(tf.ones([1, 3]), 2, tf.nn.relu, name="layer")
@@ -265,7 +259,8 @@ def create_eval_graph(input_graph: Graph | None = None) -> None:
 
     Raises:
       ValueError: an optimizer has added its ops.
-      NotImplementedError: the graph normalizes batches by several ops.
+      KeyError: ops that normalize batches do not have the names that
+        `tf.contrib.layers.batch_norm` gives.
 
     Source: create_eval_graph in contrib/quantize/python/quantize_graph.py.
     """
@@ -295,7 +290,8 @@ def experimental_create_training_graph(
 
     Raises:
       ValueError: an optimizer has added its ops.
-      NotImplementedError: the graph normalizes batches by several ops.
+      KeyError: ops that normalize batches do not have the names that
+        `tf.contrib.layers.batch_norm` gives.
 
     Source: contrib/quantize/python/quantize_graph.py.
     """
@@ -325,7 +321,8 @@ def experimental_create_eval_graph(
 
     Raises:
       ValueError: an optimizer has added its ops.
-      NotImplementedError: the graph normalizes batches by several ops.
+      KeyError: ops that normalize batches do not have the names that
+        `tf.contrib.layers.batch_norm` gives.
 
     Source: contrib/quantize/python/quantize_graph.py.
     """
