@@ -505,6 +505,7 @@ from tfteach.variables.scope.variable_scope import no_regularizer as no_regulari
 
 if TYPE_CHECKING:
     from tfteach.api import distributions as distributions
+    from tfteach.api import estimator as estimator
     from tfteach.api import layers as layers
     from tfteach.api import lookup as lookup
     from tfteach.api import losses as losses
@@ -554,6 +555,7 @@ _LATER = {
     "dequantize": ("tfteach.ops.quantization.quantize_dequantize", "dequantize"),
     "distributions": ("tfteach.api", "distributions"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
+    "estimator": ("tfteach.api", "estimator"),
     "fake_quant_with_min_max_args": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_args"),
     "fake_quant_with_min_max_args_gradient": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_args_gradient"),
     "fake_quant_with_min_max_vars": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars"),

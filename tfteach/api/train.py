@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tfteach.lib.files.meta_graph import import_meta_graph as import_meta_graph
     from tfteach.lib.files.object_checkpoint import Checkpoint as Checkpoint
     from tfteach.lib.files.saver import Saver as Saver
+    from tfteach.lib.files.warm_start import VocabInfo as VocabInfo
     from tfteach.lib.files.warm_start import warm_start as warm_start
     from tfteach.lib.training.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
     from tfteach.lib.training.adagrad import AdagradOptimizer as AdagradOptimizer
@@ -71,6 +72,7 @@ _LATER = {
     "ProximalGradientDescentOptimizer": ("tfteach.lib.training.proximal", "ProximalGradientDescentOptimizer"),
     "RMSPropOptimizer": ("tfteach.lib.training.rmsprop", "RMSPropOptimizer"),
     "Saver": ("tfteach.lib.files.saver", "Saver"),
+    "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
     "assert_global_step": ("tfteach.lib.training.global_step", "assert_global_step"),
     "checkpoint_exists": ("tfteach.lib.files.checkpoint_management", "checkpoint_exists"),
     "checkpoints_iterator": ("tfteach.lib.files.checkpoint_reader", "checkpoints_iterator"),

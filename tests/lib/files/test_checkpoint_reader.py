@@ -193,8 +193,6 @@ def test_warm_start(caplog):
         tf.train.warm_start(ALL, [3])
     with raises_error(ValueError, "must be a `list` or `str`"):
         tf.train.warm_start(ALL, 3)
-    with pytest.raises(NotImplementedError, match="var_name_to_vocab_info"):
-        tf.train.warm_start(ALL, var_name_to_vocab_info={"zeros": 1})
 
 
 def test_assignments(caplog):

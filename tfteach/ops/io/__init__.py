@@ -2,6 +2,8 @@
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {
+    "GenerateVocabRemapping": "vocabulary_remapping",
+    "LoadAndRemapMatrix": "vocabulary_remapping",
     "MergeV2Checkpoints": "save_restore",
     "Restore": "save_restore",
     "RestoreSlice": "save_restore",

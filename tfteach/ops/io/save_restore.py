@@ -21,6 +21,7 @@ from tfteach.framework.files.saved_tensor_slices import (
 from tfteach.framework.files.tensor_bundle_writer import BundleWriter, merge_bundles
 from tfteach.framework.files.tensor_slice import SliceSpec
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, Op, StatefulOp
+from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, KernelContext
 
@@ -208,24 +209,17 @@ def _restored(reader: Any, name: str, spec: str, dtype: DType, path: str) -> Arr
     if found is not dtype:
         if is_version_2(path):
             raise invalid_argument(
-                f"tensor_name = {name}; expected dtype {_c_name(dtype)} does not equal "
-                f"original dtype {_c_name(found)}"
+                f"tensor_name = {name}; expected dtype {c_name(dtype)} does not equal "
+                f"original dtype {c_name(found)}"
             )
         raise invalid_argument(
-            f"Expected to restore a tensor of type {_c_name(dtype)}, got a tensor of "
-            f"type {_c_name(found)} instead: tensor_name = {name}"
+            f"Expected to restore a tensor of type {c_name(dtype)}, got a tensor of "
+            f"type {c_name(found)} instead: tensor_name = {name}"
         )
     array: Array = (
         reader.read_slice(name, SliceSpec.parse(spec)) if spec else reader.read(name)
     )
     return array
-
-
-def _c_name(dtype: DType) -> str:
-    """The type's name in messages of TensorFlow's kernels."""
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(
-        dtype.name, dtype.name
-    )
 
 
 class _RestoreV1Op(_FileOp, Op, abstract=True):

@@ -16,11 +16,11 @@ from tfteach.framework.errors import (
     FailedPreconditionError,
     invalid_argument,
 )
-from tfteach.framework.files.file_system import read_file
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
+from tfteach.ops.state.vocabulary_files import vocabulary_lines
 from tfteach.ops.text.byte_string_arrays import strings
 
 WHOLE_LINE, LINE_NUMBER = -2, -1
@@ -320,14 +320,7 @@ class InitializeTableFromTextFileV2(TableOp, NoOutputOp):
 
     def compute(self, ctx: KernelContext, table_handle: Table, filename: Any) -> Any:
         path = np.asarray(filename, object).item().decode()
-        lines = read_file(path).splitlines()
-        if self.vocab_size != -1:
-            if len(lines) < self.vocab_size:
-                raise invalid_argument(
-                    f"Invalid vocab_size in {path}: expected {self.vocab_size} but got "
-                    f"{len(lines)}"
-                )
-            lines = lines[: self.vocab_size]
+        lines = vocabulary_lines(path, self.vocab_size)
         columns = [
             [self._part(line, number, index, path, dtype)
              for number, line in enumerate(lines)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.framework.call_origin import Origin, user_frame
@@ -44,6 +44,41 @@ class PartitionInfo(NamedTuple):
 
     full_shape: list[int]
     var_offset: list[int]
+
+    def single_offset(self, shape: Sequence[int]) -> int:
+        """Where a partition of this shape begins, along the axis that is divided."""
+        axis = self.single_slice_dim(shape)
+        return 0 if axis is None else self.var_offset[axis]
+
+    def single_slice_dim(self, shape: Sequence[int]) -> int | None:
+        """The axis that is divided; None if the partition is the whole variable.
+
+        Raises:
+          ValueError: the variable has no such partition, or several axes are divided.
+        """
+        if len(shape) != len(self.full_shape):
+            raise ValueError(
+                f"Expected equal length, but received shape={shape} of length "
+                f"{len(shape)} while self.full_shape={self.full_shape} is of length "
+                f"{len(self.full_shape)}."
+            )
+        divided = []
+        for i, (offset, size) in enumerate(zip(self.var_offset, shape, strict=True)):
+            if offset + size > self.full_shape[i]:
+                raise ValueError(
+                    f"With self.var_offset={self.var_offset}, a partition of shape="
+                    f"{shape} would exceed self.full_shape={self.full_shape} in "
+                    f"dimension {i}."
+                )
+            if size != self.full_shape[i]:
+                divided.append(i)
+        if len(divided) > 1:
+            raise ValueError(
+                f"Cannot use single_slice_dim() with shape={shape} and "
+                f"self.full_shape={self.full_shape} since slice dim could be either "
+                f"dimension {divided[1]} or {divided[0]}."
+            )
+        return divided[0] if divided else None
 
 
 class Asked(NamedTuple):

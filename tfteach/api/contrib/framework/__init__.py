@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.framework.variables import local_variable as local_variable
     from tfteach.lib.contrib.framework.variables import model_variable as model_variable
     from tfteach.lib.contrib.framework.variables import variable as variable
+    from tfteach.lib.files.remapped_matrix import load_and_remap_matrix_initializer as load_and_remap_matrix_initializer
+    from tfteach.lib.files.remapped_matrix import load_embedding_initializer as load_embedding_initializer
+    from tfteach.lib.files.remapped_matrix import load_linear_multiclass_bias_initializer as load_linear_multiclass_bias_initializer
+    from tfteach.lib.files.remapped_matrix import load_variable_slot_initializer as load_variable_slot_initializer
 
 _LATER = {
     "VariableDeviceChooser": ("tfteach.lib.contrib.framework.variables", "VariableDeviceChooser"),
@@ -93,8 +97,12 @@ _LATER = {
     "init_from_checkpoint": ("tfteach.lib.contrib.framework.checkpoints", "init_from_checkpoint_"),
     "is_tensor": ("tfteach.lib.contrib.framework.helpers", "is_tensor"),
     "list_variables": ("tfteach.lib.contrib.framework.checkpoints", "list_variables"),
+    "load_and_remap_matrix_initializer": ("tfteach.lib.files.remapped_matrix", "load_and_remap_matrix_initializer"),
     "load_checkpoint": ("tfteach.lib.contrib.framework.checkpoints", "load_checkpoint"),
+    "load_embedding_initializer": ("tfteach.lib.files.remapped_matrix", "load_embedding_initializer"),
+    "load_linear_multiclass_bias_initializer": ("tfteach.lib.files.remapped_matrix", "load_linear_multiclass_bias_initializer"),
     "load_variable": ("tfteach.lib.contrib.framework.checkpoints", "load_variable"),
+    "load_variable_slot_initializer": ("tfteach.lib.files.remapped_matrix", "load_variable_slot_initializer"),
     "local_variable": ("tfteach.lib.contrib.framework.variables", "local_variable"),
     "model_variable": ("tfteach.lib.contrib.framework.variables", "model_variable"),
     "nest": ("tfteach.api.contrib.framework", "nest"),
