@@ -56,6 +56,46 @@ def replaced_loop(tf, ge):
         return float(session.run(made))
 
 
+def transformed(tf, ge):
+    """A part with other inputs, op types, names and control inputs."""
+    _, a, b, c = model(tf)
+    graph = tf.get_default_graph()
+    z = tf.constant([5.0, 6.0], name="z")
+
+    def altered(node):
+        node.name += "_new"
+        node.device = "/cpu:0"
+        node.op = {"Sub": "Maximum"}.get(node.op, node.op)
+        return node
+
+    def transform_op(info, op, inputs):
+        if op.type == "Const":
+            return ge.copy_op_handler(info, op, inputs, copy_shape=True)
+        return ge.copy_op_handler(info, op, inputs, nodedef_fn=altered)
+
+    made = ge.Transformer()
+    made.transform_op_handler = transform_op
+    made.transform_external_input_handler = lambda info, t: z
+    made.transform_control_input_handler = lambda info, op: None
+    seen = []
+    made.assign_collections_handler = lambda info, x, y: seen.append([x.name, y.name])
+    _, info = made([a.op, b.op, b.op.inputs[1].op, c.op], graph, "new")
+    text = str(info).replace(str(id(graph)), "ID").split("Operations")[0]
+    shapes = [t.shape.as_list() for t in (info.transformed(x) for x in (a, b, c))]
+    kept = ge.transform_op_if_inside_handler(
+        type(
+            "Info",
+            (),
+            {"sgv": ge.sgv(a.op), "ops": {a.op}, "graph": graph, "graph_": graph},
+        ),
+        c.op,
+        keep_if_possible=False,
+    )
+    with tf.Session() as session:
+        value = session.run(info.transformed(c)).tolist()
+    return sorted(seen), text, shapes, kept, value, info.transformed(c).device
+
+
 def rerouted(tf, ge):
     x, a, b, c = model(tf)
     z = tf.constant([1.0, 1.0], name="z")
@@ -108,8 +148,8 @@ def selected(tf, ge):
 
 
 EDITS = [
-    copies, copy_to_another_graph, replaced, replaced_loop, rerouted, connected,
-    detached, bypassed, selected,
+    copies, copy_to_another_graph, replaced, replaced_loop, transformed, rerouted,
+    connected, detached, bypassed, selected,
 ]  # fmt: skip
 
 

@@ -55,6 +55,15 @@ def test_replacements_run_beside_the_original():
         assert session.run(y) == 9.0
 
 
+def test_a_transformation_in_place_is_refused():
+    with tf.Graph().as_default() as graph:
+        y = tf.square(tf.constant(2.0))
+        transform = ge.Transformer()
+        transform.transform_op_handler = lambda info, op, inputs: (op, op.outputs)
+        with pytest.raises(ValueError, match="In-place transformation not allowed"):
+            transform(y.op, graph, "scope")
+
+
 def test_views():
     with tf.Graph().as_default() as graph:
         _, a, b, _ = graph_editor.model(tf)
@@ -113,6 +122,16 @@ def test_refused():
                 "c does not belong to source scope: hidden/",
             ),
             (TypeError, lambda: ge.copy(c.op, 3), "Expected a tf.Graph, got"),
+            (
+                TypeError,
+                lambda: ge.copy_op_handler(None, c.op, True),
+                "the `new_inputs` argument must be an iterable",
+            ),
+            (
+                TypeError,
+                lambda: ge.copy(c.op)[1].transformed("c"),
+                "Expected a tf.Tensor or a tf.Operation, got a <class 'str'>",
+            ),
             (
                 ValueError,
                 lambda: ge.add_control_inputs(three, a.op),

@@ -23,19 +23,11 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.graph_editor.reroute import swap_outputs as swap_outputs
     from tfteach.lib.contrib.graph_editor.reroute import swap_ts as swap_ts
     from tfteach.lib.contrib.graph_editor.select import can_be_regex as can_be_regex
-    from tfteach.lib.contrib.graph_editor.select import check_cios as check_cios
-    from tfteach.lib.contrib.graph_editor.select import compute_boundary_ts as compute_boundary_ts
     from tfteach.lib.contrib.graph_editor.select import filter_ops as filter_ops
     from tfteach.lib.contrib.graph_editor.select import filter_ops_from_regex as filter_ops_from_regex
     from tfteach.lib.contrib.graph_editor.select import filter_ts as filter_ts
     from tfteach.lib.contrib.graph_editor.select import filter_ts_from_regex as filter_ts_from_regex
-    from tfteach.lib.contrib.graph_editor.select import get_backward_walk_ops as get_backward_walk_ops
-    from tfteach.lib.contrib.graph_editor.select import get_forward_walk_ops as get_forward_walk_ops
     from tfteach.lib.contrib.graph_editor.select import get_name_scope_ops as get_name_scope_ops
-    from tfteach.lib.contrib.graph_editor.select import get_ops_ios as get_ops_ios
-    from tfteach.lib.contrib.graph_editor.select import get_walks_intersection_ops as get_walks_intersection_ops
-    from tfteach.lib.contrib.graph_editor.select import get_walks_union_ops as get_walks_union_ops
-    from tfteach.lib.contrib.graph_editor.select import get_within_boundary_ops as get_within_boundary_ops
     from tfteach.lib.contrib.graph_editor.select import make_regex as make_regex
     from tfteach.lib.contrib.graph_editor.select import select_ops as select_ops
     from tfteach.lib.contrib.graph_editor.select import select_ops_and_ts as select_ops_and_ts
@@ -49,6 +41,13 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.graph_editor.transform import copy as copy
     from tfteach.lib.contrib.graph_editor.transform import copy_with_input_replacements as copy_with_input_replacements
     from tfteach.lib.contrib.graph_editor.transform import graph_replace as graph_replace
+    from tfteach.lib.contrib.graph_editor.transformer import Transformer as Transformer
+    from tfteach.lib.contrib.graph_editor.transformer import TransformerInfo as TransformerInfo
+    from tfteach.lib.contrib.graph_editor.transformer import assign_renamed_collections_handler as assign_renamed_collections_handler
+    from tfteach.lib.contrib.graph_editor.transformer import copy_op_handler as copy_op_handler
+    from tfteach.lib.contrib.graph_editor.transformer import keep_t_if_possible_handler as keep_t_if_possible_handler
+    from tfteach.lib.contrib.graph_editor.transformer import replace_t_with_placeholder_handler as replace_t_with_placeholder_handler
+    from tfteach.lib.contrib.graph_editor.transformer import transform_op_if_inside_handler as transform_op_if_inside_handler
     from tfteach.lib.contrib.graph_editor.util import ControlOutputs as ControlOutputs
     from tfteach.lib.contrib.graph_editor.util import get_consuming_ops as get_consuming_ops
     from tfteach.lib.contrib.graph_editor.util import get_generating_ops as get_generating_ops
@@ -59,17 +58,29 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.graph_editor.util import make_placeholder_from_dtype_and_shape as ph
     from tfteach.lib.contrib.graph_editor.util import make_placeholder_from_tensor as make_placeholder_from_tensor
     from tfteach.lib.contrib.graph_editor.util import placeholder_name as placeholder_name
+    from tfteach.lib.contrib.graph_editor.walks import check_cios as check_cios
+    from tfteach.lib.contrib.graph_editor.walks import compute_boundary_ts as compute_boundary_ts
+    from tfteach.lib.contrib.graph_editor.walks import get_backward_walk_ops as get_backward_walk_ops
+    from tfteach.lib.contrib.graph_editor.walks import get_forward_walk_ops as get_forward_walk_ops
+    from tfteach.lib.contrib.graph_editor.walks import get_ops_ios as get_ops_ios
+    from tfteach.lib.contrib.graph_editor.walks import get_walks_intersection_ops as get_walks_intersection_ops
+    from tfteach.lib.contrib.graph_editor.walks import get_walks_union_ops as get_walks_union_ops
+    from tfteach.lib.contrib.graph_editor.walks import get_within_boundary_ops as get_within_boundary_ops
 
 _LATER = {
     "ControlOutputs": ("tfteach.lib.contrib.graph_editor.util", "ControlOutputs"),
     "SubGraphView": ("tfteach.lib.contrib.graph_editor.subgraph", "SubGraphView"),
+    "Transformer": ("tfteach.lib.contrib.graph_editor.transformer", "Transformer"),
+    "TransformerInfo": ("tfteach.lib.contrib.graph_editor.transformer", "TransformerInfo"),
     "add_control_inputs": ("tfteach.lib.contrib.graph_editor.reroute", "add_control_inputs"),
+    "assign_renamed_collections_handler": ("tfteach.lib.contrib.graph_editor.transformer", "assign_renamed_collections_handler"),
     "bypass": ("tfteach.lib.contrib.graph_editor.edit", "bypass"),
     "can_be_regex": ("tfteach.lib.contrib.graph_editor.select", "can_be_regex"),
-    "check_cios": ("tfteach.lib.contrib.graph_editor.select", "check_cios"),
-    "compute_boundary_ts": ("tfteach.lib.contrib.graph_editor.select", "compute_boundary_ts"),
+    "check_cios": ("tfteach.lib.contrib.graph_editor.walks", "check_cios"),
+    "compute_boundary_ts": ("tfteach.lib.contrib.graph_editor.walks", "compute_boundary_ts"),
     "connect": ("tfteach.lib.contrib.graph_editor.edit", "connect"),
     "copy": ("tfteach.lib.contrib.graph_editor.transform", "copy"),
+    "copy_op_handler": ("tfteach.lib.contrib.graph_editor.transformer", "copy_op_handler"),
     "copy_with_input_replacements": ("tfteach.lib.contrib.graph_editor.transform", "copy_with_input_replacements"),
     "detach": ("tfteach.lib.contrib.graph_editor.edit", "detach"),
     "detach_control_inputs": ("tfteach.lib.contrib.graph_editor.edit", "detach_control_inputs"),
@@ -80,17 +91,18 @@ _LATER = {
     "filter_ops_from_regex": ("tfteach.lib.contrib.graph_editor.select", "filter_ops_from_regex"),
     "filter_ts": ("tfteach.lib.contrib.graph_editor.select", "filter_ts"),
     "filter_ts_from_regex": ("tfteach.lib.contrib.graph_editor.select", "filter_ts_from_regex"),
-    "get_backward_walk_ops": ("tfteach.lib.contrib.graph_editor.select", "get_backward_walk_ops"),
+    "get_backward_walk_ops": ("tfteach.lib.contrib.graph_editor.walks", "get_backward_walk_ops"),
     "get_consuming_ops": ("tfteach.lib.contrib.graph_editor.util", "get_consuming_ops"),
-    "get_forward_walk_ops": ("tfteach.lib.contrib.graph_editor.select", "get_forward_walk_ops"),
+    "get_forward_walk_ops": ("tfteach.lib.contrib.graph_editor.walks", "get_forward_walk_ops"),
     "get_generating_ops": ("tfteach.lib.contrib.graph_editor.util", "get_generating_ops"),
     "get_name_scope_ops": ("tfteach.lib.contrib.graph_editor.select", "get_name_scope_ops"),
-    "get_ops_ios": ("tfteach.lib.contrib.graph_editor.select", "get_ops_ios"),
+    "get_ops_ios": ("tfteach.lib.contrib.graph_editor.walks", "get_ops_ios"),
     "get_tensors": ("tfteach.lib.contrib.graph_editor.util", "get_tensors"),
-    "get_walks_intersection_ops": ("tfteach.lib.contrib.graph_editor.select", "get_walks_intersection_ops"),
-    "get_walks_union_ops": ("tfteach.lib.contrib.graph_editor.select", "get_walks_union_ops"),
-    "get_within_boundary_ops": ("tfteach.lib.contrib.graph_editor.select", "get_within_boundary_ops"),
+    "get_walks_intersection_ops": ("tfteach.lib.contrib.graph_editor.walks", "get_walks_intersection_ops"),
+    "get_walks_union_ops": ("tfteach.lib.contrib.graph_editor.walks", "get_walks_union_ops"),
+    "get_within_boundary_ops": ("tfteach.lib.contrib.graph_editor.walks", "get_within_boundary_ops"),
     "graph_replace": ("tfteach.lib.contrib.graph_editor.transform", "graph_replace"),
+    "keep_t_if_possible_handler": ("tfteach.lib.contrib.graph_editor.transformer", "keep_t_if_possible_handler"),
     "make_list_of_op": ("tfteach.lib.contrib.graph_editor.util", "make_list_of_op"),
     "make_list_of_t": ("tfteach.lib.contrib.graph_editor.util", "make_list_of_t"),
     "make_placeholder_from_dtype_and_shape": ("tfteach.lib.contrib.graph_editor.util", "make_placeholder_from_dtype_and_shape"),
@@ -101,6 +113,7 @@ _LATER = {
     "ph": ("tfteach.lib.contrib.graph_editor.util", "make_placeholder_from_dtype_and_shape"),
     "placeholder_name": ("tfteach.lib.contrib.graph_editor.util", "placeholder_name"),
     "remove_control_inputs": ("tfteach.lib.contrib.graph_editor.reroute", "remove_control_inputs"),
+    "replace_t_with_placeholder_handler": ("tfteach.lib.contrib.graph_editor.transformer", "replace_t_with_placeholder_handler"),
     "reroute_inputs": ("tfteach.lib.contrib.graph_editor.reroute", "reroute_inputs"),
     "reroute_ios": ("tfteach.lib.contrib.graph_editor.reroute", "reroute_ios"),
     "reroute_outputs": ("tfteach.lib.contrib.graph_editor.reroute", "reroute_outputs"),
@@ -114,6 +127,7 @@ _LATER = {
     "swap_ios": ("tfteach.lib.contrib.graph_editor.reroute", "swap_ios"),
     "swap_outputs": ("tfteach.lib.contrib.graph_editor.reroute", "swap_outputs"),
     "swap_ts": ("tfteach.lib.contrib.graph_editor.reroute", "swap_ts"),
+    "transform_op_if_inside_handler": ("tfteach.lib.contrib.graph_editor.transformer", "transform_op_if_inside_handler"),
     "ts": ("tfteach.lib.contrib.graph_editor.select", "select_ts"),
 }
 

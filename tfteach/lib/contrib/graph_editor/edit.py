@@ -16,7 +16,6 @@ from tfteach.lib.contrib.graph_editor.reroute import (
     swap_inputs,
     swap_outputs,
 )
-from tfteach.lib.contrib.graph_editor.select import check_cios
 from tfteach.lib.contrib.graph_editor.subgraph import (
     SubGraphView,
     check_graphs,
@@ -27,6 +26,7 @@ from tfteach.lib.contrib.graph_editor.util import (
     make_placeholder_from_tensor,
     placeholder_name,
 )
+from tfteach.lib.contrib.graph_editor.walks import check_cios
 from tfteach.ops.core.placeholder import placeholder
 
 

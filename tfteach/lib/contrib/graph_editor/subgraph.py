@@ -12,9 +12,7 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.lib.contrib.graph_editor.select import (
     Pattern,
-    compute_boundary_ts,
     get_name_scope_ops,
-    get_walks_union_ops,
     select_ops_and_ts,
 )
 from tfteach.lib.contrib.graph_editor.util import (
@@ -24,6 +22,10 @@ from tfteach.lib.contrib.graph_editor.util import (
     make_list_of_t,
     unique,
     unique_graph,
+)
+from tfteach.lib.contrib.graph_editor.walks import (
+    compute_boundary_ts,
+    get_walks_union_ops,
 )
 
 

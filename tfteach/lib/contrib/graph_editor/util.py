@@ -15,6 +15,7 @@ from tfteach.framework.type_aliases import DTypeLike, ShapeLike
 from tfteach.ops.core.placeholder import placeholder
 
 _T = TypeVar("_T")
+_Item = TypeVar("_Item", Operation, Tensor)
 Ops: TypeAlias = "Operation | Iterable[Operation] | Graph"
 Tensors: TypeAlias = "Tensor | Iterable[Tensor] | Graph"
 Elements: TypeAlias = "Operation | Tensor | Iterable[Operation | Tensor]"
@@ -52,6 +53,26 @@ def unique_graph(items: Iterable[Operation | Tensor]) -> Graph:
     return graphs[0]
 
 
+def _checked(
+    given: object, kind: type[_Item], ignored: type | None, check_graph: bool
+) -> list[_Item]:
+    """The items of one kind; others than the ignored are an error."""
+    found = []
+    for item in listed(given):
+        if isinstance(item, kind):
+            found.append(item)
+        elif ignored is None or not isinstance(item, ignored):
+            raise TypeError(f"Expected a tf.{kind.__name__}, got: {type(item)}")
+    if check_graph and found:
+        unique_graph(found)
+    return found
+
+
+def input_tensors(ops: Iterable[Operation]) -> list[Tensor]:
+    """The inputs of operations, without repetitions."""
+    return unique(tensor for op in ops for tensor in op.inputs)
+
+
 @export("contrib.graph_editor.make_list_of_op")
 def make_list_of_op(
     ops: Ops,
@@ -77,16 +98,7 @@ def make_list_of_op(
         if not allow_graph:
             raise TypeError("allow_graph is False: expected operations, got a Graph")
         return ops.get_operations()
-    items = listed(ops)
-    for item in items:
-        if not isinstance(item, Operation) and not (
-            ignore_ts and isinstance(item, Tensor)
-        ):
-            raise TypeError(f"Expected a tf.Operation, got: {type(item)}")
-    found = [item for item in items if isinstance(item, Operation)]
-    if check_graph and found:
-        unique_graph(found)
-    return found
+    return _checked(ops, Operation, Tensor if ignore_ts else None, check_graph)
 
 
 @export("contrib.graph_editor.make_list_of_t")
@@ -108,16 +120,7 @@ def make_list_of_t(
         if not allow_graph:
             raise TypeError("allow_graph is False: expected Tensors, got a Graph")
         return get_tensors(ts)
-    items = listed(ts)
-    for item in items:
-        if not isinstance(item, Tensor) and not (
-            ignore_ops and isinstance(item, Operation)
-        ):
-            raise TypeError(f"Expected a tf.Tensor, got: {type(item)}")
-    found = [item for item in items if isinstance(item, Tensor)]
-    if check_graph and found:
-        unique_graph(found)
-    return found
+    return _checked(ts, Tensor, Operation if ignore_ops else None, check_graph)
 
 
 @export("contrib.graph_editor.get_tensors")
