@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from tests.browser.lab import Lab
 from tests.browser.test_graph_view import SETUP, node
@@ -123,3 +123,13 @@ def test_a_cell_is_watched_while_it_runs(lab: Lab) -> None:
     lab.screenshot("growth_magic", lab.cell(1))
     assert not lab.cell(1).locator(".tfteach-static").is_visible()
     assert lab.cell_errors() == []
+
+
+def test_a_cell_that_runs_nothing(lab: Lab) -> None:
+    lab.open_cells("no_run.ipynb", SETUP, "%%lazy --fresh\ntf.add(1.0, 2.0)")
+    lab.run_all()
+    assert lab.cell_errors() == []
+    view = lab.cell(1).locator(".tfteach-growth")
+    expect(view).to_contain_text("No run yet.")
+    expect(view).to_contain_text("no run yet")
+    expect(view).not_to_contain_text("of 1 runs")

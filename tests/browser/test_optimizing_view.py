@@ -111,3 +111,23 @@ def test_ready_sets_and_races(lab: Lab) -> None:
     late = node(lab.cell(3).locator(".tft-diff-after"), "late")
     expect(late).to_have_class(re.compile("tft-added"))
     assert lab.cell(3).locator(".tft-changed, .tft-removed").count() == 2  # the legend
+
+
+def test_where_nothing_is_left_to_run(lab: Lab) -> None:
+    product = "product = tf.constant(2.0) * 3.0\n%optimizing product"
+    lab.open_cells("folded_away.ipynb", SETUP, product)
+    lab.run_all()
+    assert lab.cell_errors() == []
+    after = lab.cell(1).locator(".tft-diff-after")
+    expect(after.locator(".tft-empty")).to_have_text("No op is left to run.")
+    # the hint of the search box fits even into this half
+    box = after.locator(".tft-search")
+    wide = box.evaluate(
+        """(el) => {
+            const pen = document.createElement("canvas").getContext("2d");
+            const style = getComputedStyle(el);
+            pen.font = `${style.fontSize} ${style.fontFamily}`;
+            return [pen.measureText(el.placeholder).width, el.clientWidth - 16];
+        }"""
+    )
+    assert wide[0] <= wide[1]

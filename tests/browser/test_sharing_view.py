@@ -138,3 +138,64 @@ def test_calls_variables_and_collections(lab: Lab) -> None:
     expect(large.locator("h3")).to_contain_text("2000 variables")
     assert large.locator(".tft-flow-row").count() < 60
     lab.screenshot("sharing_view_large", large)
+
+
+TOWERS = """\
+graph = tf.Graph()
+with graph.as_default():
+    images = tf.placeholder(tf.float32, [None, 8, 8, 3])
+
+    def tower(x, reuse):
+        with tf.variable_scope("model", reuse=reuse):
+            for block in range(6):
+                with tf.variable_scope("block%d" % block):
+                    for conv in range(3):
+                        with tf.variable_scope("conv%d" % conv):
+                            x = tf.layers.conv2d(x, 3, 3, padding="same")
+                            x = tf.layers.batch_normalization(x, training=True)
+            return x
+
+    tower(images[:4], False), tower(images[4:], True)
+    %sharing
+"""
+
+
+def test_both_columns_of_a_large_model_open_to_the_same_depth(lab: Lab) -> None:
+    lab.open_cells("towers.ipynb", SETUP, TOWERS)
+    lab.run_all()
+    assert lab.cell_errors() == []
+    columns = lab.cell(1).locator(".tft-flow-column")
+    names = "model/", *(f"block{i}/" for i in range(6))
+    expect(columns.nth(1).locator(".tft-flow-row b")).to_have_text(names)
+    calls = columns.nth(0).locator(".tft-flow-row")
+    assert [len(calls.filter(has_text=name).all()) for name in names[1:]] == [2] * 6
+    # a line from each block to its prefix, no fan
+    expect(lab.cell(1).locator(".tft-flow-link")).to_have_count(12)
+
+
+def test_names_of_calls_are_not_cut(lab: Lab) -> None:
+    lab.open_cells("calls.ipynb", SETUP, MANY_CALLS)
+    lab.run_all()
+    assert lab.cell_errors() == []
+    names = lab.cell(1).locator(".tft-is-call b")
+    expect(names.filter(has_text="Optimizer.minimize").first).to_be_visible()
+    shown = names.evaluate_all(
+        "all => all.map((el) => [el.textContent, el.scrollWidth > el.clientWidth])"
+    )
+    assert ["get_or_create_global_step", False] in shown
+    assert [name for name, is_cut in shown if is_cut] == []
+    first = lab.cell(1).locator(".tft-is-call", has_text="Optimizer.minimize").first
+    assert (first.get_attribute("title") or "").startswith("tf.train.Optimizer.minim")
+
+
+MANY_CALLS = """\
+with tf.Graph().as_default():
+    v = tf.Variable(1.0, name="v")
+    tf.train.Saver()
+    step = tf.train.get_or_create_global_step()
+    tf.train.GradientDescentOptimizer(0.1).minimize(v * v, step)
+    tf.losses.mean_squared_error([1.0], [2.0])
+    tf.losses.get_total_loss()
+    tf.train.ExponentialMovingAverage(0.9).apply([v])
+    %collections
+"""

@@ -62,7 +62,7 @@ def test_shapes_make_more_constant(session: tf.Session) -> None:
     log = explain_optimizing(session, "size", ["x"], [(3, 4)])
     (change,) = log["specialize"].changes
     assert (change.node, change.reason) == ("size", "the shape is known")
-    assert log.summary == "1 ops asked for, 0 kernels called"
+    assert log.summary == "1 op asked for, 0 kernels called"
     with pytest.raises(ValueError, match="1 feeds, but 2 shapes"):
         explain_optimizing(session, "size", ["x"], [(), ()])
 

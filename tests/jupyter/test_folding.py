@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import tfteach.jupyter as tfj
 from tests.jupyter.test_magics import run, shell  # noqa: F401
 from tfteach.explain.runs import watch_runs
 from tfteach.explain.timing import times_of
+from tfteach.jupyter import GraphView, RunView, TimelineView
 
 BUILD = """
 with tf.Graph().as_default() as graph:
@@ -84,7 +86,7 @@ def test_the_optimizer_has_both(built: Any, capsys: Any) -> None:
     assert run(built, "%optimizing c --text --unfolded").success
     said, summary, *rest = capsys.readouterr().out.splitlines()
     assert said == UNFOLDED
-    assert summary == "1 ops asked for, 1 kernels called"
+    assert summary == "1 op asked for, 1 kernel called"
     assert "every op runs" in "".join(rest)
 
 
@@ -230,3 +232,38 @@ def test_a_panel_passes_it_on(counter: tuple[Any, Any, Any]) -> None:
     panel._at_cell_end()  # the traced run is in its view already
     assert panel.views["Timeline"] is timeline
     panel.close()
+
+
+def test_converted_pages_say_what_was_folded() -> None:
+    """Where only the picture is left: nbconvert, GitHub."""
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        product = tf.multiply(tf.constant(2.0), 3.0, name="product")
+        session.run(product)
+        said = "computed once"
+        pictures = [
+            RunView(graph, [product]).static_bundle()["image/svg+xml"],
+            TimelineView.of(session, product).static_bundle()["text/html"],
+        ]
+        for picture in pictures:
+            assert said in picture.replace("</text>", "")
+            assert "unfolded=True" in picture
+        hidden = RunView(graph, [product], predict=True).static_bundle()
+        assert said not in hidden["image/svg+xml"]
+        x = tf.placeholder(tf.float32, [], name="x")
+        timed = TimelineView.of(session, x + 1.0, {x: 1.0}).static_bundle()
+        assert "<pre>" not in timed["text/html"]
+
+
+def test_marks_stand_inside_their_boxes() -> None:
+    """Graphviz puts labels beside boxes on top of lines."""
+    with tf.Graph().as_default() as graph:
+        product = tf.multiply(tf.constant(2.0), 3.0, name="product")
+        svg = GraphView(graph, fetches=[product]).static_bundle()["image/svg+xml"]
+    lines = [line for line in svg.splitlines() if "<text" in line]
+    at = {
+        word: float(re.search(r'\bx="([-\d.]+)"', line)[1])  # type: ignore[index]
+        for line in lines
+        for word in ("fetch", "product")
+        if f">{word}<" in line
+    }
+    assert at["fetch"] > at["product"]  # the shorter word begins farther right

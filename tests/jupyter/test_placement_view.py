@@ -219,3 +219,11 @@ def test_the_plan_of_a_sessions_graph(shell: Any) -> None:  # noqa: F811
     alone.refresh()
     alone.fetches, alone.partitions = [], False
     assert "later: (Const): /job:ps/replica:0/task:0" in alone.to_text()
+
+
+def test_the_magic_takes_lists(shell: Any, capsys: Any) -> None:  # noqa: F811
+    run(shell, BUILD + "both = [total, (total,)]\nfar = {'a': total, 'b': [1.0]}")
+    assert run(shell, "%placement both --feed x --text").success
+    assert "total" in capsys.readouterr().out
+    failed = run(shell, "%placement far --feed x").error_in_exec
+    assert str(failed) == "'far' holds a float that is not in the graph."

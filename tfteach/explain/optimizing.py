@@ -21,6 +21,7 @@ from tfteach.engine.optimize.specialize import specialize
 from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Change, Edge, Node, Step
+from tfteach.explain.graph_lives import times
 from tfteach.explain.graph_rows import value_text
 from tfteach.explain.pruning import Fetch, elements_of
 
@@ -182,7 +183,8 @@ class OptimizerLog(NamedTuple):
         if not self.passes:
             return "The session's options switch every pass off."
         first, last = self.passes[0], self.passes[-1]
-        return f"{first.asked} ops asked for, {last.left} kernels called"
+        asked, left = times(first.asked, "op"), times(last.left, "kernel")
+        return f"{asked} asked for, {left} called"
 
     def __str__(self) -> str:
         return "\n".join([self.summary, *(str(each) for each in self.passes)])

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -69,16 +70,18 @@ def dot_source(still: Still) -> str:
             "fontcolor": MUTED,
         },
     )  # fmt: skip
-    if still.caption:
-        words = "".join(
-            f"{html.escape(line)}<br align='left'/>" for line in still.caption
-        )
-        label = f"<<font color='{FETCH}'>{words}</font>>"
-        dot.attr(label=label, labelloc="b", labeljust="l", fontsize="10")
+    below = _lines(still.caption, FETCH) + _lines(still.notes, MUTED)
+    if below:
+        dot.attr(label=f"<{below}>", labelloc="b", labeljust="l", fontsize="10")
     ids = {box.id: f"n{i}" for i, box in enumerate(still.boxes)}
     _draw_inside(still, dot, still.root, ids)
     _draw_edges(still, dot, ids)
     return str(dot.source)
+
+
+def _lines(lines: Sequence[str], colour: str) -> str:
+    words = "".join(f"{html.escape(line)}<br align='left'/>" for line in lines)
+    return f"<font color='{colour}'>{words}</font>" if words else ""
 
 
 def _draw_inside(still: Still, dot: Any, scope: Box, ids: dict[str, str]) -> None:
@@ -120,7 +123,7 @@ def _draw_box(still: Still, dot: Any, box: Box, ids: dict[str, str]) -> None:
     style = "filled,rounded" if shape == "box" else "filled"
     attrs = {
         "shape": shape, "fillcolor": fill, "color": line, "style": style,
-        "label": _label(still, box, kind, words), "tooltip": _escape(clip(box.name)),
+        "tooltip": _escape(clip(box.name)),
     }  # fmt: skip
     if kind in ("placeholder", "const"):  # these shapes are larger than their text
         attrs["margin"] = "0,0" if kind == "placeholder" else "0.02,0.02"
@@ -131,17 +134,23 @@ def _draw_box(still: Still, dot: Any, box: Box, ids: dict[str, str]) -> None:
     elif still.needed is not None:
         attrs["penwidth"] = "1.9"
     names = {still.rows[i].name for i in box.members}
+    tag = ""
     if still.failed_at in names:
-        attrs |= {"color": FETCH, "penwidth": "3", "xlabel": _tag("✕ failed", FETCH)}
+        attrs |= {"color": FETCH, "penwidth": "3"}
+        tag = _tag("✕ failed", FETCH)
     elif names & still.fetched:
-        attrs |= {"color": FETCH, "penwidth": "2.4", "xlabel": _tag("fetch", FETCH)}
+        attrs |= {"color": FETCH, "penwidth": "2.4"}
+        tag = _tag("fetch", FETCH)
     elif names & still.fed:
-        attrs |= {"color": FEED, "penwidth": "2.4", "xlabel": _tag("feed", FEED)}
+        attrs |= {"color": FEED, "penwidth": "2.4"}
+        tag = _tag("feed", FEED)
+    # Inside the box: Graphviz places labels outside of boxes on top of lines.
+    attrs["label"] = _label(still, box, kind, words, tag)
     dot.node(ids[box.id], **attrs)
 
 
 def _tag(word: str, colour: str) -> str:
-    return f'<<font color="{colour}" point-size="9"><b>{word}</b></font>>'
+    return f'<font color="{colour}" point-size="9"><b>{word}</b></font>'
 
 
 def _escape(text: str) -> str:
@@ -150,14 +159,13 @@ def _escape(text: str) -> str:
     return str(graphviz.escape(text))
 
 
-def _label(still: Still, box: Box, kind: str, words: str = "") -> str:
+def _label(still: Still, box: Box, kind: str, words: str, tag: str) -> str:
     second = clip(" · ".join(filter(None, [second_line(still, box, kind), words])))
     name = html.escape(clip(box.label))
     title = f"<b>{name}</b>" if kind == "scope" else name
-    if not second:
-        return f"<{title}>"
     small = f'<font point-size="9" color="{MUTED}">{html.escape(second)}</font>'
-    return f"<{title}<br/>{small}>"
+    lines = [title, small if second else "", tag]
+    return f"<{'<br/>'.join(filter(None, lines))}>"
 
 
 _LOOPS_BACK = ("NextIteration", "RefNextIteration")

@@ -34,6 +34,7 @@ class Still:
 
     Attributes:
       caption: lines below the picture: runs that failed or were refused.
+      notes: lines below them, in muted letters.
       failed_at: the name of the op that failed; "" for none.
       paint: a function of a box that returns (fill, line, second line of text), or None
         for the default of its kind.
@@ -43,6 +44,7 @@ class Still:
     """
 
     caption: Sequence[str] = ()
+    notes: Sequence[str] = ()
     failed_at = ""
     paint: Callable[[Box], tuple[str, str, str] | None] | None = None
     edge_words: Callable[[list[tuple[int, int, int]]], str] | None = None

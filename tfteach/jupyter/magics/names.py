@@ -43,6 +43,40 @@ def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | 
     raise UsageError(f"{name!r} is not an op or tensor of the graph.{near}")
 
 
+def fetched_by(graph: Graph, user_ns: dict[str, Any], name: str) -> list[Any]:
+    """The elements that a name stands for: of a list or dict, those in it.
+
+    `session.run` takes such structures too. An op of that name precedes.
+
+    Raises:
+      UsageError: as for `element_of`.
+    """
+    inside = _inside(user_ns.get(name))
+    if not inside or has_op(graph, name.partition(":")[0]):
+        return [element_of(graph, user_ns, name)]
+    for value in inside:
+        if getattr(value, "graph", None) is not graph:
+            kind = type(value).__name__
+            raise UsageError(f"{name!r} holds a {kind} that is not in the graph.")
+    return [
+        value._as_graph_element() if hasattr(value, "_as_graph_element") else value
+        for value in inside
+    ]
+
+
+def _inside(value: Any) -> list[Any]:
+    """What a list, tuple or dict holds, at any depth; [] if it is none of these."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list | tuple):
+        return []
+    is_flat = [not isinstance(each, list | tuple | dict) for each in value]
+    pairs = zip(value, is_flat, strict=True)
+    return [
+        leaf for each, flat in pairs for leaf in ([each] if flat else _inside(each))
+    ]
+
+
 def did_you_mean(name: str, known: Iterable[str], least: float = 0.6) -> str:
     """ " Did you mean this or that?", or "" if no known name is similar."""
     near = difflib.get_close_matches(name, list(known), 3, least)
@@ -60,9 +94,11 @@ def graph_of(user_ns: dict[str, Any], names: Sequence[str]) -> Graph:
       UsageError: several graphs have such an op, and nothing decides between them.
     """
     for name in names:
-        graph = getattr(user_ns.get(name), "graph", None)
-        if isinstance(graph, Graph):
-            return graph
+        value = user_ns.get(name)
+        for each in _inside(value) or [value]:
+            graph = getattr(each, "graph", None)
+            if isinstance(graph, Graph):
+                return graph
     default, op = get_default_graph(), names[0].partition(":")[0] if names else ""
     known = [graph for graph in graphs_at_hand(user_ns) if has_op(graph, op)]
     if default in known or not known:

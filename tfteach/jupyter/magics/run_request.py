@@ -10,7 +10,12 @@ from IPython.core.error import UsageError
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.feeds import flatten_feeds
 from tfteach.framework.graph import Graph, Operation, Tensor
-from tfteach.jupyter.magics.names import element_of, graph_of, session_of
+from tfteach.jupyter.magics.names import (
+    element_of,
+    fetched_by,
+    graph_of,
+    session_of,
+)
 from tfteach.jupyter.magics.options import unquoted
 
 NO_VALUE = object()
@@ -82,7 +87,11 @@ def graph_asked(shell: Any, session: str | None) -> Graph | None:
 def elements_of(shell: Any, graph: Graph, args: Any) -> list[Operation | Tensor]:
     """The elements of the graph that `args.fetch` names."""
     words: Iterable[str] = args.fetch
-    return [element_of(graph, shell.user_ns, unquoted(word)) for word in words]
+    return [
+        element
+        for word in words
+        for element in fetched_by(graph, shell.user_ns, unquoted(word))
+    ]
 
 
 def feeds_of(shell: Any, graph: Graph, args: Any) -> dict[Tensor, Any]:

@@ -215,7 +215,17 @@ class RunView(GraphView, Unfoldable):
                 still.failed_at, still.verb = run.failed_at, "needed"
         if self._fates and not self._is_guessing:
             still.verb, still.paint = "needed", self._paint(still)
+        if not self._is_guessing:
+            said = self._folding_said()
+            still.notes = [line for text in said for line in wrap(text, WIDTH)]
         return still
+
+    def _folding_said(self) -> list[str]:
+        """What the optimizer left out of the chosen run, if it left out something."""
+        for run in self._seen[self.chosen : self.chosen + 1]:
+            if self._shows(run):
+                return [*filter(None, [run.folded.sentence(run.unfolded)])]
+        return [*filter(None, [self.folded().sentence(self.unfolded)])]
 
     def _paint(self, still: Still) -> Paint:
         """The colours of ops that the optimizer leaves out."""

@@ -185,7 +185,9 @@ class TimelineView(PlainView, Unfoldable):
         return str(self.times)
 
     def static_bundle(self) -> dict[str, str]:
-        return bundle_with(self.to_text(), timeline_svg(self.times))
+        # The picture has no line for what the optimizer left out; the text begins so.
+        beside = "text" in self._folded
+        return bundle_with(self.to_text(), timeline_svg(self.times), beside)
 
 
 def _row(total: Total) -> list[Any]:

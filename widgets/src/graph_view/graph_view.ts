@@ -92,6 +92,7 @@ export class GraphView implements PanelHost {
       take: (index) => this.goTo(index),
       back: () => this.canvas.el.focus({ preventScroll: true }),
     });
+    if (extensions.isRun === true) this.frame.empty.textContent = "No op is left to run.";
     this.frame.empty.hidden = traits.get("_ops").rows.length > 0;
   }
 

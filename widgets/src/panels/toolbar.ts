@@ -35,7 +35,7 @@ export function buildFrame(parent: HTMLElement, actions: FrameActions): ViewFram
   const search = h("input", {
     type: "search",
     class: "tft-search",
-    placeholder: "Search name or op type  ( / )",
+    placeholder: "Search ops  ( / )",
     "aria-label": "Search name or op type",
     title: "Part of a name or of an op type, or a regular expression between slashes: /conv\\d/",
     role: "combobox",

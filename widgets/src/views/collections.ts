@@ -13,6 +13,7 @@ import { shorten } from "../layout/box_style";
 import { codeLine } from "../panels/code_line";
 import { FlowColumns, type FlowLink, type FlowRow } from "../panels/flow_columns";
 
+const LONGEST_CALL = 20; // letters that fit beside the place in a notebook's column
 const MOST_ITEMS = 60; // of a collection, that are listed
 
 class CollectionsView {
@@ -103,7 +104,7 @@ class CollectionsView {
   #callRow(id: string, call: string, line: number): FlowRow {
     const [place, number, text] = this.#traits.get("_lines")[line] ?? ["", 0, ""];
     const content = [
-      h("b", { class: "tft-grow" }, `\u200e${call === "" ? "a line" : call}`),
+      h("b", {}, call === "" ? "a line" : withoutNamespaces(call)),
       small(place === "" ? "" : `${place}:${number}`, "tft-end"),
     ];
     return { id, depth: 0, kind: "tft-is-call", content, title: `${call}\n${text}`, open: null };
@@ -218,6 +219,14 @@ class CollectionsView {
       shorten(item, 60),
     );
   }
+}
+
+/** "tf.train.Optimizer.minimize" as "Optimizer.minimize": the row's title and its panel have the whole name. */
+function withoutNamespaces(call: string): string {
+  const parts = call.split(".");
+  const isMethod = /^[A-Z]/.test(parts.at(-2) ?? "");
+  const short = parts.slice(isMethod ? -2 : -1).join(".");
+  return call.length <= LONGEST_CALL ? call : short;
 }
 
 const small = (text: string, more = ""): HTMLElement => h("span", { class: `tft-small ${more}` }, text);

@@ -448,7 +448,8 @@ class GrowthView {
     const words = this.#panes.map(
       ({ data }, i) => `${data.title === "" ? "" : `${data.title} `}${count(frame.ops[i] ?? 0, "op")}`,
     );
-    this.#statusText.textContent = `after ${digits(frame.run)} of ${digits(scale.runs)} runs`;
+    const ran = this.#panes.some(({ grown }) => runsOf(grown) > 0);
+    this.#statusText.textContent = ran ? `after ${digits(frame.run)} of ${digits(scale.runs)} runs` : "no run yet";
     this.#slider.setAttribute("aria-valuetext", `after ${frame.run} runs: ${words.join(", ")}`);
   }
 

@@ -13,7 +13,7 @@ import { shorten } from "../layout/box_style";
 import { codeLine, placeOf } from "../panels/code_line";
 import { FlowColumns, type FlowLink, type FlowRow } from "../panels/flow_columns";
 
-const OPEN_ROWS = 44; // scopes are opened level by level while there are at most as many rows
+const OPEN_ROWS = 44; // both columns are opened level by level while each has at most as many rows
 const MOST_CARDS = 20;
 const KINDS: Record<string, string> = {
   variable_scope: "tf.variable_scope",
@@ -120,18 +120,21 @@ class SharingView {
     });
     this.#open = new Set();
     this.#groupOf.clear();
-    for (const tree of [code, names]) this.#openLevels([...tree.values()]);
+    this.#openLevels([...code.values()], [...names.values()]);
     this.#show();
     this.#select();
   }
 
-  #openLevels(groups: Group[]): void {
-    let rows = 0;
+  /** Both columns to the same depth: a closed scope beside its open prefix would send a line to each row in there. */
+  #openLevels(...columns: Group[][]): void {
+    const rows = columns.map(() => 0);
     for (let depth = 0; ; depth++) {
-      const level = groups.filter((each) => each.depth === depth);
-      rows += level.reduce((sum, each) => sum + each.leaves.size + each.inside.length, 0);
-      if (level.length === 0 || (depth > 0 && rows > OPEN_ROWS)) return;
-      for (const each of level) this.#open.add(each.id);
+      const levels = columns.map((groups) => groups.filter((each) => each.depth === depth));
+      for (const [i, level] of levels.entries())
+        rows[i]! += level.reduce((sum, each) => sum + each.leaves.size + each.inside.length, 0);
+      const isFull = depth > 0 && rows.some((count) => count > OPEN_ROWS);
+      if (isFull || levels.every((level) => level.length === 0)) return;
+      for (const each of levels.flat()) this.#open.add(each.id);
     }
   }
 
