@@ -22,6 +22,7 @@ KINDS = {
     "saved": "SavedModel",
     "saved/saved_model.pb": "SavedModel",
     "tf2": "SavedModel",
+    "tf2_calls": "SavedModel",
 }
 
 
@@ -82,22 +83,36 @@ def test_ops_that_tfteach_does_not_have_are_counted_and_marked() -> None:
     assert marks["MatMul"] is marks["_Arg"] is None
 
 
-def test_functions_are_scopes_with_arguments_and_results() -> None:
-    [graph] = read_model(FOLDER / "tf2").graphs
-    rows = rows_of_graph_def(with_function_bodies(graph.graph_def))
-    call = next(r.name for r in rows if r.type == "MatMul").rpartition("/")[0]
-    by_name = {row.name.removeprefix(f"{call}/"): row for row in rows}
-    assert call.startswith("functions/__inference___call__")
-    assert by_name["x"].type == "_Arg"
-    assert by_name["x"].outputs[0][0] == "float32"
-    product = by_name["MatMul"]
-    assert rows[product.inputs[0]] is by_name["x"]
-    # the second output of TopKV2 is "indices", in a function "TopKV2:indices:0"
-    top = next(row for row in rows if row.type == "TopKV2")
-    readers = [r for r in rows if rows.index(top) in r.inputs[::2]]
-    assert [reader.inputs[1] for reader in readers] == [1]
-    [result] = [r for r in rows if r.name.startswith(call) and r.type == "_Retval"]
-    assert result.inputs
+def test_assets_have_sizes_and_missing_ones_are_told(tmp_path: Path) -> None:
+    [graph] = read_model(FOLDER / "tf2_calls").graphs
+    [asset] = graph.assets
+    assert (asset.name, asset.size_bytes) == ("words.txt", 6)
+    assert asset.tensor.partition(":")[0] in [n.name for n in graph.graph_def.node]
+    assert "; 1 asset" in graph.summary
+    assert "missing" not in graph.summary
+    assert "\nasset words.txt, 6 B (" in graph.to_text()
+    copy = tmp_path / "saved_model.pb"
+    copy.write_bytes((FOLDER / "tf2_calls" / "saved_model.pb").read_bytes())
+    for path in (copy, tmp_path):
+        [graph] = read_model(path).graphs
+        assert graph.assets[0].size_bytes is None
+        assert "; 1 asset, 1 missing" in graph.summary
+        assert "asset words.txt, missing (" in graph.to_text()
+
+
+def test_assets_of_tensorflow_1_are_in_a_collection(tmp_path: Path) -> None:
+    (tmp_path / "vocabulary").write_text("a\nb\n")
+    folder = str(tmp_path / "model")
+    with tf.Graph().as_default(), tf.Session() as session:
+        path = tf.constant(str(tmp_path / "vocabulary"), name="path")
+        tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, path)
+        builder = tf.saved_model.Builder(folder)
+        builder.add_meta_graph_and_variables(
+            session, ["serve"], assets_collection=[path]
+        )
+        builder.save()
+    [graph] = read_model(folder).graphs
+    assert graph.assets == (("vocabulary", "path:0", 4),)
 
 
 def test_a_graph_without_functions_stays_as_it_is() -> None:

@@ -42,7 +42,7 @@ with tf.Graph().as_default() as graph, tf.Session() as session:
 """
 
 WRITE_2 = """
-import sys
+import os, sys
 import tensorflow as tf
 
 class Model(tf.Module):
@@ -55,6 +55,33 @@ class Model(tf.Module):
         return {"best": places}
 
 tf.saved_model.save(Model(), sys.argv[1] + "/tf2")
+
+words = sys.argv[1] + "/words.txt"
+with open(words, "w") as file:
+    file.write("a\\nb\\nc\\n")
+
+class Words(tf.Module):
+    def __init__(self):
+        line = tf.lookup.TextFileIndex
+        self.table = tf.lookup.StaticHashTable(tf.lookup.TextFileInitializer(
+            words, tf.string, line.WHOLE_LINE, tf.int64, line.LINE_NUMBER), 0)
+        self.w = tf.Variable(tf.ones([3, 2]), name="w")
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def __call__(self, text):
+        rows = tf.gather(self.w, self.table.lookup(text))
+        rows, _ = tf.while_loop(lambda rows, turn: turn < 5,
+                                lambda rows, turn: (self.shrink(rows), turn + 1),
+                                (rows, 0))
+        rows = tf.cond(tf.reduce_sum(rows) > 0, lambda: rows * 2, lambda: -rows)
+        return {"rows": rows}
+
+    @tf.function
+    def shrink(self, rows):
+        return tf.tanh(rows)
+
+tf.saved_model.save(Words(), sys.argv[1] + "/tf2_calls")
+os.remove(words)
 """
 
 

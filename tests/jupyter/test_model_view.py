@@ -36,12 +36,26 @@ def test_the_view_has_signatures_and_variables_by_size() -> None:
     assert view.page_title() == "saved: SavedModel"
 
 
-def test_functions_are_drawn_aside() -> None:
+def test_a_model_opens_where_it_computes() -> None:
     view = tfj.show(FOLDER / "tf2", aside=["other"])
-    assert view.aside == ["other", "functions"]
-    assert any(row.name.startswith("functions/") for row in view._rows)
-    assert "StatefulPartitionedCall" in view.to_text()
+    call = "StatefulPartitionedCall"
+    assert view.aside[:2] == ["other", "functions"]
+    assert {"saver_filename", f"{call}_2"} <= set(view.aside)
+    assert view.expanded == [f"{call}/", f"{call}/{call}/"]
+    assert view.inline == [call]
+    assert any(row.name == f"{call}/{call}/MatMul" for row in view._rows)
+    assert call in view.to_text()
+    chosen = tfj.show(FOLDER / "tf2", depth=2, inline=["x"])
+    assert chosen.expanded is None
+    assert chosen.inline == ["x", call]
+    assert tfj.show(FOLDER / "tf2", expanded=[]).expanded == []
     assert tfj.show(FOLDER / "frozen.pb").graph.library.function
+
+
+def test_assets_are_listed() -> None:
+    view = tfj.show(FOLDER / "tf2_calls")
+    assert view._model["assets"] == [["words.txt", "asset_path_initializer", "6 B"]]
+    assert tfj.show(FOLDER / "saved")._model["assets"] == []
 
 
 def test_static_pictures_need_no_known_ops() -> None:

@@ -7,12 +7,14 @@ view, SVG, text) is drawn from one description.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.framework.dtypes import as_dtype, resource
+from tfteach.explain.output_types import output_types, type_name
+from tfteach.framework.dtypes import resource
 from tfteach.framework.graph import Graph, Operation, SourceLine, Tensor
 from tfteach.framework.op import find_op, op_class
 
@@ -123,16 +125,17 @@ def rows_of_graph(graph: Graph, where: Where = plain_source) -> list[Row]:
 def rows_of_graph_def(graph_def: Any) -> list[Row]:
     """The rows of a GraphDef's nodes.
 
-    A GraphDef does not contain the number of outputs: a node gets as many as are read,
-    and at least one if it has a type attribute. Shapes come from `_output_shapes`, or
-    from the attributes of constants, placeholders and variables.
+    A GraphDef does not contain the number of outputs of an op type that tfteach does
+    not have: such a node gets as many as its attributes suggest, and as are read.
+    Shapes come from `_output_shapes`, or from the attributes of constants, placeholders
+    and variables.
 
     Raises:
       ValueError: a node reads another that is not in the GraphDef, or an output that no
         node has.
     """
     names = {node.name: index for index, node in enumerate(graph_def.node)}
-    functions = {function.signature.name for function in graph_def.library.function}
+    signatures = {f.signature.name: f.signature for f in graph_def.library.function}
     read: dict[int, int] = {}
     rows = []
     for node in graph_def.node:
@@ -146,7 +149,7 @@ def rows_of_graph_def(graph_def: Any) -> list[Row]:
                 inputs += [index, port]
                 read[index] = max(read.get(index, 0), port + 1)
         more: dict[str, Any] = {"device": node.device} if node.device else {}
-        if node.op not in functions and not is_known(node.op):
+        if node.op not in signatures and not is_known(node.op):
             more["unknown"] = True
         if op_class(node.op).holds_value and "value" in node.attr:
             more["value"] = _proto_value_text(node.attr["value"].tensor)
@@ -157,7 +160,7 @@ def rows_of_graph_def(graph_def: Any) -> list[Row]:
         }
         rows.append(Row(node.name, node.op, inputs, controls, [], more))
     for index, (row, node) in enumerate(zip(rows, graph_def.node, strict=True)):
-        row.outputs.extend(_outputs(node, read.get(index, 0)))
+        row.outputs.extend(_outputs(node, signatures, read.get(index, 0)))
     return rows
 
 
@@ -186,44 +189,20 @@ def _find(names: dict[str, int], reader: str, text: str) -> tuple[int, int]:
     return names[name], int(port or 0)
 
 
-def _outputs(node: Any, read: int) -> Iterator[tuple[str, Shape]]:
+def _outputs(
+    node: Any, signatures: Mapping[str, Any], read: int
+) -> Iterator[tuple[str, Shape]]:
+    types = output_types(node, signatures, read)
     if "_output_shapes" in node.attr:
         shapes = [_shape_of(s) for s in node.attr["_output_shapes"].list.shape]
     else:
-        typed = any(a.WhichOneof("value") == "type" for a in node.attr.values())
-        count = max(read, 1 if typed and _has_outputs(node.op) else 0)
-        shapes = [_known_shape(node)] + [None] * (count - 1) if count else []
-    for shape in shapes:
-        yield _dtype_of(node), shape
-
-
-def _has_outputs(op_type: str) -> bool:
-    return find_op(op_type) is None or bool(op_class(op_type).outputs)
-
-
-def _dtype_of(node: Any) -> str:
-    outputs = op_class(node.op).outputs
-    first = outputs[0] if outputs else None
-    suffix = "_ref" if first is not None and first.is_ref else ""
-    if first is not None and first.dtype is not None:
-        return first.dtype.name + suffix
-    by_signature = (first.type_attr,) if first is not None else ()
-    for name in (*by_signature, "dtype", "DstT", "output_type", "out_type", "T"):
-        if name in node.attr and node.attr[name].type:
-            return _type_name(node.attr[name].type) + suffix
-    return "resource" if _is_handle(node.op) else "?"
+        shapes = [_known_shape(node)]
+    yield from zip_longest(types, shapes[: len(types)])
 
 
 def _is_handle(op_type: str) -> bool:
     outputs = op_class(op_type).outputs
     return bool(outputs) and outputs[0].dtype is resource
-
-
-def _type_name(number: int) -> str:
-    try:
-        return as_dtype(number).name
-    except TypeError:  # a picture must not fail on an odd type
-        return f"type {number}"
 
 
 def _known_shape(node: Any) -> Shape:
@@ -311,7 +290,7 @@ def attr_proto_text(proto: Any) -> str:
 
 def _one(kind: str, value: Any) -> str:
     if kind == "type":
-        return _type_name(value)
+        return type_name(value)
     if kind == "shape":
         shape = _shape_of(value)
         return "?" if shape is None else str(["?" if d < 0 else d for d in shape])

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.explain.graph_rows import is_known
+from tfteach.explain.saved_assets import ModelAsset, assets_of
 from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.errors import (
     DataLossError,
@@ -90,6 +91,7 @@ class ModelGraph(NamedTuple):
       variables: those that the graph has, and its constants of 1 KiB or more.
       unknown: type -> count of the ops that tfteach can draw, but not run.
       functions: the number of functions in the graph's library.
+      assets: files that the graph of a SavedModel reads.
     """
 
     title: str
@@ -98,6 +100,7 @@ class ModelGraph(NamedTuple):
     variables: list[ModelTensor]
     unknown: dict[str, int]
     functions: int
+    assets: tuple[ModelAsset, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -114,6 +117,10 @@ class ModelGraph(NamedTuple):
             if sizes:
                 size = show_bytes(sum(sizes))
                 parts.append(f"{_count(len(sizes), word)}, {size}")
+        if self.assets:
+            missing = sum(asset.size_bytes is None for asset in self.assets)
+            gone = f", {missing} missing" if missing else ""
+            parts.append(_count(len(self.assets), "asset") + gone)
         return "; ".join(parts)
 
     def to_text(self, most: int | None = None) -> str:
@@ -132,6 +139,7 @@ class ModelGraph(NamedTuple):
             lines.append(f"signature {signature.name} ({signature.method})")
             lines += [f"  takes {tensor} ({tensor.op})" for tensor in signature.inputs]
             lines += [f"  gives {tensor} ({tensor.op})" for tensor in signature.outputs]
+        lines += [f"asset {asset}" for asset in self.assets]
         shown = self.variables[:most]
         for tensor in shown:
             kind = "constant" if tensor.is_constant else "variable"
@@ -346,7 +354,11 @@ def _model_of(name: str, kind: str, proto: Any, title: str = "graph") -> ModelFi
         return ModelFile(name, "frozen graph" if is_frozen else "GraphDef", [graph])
     if kind == "MetaGraphDef":
         return ModelFile(name, "MetaGraph", [_meta_graph(proto, title)])
-    graphs = [_meta_graph(meta, "no tags") for meta in proto.meta_graphs]
+    folder = name.rpartition("/")[0] or "."
+    graphs = [
+        _meta_graph(meta, "no tags")._replace(assets=tuple(assets_of(meta, folder)))
+        for meta in proto.meta_graphs
+    ]
     return ModelFile(name, "SavedModel", graphs)
 
 

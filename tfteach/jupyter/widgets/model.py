@@ -16,11 +16,13 @@ from tfteach.explain.model_files import (
     shape_words,
     unknown_words,
 )
+from tfteach.explain.serving_ops import beside_outputs, calls_that_compute, switches
 from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC, GraphView
 
 MOST_ROWS = 2000  # variables in the page
+DEFAULT_SIGNATURE = "serving_default"
 MOST_LINES = 40  # variables in a saved notebook
 
 
@@ -28,8 +30,9 @@ class ModelView(GraphView):
     """The graph in a model's file, beside its signatures and its variables by size.
 
     Nothing runs, and no op needs to be known to tfteach: boxes of other op types are
-    drawn dashed and say so. The functions of the graph's library are scopes below
-    "functions". Click a variable or an end of a signature to go to its op.
+    drawn dashed and say so. An op that calls functions of the graph's library is a
+    scope with their ops; functions that no op calls are scopes below "functions". Click
+    a variable or an end of a signature to go to its op.
 
     Args:
       model: the path of a .pb, .pbtxt or .meta file, of an event file or of a
@@ -65,9 +68,17 @@ class ModelView(GraphView):
         self.model = model if isinstance(model, ModelFile) else read_model(model)
         self.shown = _chosen(self.model, graph)
         drawn = with_function_bodies(self.shown.graph_def)
+        aside = [*options.pop("aside", ()), *switches(drawn)]
         if drawn is not self.shown.graph_def:
-            aside = [*options.pop("aside", ()), functions_scope(self.shown.graph_def)]
-            options["aside"] = aside
+            aside.append(functions_scope(self.shown.graph_def))
+            if calls := _calls_to_open(self.shown, drawn):
+                if "depth" not in options:
+                    options.setdefault("expanded", calls)
+                outputs = [t.op for each in self.shown.signatures for t in each.outputs]
+                aside += beside_outputs(self.shown.graph_def, outputs)
+                calls = [output.partition(":")[0] for output in outputs]
+                options["inline"] = [*options.get("inline", ()), *calls]
+        options["aside"] = aside
         super().__init__(drawn, **options)
         self._model = _contents(self.model, self.shown)
 
@@ -100,6 +111,17 @@ def _chosen(model: ModelFile, graph: int | str) -> ModelGraph:
     return found[0]
 
 
+def _calls_to_open(shown: ModelGraph, drawn: Any) -> list[str]:
+    """The calls that compute the outputs of the signature that is served by default."""
+    names = [node.name for node in drawn.node]
+    by_name = sorted(shown.signatures, key=lambda each: each.name != DEFAULT_SIGNATURE)
+    for signature in by_name:
+        found = calls_that_compute(names, [each.op for each in signature.outputs])
+        if found:
+            return found
+    return []
+
+
 def _contents(model: ModelFile, shown: ModelGraph) -> dict[str, Any]:
     """What stands beside the graph, as JSON."""
     others = [graph.title for graph in model.graphs if graph is not shown]
@@ -118,6 +140,10 @@ def _contents(model: ModelFile, shown: ModelGraph) -> dict[str, Any]:
                 "outputs": [_row(tensor) for tensor in signature.outputs],
             }
             for signature in shown.signatures
+        ],
+        "assets": [
+            [each.name, each.tensor.partition(":")[0], each.size]
+            for each in shown.assets
         ],
         "variables": [
             [

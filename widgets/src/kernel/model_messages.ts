@@ -39,6 +39,8 @@ export interface WireModel {
   /** Says which op types tfteach does not have; "" if it has all. */
   unknown: string;
   signatures: { name: string; method: string; inputs: WireTensor[]; outputs: WireTensor[] }[];
+  /** The files that the graph reads; the type is the size, or "missing". */
+  assets: WireTensor[];
   variables: WireVariable[];
   /** How many variables are left out. */
   more: number;

@@ -17,7 +17,7 @@ class ModelView {
     const model = traits.get("_model");
     const { bar, body } = this.#graph.view.frame;
     bar.after(about(model));
-    if (model.signatures.length + model.variables.length > 0) body.prepend(this.#contents(model));
+    if (model.signatures.length + model.assets.length + model.variables.length > 0) body.prepend(this.#contents(model));
   }
 
   destroy(): void {
@@ -25,7 +25,7 @@ class ModelView {
     this.#root.remove();
   }
 
-  #contents({ signatures, variables, more }: WireModel): HTMLElement {
+  #contents({ signatures, assets, variables, more }: WireModel): HTMLElement {
     const parts: HTMLElement[] = [];
     for (const { name, method, inputs, outputs } of signatures) {
       parts.push(
@@ -36,6 +36,14 @@ class ModelView {
         h("h4", {}, "Outputs"),
         h("ul", {}, ...outputs.map((row) => h("li", {}, this.#tensor(decodeTensor(row))))),
       );
+    }
+    if (assets.length > 0) {
+      const rows = assets.map(decodeTensor).map((asset) => {
+        const el = this.#tensor(asset);
+        el.classList.toggle("tft-missing", asset.type === "missing");
+        return h("li", {}, el);
+      });
+      parts.push(h("h3", {}, count(assets.length, "asset")), h("ul", {}, ...rows));
     }
     const all = variables.map(decodeVariable);
     for (const constant of [false, true]) {
