@@ -106,7 +106,7 @@ def test_assets_of_tensorflow_1_are_in_a_collection(tmp_path: Path) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         path = tf.constant(str(tmp_path / "vocabulary"), name="path")
         tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, path)
-        builder = tf.saved_model.Builder(folder)
+        builder = tf.saved_model.builder.SavedModelBuilder(folder)
         builder.add_meta_graph_and_variables(
             session, ["serve"], assets_collection=[path]
         )

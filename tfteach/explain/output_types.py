@@ -8,7 +8,7 @@ from typing import Any
 
 from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.graphdef.op_def import op_def_of_class
-from tfteach.framework.op import find_op
+from tfteach.framework.op import Op, op_class
 
 __all__ = ["output_types"]
 
@@ -48,8 +48,8 @@ def output_types(node: Any, signatures: Mapping[str, Any], read: int) -> list[st
 
 @functools.lru_cache(1024)
 def _definition(op_type: str) -> Any:
-    cls = find_op(op_type)
-    return None if cls is None else op_def_of_class(cls)
+    cls = op_class(op_type)
+    return None if cls is Op else op_def_of_class(cls)
 
 
 def _defined(node: Any, definition: Any) -> list[str]:
