@@ -122,6 +122,9 @@ from tensorflow.contrib import predictor; predictor.from_saved_model
 from tensorflow.python.framework.meta_graph import export_scoped_meta_graph
 from tensorflow.python.ops import array_ops, nn_ops, variable_scope, init_ops, rnn
 from tensorflow.python.ops import math_ops; math_ops.reduce_sum, math_ops.floor
+from tensorflow.python import control_flow_ops as c; assert c.cond is tf.cond
+from tensorflow.python import ops, array_ops, tensor_util, file_io, gfile, nest
+from tensorflow.python.ops import state_ops as s; assert s is tf.python.state_ops
 from tensorflow.python.ops import control_flow_ops as c; c.with_dependencies, c.switch
 from tensorflow.python.ops.nn import relu, softmax, sigmoid
 from tensorflow.python.ops import nn; assert nn.relu is tf.nn.relu

@@ -197,6 +197,29 @@ _ALIASES = {
     "ops.init_ops.GlorotNormal": "glorot_normal_initializer",
     "pywrap_tensorflow.NewCheckpointReader": "NewCheckpointReader",
 }
+# tensorflow/python/__init__.py imports these modules, so that
+# `from tensorflow.python import array_ops` works, too.
+_AT_THE_TOP = {
+    name: f"{folder}.{name}"
+    for folder, names in (
+        (
+            "framework",
+            "constant_op dtypes errors errors_impl graph_util random_seed "
+            "sparse_tensor tensor_shape tensor_spec tensor_util",
+        ),
+        ("lib.io", "file_io"),
+        (
+            "ops",
+            "array_ops check_ops clip_ops control_flow_ops map_fn math_ops metrics nn "
+            "nn_ops random_ops resource_variable_ops rnn rnn_cell sets sparse_ops "
+            "state_ops tensor_array_ops",
+        ),
+        ("platform", "app flags gfile resource_loader test tf_logging"),
+        ("util", "deprecation nest"),
+    )
+    for name in names.split()
+}
+
 _PARENTS = {
     ".".join(parts[:depth])
     for parts in (path.split(".") for path in _TABLE)
@@ -313,6 +336,7 @@ def inner(path: str) -> Any:
     """The module `tensorflow.python.<path>`, or None."""
     if path.partition(".")[0] == "keras":
         return public(path)
+    path = _AT_THE_TOP.get(path, path)
     made = _made.get(path)
     if made is not None:
         return made

@@ -287,6 +287,20 @@ def test_errors(tmp_path: Path) -> None:
         ("d = {}\nd.keys()[0]", "write list(...) around it"),
         ("import string\nstring.letters", "write string.ascii_letters"),
         ("b'\\xe9'.decode()", "encoding='latin1'"),
+        ("(lambda: 0).func_code", "write .__code__"),
+        ("(i for i in []).next()", "write next(...)"),
+        (
+            "import tfteach as tf\ntf.reshape(tf.zeros([4, 2]), [-1, 4 / 2])",
+            "a size or an index became a float: write a // b",
+        ),
+        (
+            "import numpy as np, tfteach as tf\n"
+            "tf.zeros(tf.constant([np.uint8(9) + 1]))",
+            "NumPy 2 keeps x's small type in x + 1",
+        ),
+        ("import numpy as np\nrange(np.array([3]))", "write a.item()"),
+        ("import numpy as np\nfloat(np.array([3]))", "write a.item()"),
+        ("import numpy as np\n'%d' % np.array([3])", "write a.item()"),
     ],
 )
 def test_advice(text: str, wanted: str) -> None:

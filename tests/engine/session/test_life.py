@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 import tracemalloc
 import weakref
@@ -64,6 +66,14 @@ def test_a_session_is_freed_with_its_last_reference() -> None:
     del sess
     gc.collect()
     assert gone() is None
+
+
+def test_an_interactive_session_open_at_exit_is_silent() -> None:
+    code = "import tfteach as tf; kept = tf.InteractiveSession(graph=tf.Graph())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
 
 
 def test_reset_closes_the_sessions_of_the_process() -> None:

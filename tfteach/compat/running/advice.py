@@ -50,6 +50,26 @@ _ADVICE = (
     ),
     (
         "TypeError",
+        r"Value passed to parameter '\w+' has DataType float(?:32|64) not in list of "
+        r"allowed values: int32, int64$",
+        "a size or an index became a float: write a // b, or int(...)",
+    ),
+    (
+        "TypeError",
+        r"Value passed to parameter '\w+' has DataType u?int(?:8|16) not in list of "
+        r"allowed values: int32, int64$",
+        "NumPy 2 keeps x's small type in x + 1, NumPy 1 made it int64: write int(x)",
+    ),
+    (
+        "TypeError",
+        r"only integer scalar arrays can be converted to a scalar index|"
+        r"only 0-dimensional arrays can be converted to Python scalars|"
+        r"a real number is required, not numpy.ndarray|"
+        r"unsupported format string passed to numpy.ndarray",
+        "NumPy 2 takes no array of one number for a number: write a.item()",
+    ),
+    (
+        "TypeError",
         r"'(?:dict_keys|dict_values|dict_items|map|filter|zip|range)' object "
         r"(?:is not subscriptable|does not support|has no)",
         "write list(...) around it",
@@ -79,6 +99,16 @@ _ADVICE = (
         "AttributeError",
         r"module 'string' has no attribute '(join|split|replace|strip|lower|upper)'",
         r"write the method of the text: text.\1(...)",
+    ),
+    (
+        "AttributeError",
+        r"'function' object has no attribute 'func_(\w+)'",
+        r"write .__\1__",
+    ),
+    (
+        "AttributeError",
+        r"'generator' object has no attribute 'next'",
+        "write next(...)",
     ),
     (
         "RuntimeError",

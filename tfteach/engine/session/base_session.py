@@ -9,6 +9,7 @@ Source: python/client/session.py (API and messages).
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 import time
 import weakref
@@ -487,8 +488,8 @@ class BaseSession:
             self._programs.clear()
             self.resources = Resources()
 
-    def __del__(self) -> None:
-        if not getattr(self, "_closed", True):  # constructed that far
+    def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not (exiting() or getattr(self, "_closed", True)):  # at exit globals go
             self._is_dropped = True
             self.close()
 
