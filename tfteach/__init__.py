@@ -19,12 +19,14 @@ from tfteach.compat.versions import VERSION as VERSION
 from tfteach.control import matrix_set_diag_grad as _matrix_set_diag_grad
 from tfteach.control import tensor_array_grad as _tensor_array_grad
 from tfteach.engine.devices.devices import simulate_gpus as simulate_gpus
+from tfteach.framework.functions import library as _function_library
 from tfteach.framework.graphdef import methods as _graphdef_methods
 from tfteach.ops import operator_overloads as _operator_overloads
 from tfteach.ops.array import indexed_slices_to_tensor as _indexed_slices_to_tensor
 
 # Imported for what they register: operators, gradient rules and a conversion.
 _REGISTERING = (
+    _function_library,
     _fused_batch_norm_grad,
     _graphdef_methods,
     _indexed_slices_to_tensor,

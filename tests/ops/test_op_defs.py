@@ -26,7 +26,8 @@ KINDS = {
     "Shape": "shape", "np.ndarray[Any, Any]": "tensor", "tuple[int, ...]": "list(int)",
     "tuple[float, ...]": "list(float)", "tuple[str, ...]": "list(string)",
     "tuple[DType, ...]": "list(type)", "tuple[Shape, ...]": "list(shape)",
-    "tuple[bool, ...]": "list(bool)",
+    "tuple[bool, ...]": "list(bool)", "Function": "func",
+    "tuple[Function, ...]": "list(func)",
 }  # fmt: skip
 
 import_families()
@@ -146,7 +147,7 @@ def refused_values(attr: dict[str, Any]) -> list[Any]:
 EXAMPLES: dict[str, Any] = {
     "bool": True, "int": 3, "float": 0.5, "str": "", "DType": "float32", "Shape": (2,),
     "tuple[int, ...]": (1,) * 5, "tuple[float, ...]": (1.0,) * 5,
-    "tuple[DType, ...]": ("float32",),
+    "tuple[DType, ...]": ("float32",), "Function": "f", "tuple[Function, ...]": ("f",),
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.function_attribute import as_function
 from tfteach.framework.shape import Shape, as_shape
 
 # (name of the attribute, value) -> value
@@ -97,4 +98,6 @@ CONVERTERS: dict[str, AttributeConverter] = {
     "tuple[str, ...]": list_of(as_text),
     "tuple[DType, ...]": list_of(dtype_attribute),
     "tuple[Shape, ...]": list_of(shape_attribute),
+    "Function": as_function,
+    "tuple[Function, ...]": list_of(as_function),
 }

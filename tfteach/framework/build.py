@@ -36,6 +36,7 @@ def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
     graph = get_default_graph()
     for value in values:
         if type(value) is not Tensor or value.op.graph is not graph:
+            # Also values that the body of a function captures.
             return _build_converting(op, values, name)
     if op._has_lists:  # and no input is a tensor
         return _build_converting(op, values, name)
@@ -103,6 +104,8 @@ def create(
     """
     if graph.finalized:
         graph._check_not_finalized()
+    if graph.building_function:
+        inputs = graph.captured(inputs)
     output_dtypes, output_shapes = infer(op, inputs, name)
     if not name:
         raise ValueError("'' is not a valid node name")

@@ -34,6 +34,9 @@ from tfteach.framework.operation import Operation, Tensor
 
 if TYPE_CHECKING:
     from tfteach.framework.constant_values import KnownValues
+    from tfteach.framework.function_attribute import Function
+    from tfteach.framework.functions.body import Body
+    from tfteach.framework.op import Op
 
 __all__ = [
     "Graph",
@@ -59,6 +62,26 @@ class Planner(Protocol):
         """A new operation may invalidate cached plans."""
 
 
+class GraphFunction(Protocol):
+    """A function of a graph's library (framework/functions/defined_function.py)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def definition(self) -> Any:
+        """The FunctionDef."""
+
+    @property
+    def gradient_name(self) -> str | None:
+        """The library's function that computes the gradient, if it has one."""
+
+    def call_class(self) -> type[Op]:
+        """The op type of nodes that call the function by its name."""
+
+    def body(self, function: Function) -> Body:
+        """The body for a function attribute's values."""
+
+
 class Graph(GraphCollections, GraphScopes):
     """A dataflow graph of operations, whose edges carry tensors.
 
@@ -76,7 +99,7 @@ class Graph(GraphCollections, GraphScopes):
         self.lock = threading.RLock()
         self.operations: list[Operation] = []
         self.has_control_flow = False  # whether a context has ever been opened
-        self.observers: tuple[Observer, ...] = observers_of_new(self)
+        self.observers: tuple[Observer, ...] = self._first_observers()
         self.mutations = 0
         self.known: KnownValues | None = None
         self.is_planned = False  # whether sessions have cached plans
@@ -91,6 +114,10 @@ class Graph(GraphCollections, GraphScopes):
         # Node bytes of earlier exports, and the `mutations` they are valid for.
         self.encoded: tuple[int, list[bytes]] = (0, [])
         self._indexed = 0  # the number of operations in the reverse edges
+        self.functions: dict[str, GraphFunction] = {}  # the library, by name
+
+    def _first_observers(self) -> tuple[Observer, ...]:
+        return observers_of_new(self)
 
     # ---- defaults and state
 
@@ -112,9 +139,25 @@ class Graph(GraphCollections, GraphScopes):
     def seed(self, seed: int | None) -> None:
         self._seed = seed
 
-    @property
-    def building_function(self) -> bool:
-        return False
+    # Whether this is the body of a function; overridden by `FuncGraph`.
+    building_function = False
+
+    def captured(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """The inputs of a new op, with those of outer graphs brought into a body."""
+        return inputs
+
+    def add_function(self, function: GraphFunction) -> None:
+        """Add a function to the library, from which nodes can call it.
+
+        Raises:
+          ValueError: the library has another function of that name.
+        """
+        known = self.functions.setdefault(function.name, function)
+        if known is not function and known.definition != function.definition:
+            raise ValueError(
+                f"Cannot add function '{function.name}' because a different function "
+                "with the same name already exists."
+            )
 
     def finalize(self) -> None:
         """Make the graph read-only: adding an op raises RuntimeError from now on."""
@@ -401,6 +444,9 @@ class Graph(GraphCollections, GraphScopes):
         def as_graph_def(
             self, from_version: int | None = None, add_shapes: bool = False
         ) -> Any: ...
+        def add_library(self, library: Any) -> None:
+            """Add the functions of a FunctionDefLibrary."""
+
         def _node_of_type(
             self,
             op_type: str,

@@ -36,6 +36,7 @@ from tfteach.framework.type_aliases import ArrayModule
 if TYPE_CHECKING:
     import numpy as np
 
+    from tfteach.framework.functions.body import Body
     from tfteach.framework.graph import Operation, Tensor
 
 OPS: dict[str, type[Op]] = {}  # types whose modules are imported
@@ -135,6 +136,8 @@ class Op:
     stored_input: ClassVar[int] = 0
     # Whether its one output is its input, unchanged, so that passes may bypass it.
     forwards_input: ClassVar[bool] = False
+    # Whether its work may be a function's body, which replaces the node in a step.
+    calls_function: ClassVar[bool] = False
     # Whether it outputs its attribute `value`.
     holds_value: ClassVar[bool] = False
     # Whether its kernel does nothing, so that only its control edges count.
@@ -481,6 +484,13 @@ class Op:
 
         Returns:
           An array of integers; None unless the op selects rows by index.
+        """
+        return None
+
+    def function_body(self, op: Operation) -> Body | None:
+        """The body that replaces the node in a step; None if its kernel runs it.
+
+        Called for ops that `calls_function`.
         """
         return None
 

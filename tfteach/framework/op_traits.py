@@ -61,6 +61,7 @@ class Role(Enum):
     CONSTANT = "a folded value"
     IDENTITY = "a value under another name"
     NO_OP = "nothing but control edges"
+    PLACEHOLDER = "an input of a function's body"
 
 
 # Memory of a GPU's int32 kernel: no kernel, host memory, device memory.

@@ -425,6 +425,9 @@ def graph_of(values: Iterable[Any]) -> Graph:
       ValueError: they belong to different graphs.
     """
     first, graph = None, None
+    default = get_default_graph()
+    if default.building_function:
+        return default  # which captures tensors of outer graphs
     for value in values:
         value = getattr(value, "_graph_element", value)
         found = getattr(value, "graph", None)
@@ -434,7 +437,7 @@ def graph_of(values: Iterable[Any]) -> Graph:
             first, graph = value, found
         elif found is not graph:
             raise ValueError(f"{value} must be from the same graph as {first}.")
-    return get_default_graph() if graph is None else graph
+    return default if graph is None else graph
 
 
 def device(device_name_or_function: DeviceLike) -> Any:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfteach.framework.device import DeviceSpec, DeviceSpecV2
     from tfteach.framework.dimension import Dimension
     from tfteach.framework.dtypes import DType
+    from tfteach.framework.function_attribute import Function
     from tfteach.framework.graph import Graph
     from tfteach.framework.indexed_slices import IndexedSlices
     from tfteach.framework.operation import Operation, Tensor
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
         def session(self) -> Any: ...
         @property
         def may_defer(self) -> bool: ...
+        def function(
+            self, function: Function
+        ) -> Callable[[Sequence[Any]], list[Any]]: ...
         def once(self, factory: Callable[[], T]) -> T: ...
         def resource(
             self, kind: str, name: str, factory: Callable[[], T], container: str = ""

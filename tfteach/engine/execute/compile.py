@@ -278,8 +278,11 @@ class Compiler:
 
     def kept_feeds(self) -> tuple[int, ...]:
         """The numbers of the feeds that must be copied, since the run may keep them."""
-        feeds = enumerate(self.step.feeds.values())
-        return tuple(i for i, node in feeds if Edge(node, 0) in self.held)
+        return tuple(
+            i
+            for i, (tensor, node) in enumerate(self.step.feeds.items())
+            if Edge(node, 0) in self.held and tensor.dtype.is_numpy_compatible
+        )
 
     def fetch_all(self) -> tuple[tuple[int, Callable[[Any], Any]], ...]:
         """The register of each fetch, and the function that detaches its value."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tfteach.framework.function_attribute import Function
 from tfteach.framework.operation import Operation
 
 if TYPE_CHECKING:
@@ -70,6 +71,27 @@ class Context:
         self.session = session
         self.may_defer = False
         self._resources = resources
+
+    def function(self, function: Function) -> Callable[[Sequence[Any]], list[Any]]:
+        """A function of the graph's library as a Python function.
+
+        Its body is compiled once per session, with the session's resources.
+
+        Args:
+          function: an attribute of the op.
+
+        Returns:
+          A function of a list of arrays, for the arguments and the captures, which
+          returns a list of arrays.  Threads can call it concurrently; an error names
+          the line of the op that failed in the body.
+
+        Raises:
+          NotFoundError: the function is not in the graph's library.
+        """
+        session = self.session
+        return session.planner.functions.get(  # type: ignore[no-any-return]
+            function, self.op.graph, self._resources, session
+        )
 
     def once(self, factory: Callable[[], _T]) -> _T:
         """An object private to this op, as long-lived as the session."""

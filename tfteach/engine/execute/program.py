@@ -14,7 +14,8 @@ from tfteach.engine.execute.compile import Compiled
 from tfteach.engine.execute.generated_source import StepFunction, generate
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.kernel_errors import raise_blaming
-from tfteach.engine.plan.step import Node
+from tfteach.engine.plan.step import Node, Step
+from tfteach.framework.dtypes import resource, variant
 from tfteach.framework.threads import own_threads
 from tfteach.framework.transaction import Deadline, atomically, commit
 
@@ -55,6 +56,21 @@ class OftenFed(Generic[Made]):
             return None
         made = self.made[shapes] = self._make(shapes)
         return made
+
+
+def fed_handles(step: Step) -> tuple[bool, ...]:
+    """For each feed whether it is a handle; empty if none is.
+
+    Only functions are fed handles (of variables, iterators), which have no shape.
+    """
+    found = tuple(t.dtype.base_dtype in (resource, variant) for t in step.feeds)
+    return found if any(found) else ()
+
+
+def shapes_of(fed: Sequence[Any], handles: tuple[bool, ...]) -> FedShapes:
+    """The shapes of fed values, some of which are handles."""
+    pairs = zip(fed, handles, strict=True)
+    return tuple(() if is_handle else value.shape for value, is_handle in pairs)
 
 
 class StepObserver(Protocol):
@@ -108,6 +124,7 @@ class Program:
         # For programs fed with changing shapes: source valid for all shapes.
         self.hot_for_any: StepFunction | None = None
         self._loops = 0
+        self._handles = fed_handles(compiled.step)
 
     def run(
         self,
@@ -150,7 +167,10 @@ class Program:
     def _run(self, fed: Sequence[Any], observers: Sequence[StepObserver]) -> Any:
         if observers:
             return self._run_observed(fed, observers)
-        shapes = tuple([value.shape for value in fed])
+        if self._handles:
+            shapes = shapes_of(fed, self._handles)
+        else:
+            shapes = tuple([value.shape for value in fed])
         hot = self.hot.get(shapes) or self._count(shapes)
         if hot is None:
             return self._run_loop(fed)

@@ -25,7 +25,13 @@ from tfteach.engine.execute.generated_source import (
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.kernel_errors import raise_blaming
-from tfteach.engine.execute.program import FedShapes, OftenFed, StepObserver
+from tfteach.engine.execute.program import (
+    FedShapes,
+    OftenFed,
+    StepObserver,
+    fed_handles,
+    shapes_of,
+)
 from tfteach.engine.flow.dataflow import DataflowProgram
 from tfteach.engine.flow.guards import UnstructuredError
 from tfteach.engine.flow.nested_blocks import Nested, compile_nested
@@ -86,6 +92,7 @@ class NestedProgram:
         self.script = Script(nested)
         self._often_fed = OftenFed(lambda shapes: Script(specialize(shapes)))
         self.hot: dict[FedShapes, Script] = self._often_fed.made
+        self._handles = fed_handles(step)
         self._observed = observed
         self._slow: DataflowProgram | None = None
 
@@ -105,7 +112,10 @@ class NestedProgram:
             if self._slow is None:
                 self._slow = self._observed()
             return self._slow.run(fed, observers, deadline)
-        shapes = tuple([value.shape for value in fed])
+        if self._handles:
+            shapes = shapes_of(fed, self._handles)
+        else:
+            shapes = tuple([value.shape for value in fed])
         script = self.hot.get(shapes) or self._often_fed.count(shapes)
         return (script or self.script).run(fed)
 

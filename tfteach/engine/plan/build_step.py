@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
 
+from tfteach.engine.plan.inline_functions import order_of, resolved, resolved_op
 from tfteach.engine.plan.prune import Pruned
 from tfteach.engine.plan.reads_after_writes import read_late
 from tfteach.engine.plan.shared_buffers import share_buffers
@@ -22,11 +26,15 @@ def build_step(
     for tensor in feeds:
         step.feeds[tensor] = Node(tensor.op, None, [], tensor.name)
     nodes: dict[Operation, Node] = {}
-    ordered = sorted(pruned.needed, key=lambda op: op.node_id)
+    order: Callable[[Operation], Any] = operator.attrgetter("node_id")
+    if any(op.graph.functions for op in itertools.islice(pruned.needed, 1)):
+        order = order_of
+    ordered = sorted(pruned.needed, key=order)
     for op in ordered:
         nodes[op] = Node(op, op.spec, [], op.name)
 
     def edge(tensor: Tensor) -> Edge:
+        tensor = resolved(tensor, step.feeds)
         feed = step.feeds.get(tensor)
         if feed is not None:
             return Edge(feed, 0)
@@ -35,20 +43,21 @@ def build_step(
     in_order = True
     for op, node in nodes.items():
         node.inputs = [edge(tensor) for tensor in op.inputs]
-        node.control = [nodes[c] for c in op.control_inputs if c in nodes]
+        controls = map(resolved_op, op.control_inputs)
+        node.control = [nodes[c] for c in controls if c in nodes]
         if node.routes_values:
             step.has_control_flow = True
         for source, _ in node.inputs:
-            in_order = in_order and source.op.node_id < op.node_id
-        for other in op.control_inputs:
-            in_order = in_order and other.node_id < op.node_id
+            in_order = in_order and order(source.op) < order(op)
+        for other in node.control:
+            in_order = in_order and order(other.op) < order(op)
     step.nodes = list(nodes.values())
     for fetch in fetches:
         if isinstance(fetch, Tensor):
             step.fetched.append(fetch)
             step.fetches.append(edge(fetch))
         else:
-            step.targets.append(nodes[fetch])
+            step.targets.append(nodes[resolved_op(fetch)])
     if not in_order or _reads_after_writes(step):
         step.nodes = sort_nodes(step.nodes)
     read_late(step)

@@ -37,7 +37,7 @@ def main_type(op: Operation) -> DType | None:
 def missing_kernel(op: Operation) -> str:
     """Why a GPU cannot run `op`: "" if it can, else "no GPU kernel for ..."."""
     spec = op.spec
-    if spec.host_on_gpu:
+    if spec.host_on_gpu or spec.calls_function:  # its ops are placed one by one
         return ""
     if not spec.on_gpu:
         return f"no GPU kernel for {op.type}"

@@ -21,6 +21,7 @@ from tfteach.engine.devices.device_name import DeviceName
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.plan.colocation import Group, colocate, defined, makes_resource
 from tfteach.engine.plan.gpu_kernels import computes_on_host
+from tfteach.engine.plan.inline_functions import call_of
 from tfteach.engine.plan.placement_order import placing_order
 from tfteach.engine.plan.step import Edge, Step
 from tfteach.framework.errors import InvalidArgumentError, OpError
@@ -107,6 +108,7 @@ class Placer:
         self._chosen: dict[Operation, tuple[Device, str]] = {}
         self._kept: dict[Operation, Device] = {}  # devices of stateful ops
         self._reasons: dict[str, str] = {}  # with one device: request -> reason
+        self._inlined: dict[Operation, None] = {}  # of functions' bodies
         self._logged: set[Any] = set()  # steps logged before, with `only_pruned`
 
     def twin(self) -> Placer:
@@ -134,9 +136,25 @@ class Placer:
             return
         if mutations != graph.mutations or not start:
             start, self._reasons = 0, {}
-        operations = graph.operations
+        operations = [*graph.operations, *self._inlined]
+        if mutations != graph.mutations:
+            self._inlined.clear()  # calls are expanded again
+            operations = graph.operations
         self._place_graph(operations, operations[start:] if start else operations)
         self._state = state
+
+    def _extend_inlined(self, step: Step) -> None:
+        """Place the ops of functions' bodies that no earlier step had."""
+        new = [
+            node.op
+            for node in step.nodes
+            if call_of(node.op) is not None and node.op not in self._inlined
+        ]
+        if not new:
+            return
+        self._inlined.update(dict.fromkeys(new))
+        graph = new[0].graph
+        self._place_graph([*graph.operations, *self._inlined], new)
 
     def place(self, step: Step) -> list[Placement]:
         """Give every node of a step of the session's graph a device."""
@@ -148,6 +166,7 @@ class Placer:
             self._place_step(step)
         elif nodes:
             self.extend(nodes[0].op.graph)
+            self._extend_inlined(step)
         placements = []
         for node in nodes:
             device, reason = self._place_of(node.op)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from tfteach.engine.plan.inline_functions import inlined
 from tfteach.framework.operation import Operation, Tensor
 
 
@@ -49,18 +50,25 @@ def prune(
         elif fetch in fed:
             cut[fetch] = None
         else:
-            stack.append(fetch.op)
+            _reach(fetch, fed, cut, stack)
     while stack:
         op = stack.pop()
         if op in needed:
             continue
+        if op.spec.calls_function:
+            call = inlined(op)
+            if call is not None:
+                stack.append(call.end)
+                continue
         needed[op] = None
         for tensor in op.inputs:
             if tensor in fed:
                 cut[tensor] = None
             else:
                 source = tensor.op
-                if source not in needed:
+                if source.spec.calls_function:
+                    _reach(tensor, fed, cut, stack)
+                elif source not in needed:
                     stack.append(source)
         stack += (
             [c for c in op.control_inputs if c not in done]
@@ -68,3 +76,20 @@ def prune(
             else (op.control_inputs)
         )
     return Pruned(needed, cut)
+
+
+def _reach(
+    tensor: Tensor,
+    fed: set[Tensor],
+    cut: dict[Tensor, None],
+    stack: list[Operation],
+) -> None:
+    """Push the op that computes `tensor`; of an inlined call, that of its body."""
+    while tensor not in fed:
+        call = inlined(tensor.op)
+        if call is None:
+            stack.append(tensor.op)
+            return
+        stack.extend(call.effects)
+        tensor = call.outputs[tensor.value_index]
+    cut[tensor] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ from tfteach.engine.plan.step import Step
 from tfteach.engine.session.config_proto import Options
 from tfteach.engine.session.device_list import DeviceLog
 from tfteach.engine.session.fetches import Element
+from tfteach.engine.session.function_programs import FunctionPrograms
+from tfteach.framework.functions.body import Body
 from tfteach.framework.operation import Tensor
 
 AnyProgram = Program | NestedProgram | DataflowProgram
@@ -38,6 +41,7 @@ class StepPlanner:
       placements: op name -> where it was placed last, and why.
       transfers: counts the copies between devices.
       programs: the number of programs compiled.
+      functions: the programs of functions that kernels call.
       planning_s: how long planning and compiling them took, in seconds.
     """
 
@@ -47,6 +51,7 @@ class StepPlanner:
         self.placements: dict[str, Placement] = {}
         self.transfers = Transfers()
         self.programs, self.planning_s = 0, 0.0
+        self.functions = FunctionPrograms(self._program_of_body)
         log = DeviceLog(options.log_device_placement)
         log.session_made(self.devices)
         self.placer = Placer(
@@ -78,6 +83,16 @@ class StepPlanner:
             optimize(step, options.fold_constants, options.merge_duplicates)
         self.partition(step)
         return step
+
+    def _program_of_body(
+        self, body: Body, resources: Resources, session: Any
+    ) -> AnyProgram:
+        """The program of a function that a kernel calls, fed with its arguments."""
+        planner = copy.copy(self)
+        whole = self.placer
+        planner.placer = Placer(whole.devices, whole.allow_soft, only_pruned=True)
+        elements: tuple[Element, ...] = (*body.outputs, *body.effects)
+        return planner.compile(planner.plan(elements, body.inputs), resources, session)
 
     def count(self, elapsed_s: float) -> None:
         """Count a program that was compiled."""

@@ -30,7 +30,7 @@ def create_op(
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"Input #{i} is not a tensor: {tensor}")
-        if tensor.graph is not graph:
+        if tensor.graph is not graph and not graph.building_function:
             raise ValueError(f"{tensor!r} is not from this graph.")
     if not isinstance(op_type, str):
         raise TypeError(f"op_type must be a string, got {op_type!r}")
@@ -47,7 +47,9 @@ def create_op(
                 f"Attribute '{key}' must be an AttrValue proto, got {value!r}"
             )
         node.attr[key].MergeFromString(value.SerializeToString())
-    cls = find_op(op_type)
+    tensors = list(graph.captured(tuple(tensors)))
+    function = graph.functions.get(op_type)
+    cls = find_op(op_type) if function is None else function.call_class()
     if cls is None:
         raise UnknownOpError(
             None,
@@ -57,7 +59,7 @@ def create_op(
         )
     node.input.extend(tensor.name for tensor in tensors)
     _add_attrs_of_inputs(cls, node, tensors)
-    reader = NodeReader("")
+    reader = NodeReader("", functions=graph.functions)
     read = reader.read(node)
     reader.check_inputs(read, tensors, full_name)
     made = create(graph, read.spec, tuple(tensors), full_name)

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.function_attribute import Function
 from tfteach.framework.graph import Graph, Operation
 from tfteach.framework.op import Op
 from tfteach.framework.protos.attr_value import data_of, text_of
@@ -23,6 +24,7 @@ from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_inference import bind_types
 
 PRODUCER = 134  # TF_GRAPH_DEF_VERSION of TensorFlow 1.15
+FUNCTIONS_CONSUMER = 12  # the first version that reads graphs with functions
 MAX_GRAPH_BYTES = 1 << 31
 
 # The attribute kinds, by how an op class annotates the field.
@@ -32,6 +34,7 @@ KINDS = {
     "tuple[int, ...]": "list.i", "tuple[float, ...]": "list.f",
     "tuple[str, ...]": "list.s", "tuple[bool, ...]": "list.b",
     "tuple[DType, ...]": "list.type", "tuple[Shape, ...]": "list.shape",
+    "Function": "func", "tuple[Function, ...]": "list.func",
 }  # fmt: skip
 
 
@@ -77,8 +80,9 @@ def attribute(op: Operation, name: str) -> Any:
         )
     if kind == "list.s":
         return [data_of(v) for v in value]
-    if kind == "list.shape":
-        return [TensorShape(v).as_proto() for v in value]
+    if kind in ("list.shape", "list.func", "func"):
+        found = attr_value(kind, value)
+        return found.func if kind == "func" else list(getattr(found.list, kind[5:]))
     return list(value) if kind.startswith("list.") else value
 
 
@@ -101,6 +105,8 @@ def kind_of(op: Op, name: str, value: Any) -> str:
         return "s"
     if isinstance(value, TensorShape):
         return "shape"
+    if isinstance(value, Function):
+        return "func"
     items = list(value)
     return "list." + (kind_of(op, "", items[0]) if items else "type")
 
@@ -137,6 +143,8 @@ def _plain(kind: str, value: Any) -> Any:
         return TensorShape(value).as_proto()
     if kind == "s":
         return data_of(value)
+    if kind == "func":
+        return value.as_proto()
     return value
 
 
@@ -158,6 +166,8 @@ def _field(kind: str, value: Any) -> Any:
         return TensorShape(value).dims_or_none
     if kind == "s":
         return text_of(value)
+    if kind == "func":
+        return Function.from_proto(value)
     return value
 
 
@@ -289,11 +299,29 @@ def graph_bytes(
             else part
             for op, part in zip(operations, parts, strict=True)
         ]
-    parts.append(chunk(b"\x22", b"\x08" + varint(PRODUCER)))
+    version = b"\x08" + varint(PRODUCER)
+    if graph.functions:
+        parts.append(chunk(b"\x12", library_bytes(graph)))
+        version += b"\x10" + varint(FUNCTIONS_CONSUMER)
+    parts.append(chunk(b"\x22", version))
     data = b"".join(parts)
     if len(data) >= MAX_GRAPH_BYTES:
         raise ValueError("GraphDef cannot be larger than 2GB.")
     return data
+
+
+def library_bytes(graph: Graph) -> bytes:
+    """The serialized FunctionDefLibrary of a graph's functions."""
+    parts = []
+    for function in graph.functions.values():
+        data = function.definition.SerializeToString(deterministic=True)
+        parts.append(chunk(b"\x0a", data))
+    for function in graph.functions.values():
+        if function.gradient_name:
+            pair = chunk(b"\x0a", function.name.encode())
+            pair += chunk(b"\x12", function.gradient_name.encode())
+            parts.append(chunk(b"\x12", pair))
+    return b"".join(parts)
 
 
 def _with_shapes(part: bytes, output_shapes: tuple[Shape, ...]) -> bytes:

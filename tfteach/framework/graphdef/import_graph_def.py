@@ -105,7 +105,10 @@ def import_graph(
         graph._check_not_finalized()
         with graph.name_scope("import" if name is None else name) as scope:
             mapped = _mapped_inputs(graph, input_map, name)
-            reader = NodeReader(scope, producer_op_list)
+            for function in graph_def.library.function:
+                _check_function_name(function.signature.name)
+            graph.add_library(graph_def.library)
+            reader = NodeReader(scope, producer_op_list, graph.functions)
             work = _Import(graph, graph_def, scope, mapped, reader)
             work.run()
             found = (
@@ -134,6 +137,14 @@ def _as_graph_def(graph_def: Any) -> Any:
         )
     _check_versions(graph_def.versions)
     return graph_def
+
+
+def _check_function_name(name: str) -> None:
+    if find_op(name) is not None:
+        raise ValueError(
+            f"Cannot add function '{name}' because an op with the same name already "
+            "exists."
+        )
 
 
 def _check_versions(versions: Any) -> None:
@@ -216,7 +227,6 @@ class _Import:
     ) -> None:
         self.graph, self.scope, self.mapped, self.reader = graph, scope, mapped, reader
         self.nodes: list[Any] = list(graph_def.node)
-        self.functions = {f.signature.name for f in graph_def.library.function}
         self.producer = graph_def.versions.producer
         self.index: dict[str, int] = {}
         self.edges: list[_Edges] = []
@@ -230,11 +240,6 @@ class _Import:
 
     def run(self) -> None:
         """Create all operations."""
-        for name in sorted(filter(find_op, self.functions)):
-            raise ValueError(
-                f"Cannot add function '{name}' because an op with the same name "
-                "already exists."
-            )
         for i, node in enumerate(self.nodes):
             name = node.name
             if not _NODE_NAME.match(name):
@@ -340,11 +345,6 @@ class _Import:
 
     def _make(self, i: int) -> None:
         node, edges = self.nodes[i], self.edges[i]
-        if node.op in self.functions:
-            raise NotImplementedError(
-                f"Node '{node.name}' calls the function '{node.op}' of the GraphDef's "
-                "library: functions in graphs are not implemented"
-            )
         read = self.reader.read(node)
         name = self.renamed[node.name]
         back = [

@@ -7,13 +7,14 @@ Source: core/framework/node_def_util.cc, op_def_util.cc (checks and messages).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.errors import NotFoundError
+from tfteach.framework.graph import GraphFunction
 from tfteach.framework.graphdef.graph_def import KINDS, python_value
 from tfteach.framework.graphdef.op_def import KIND_NAMES, minimum_of, op_def
 from tfteach.framework.op import Op, find_op, op_class
@@ -45,8 +46,14 @@ class ReadNode(NamedTuple):
 class NodeReader:
     """Reads the nodes of one GraphDef."""
 
-    def __init__(self, scope: str, producer_op_list: Any = None) -> None:
+    def __init__(
+        self,
+        scope: str,
+        producer_op_list: Any = None,
+        functions: Mapping[str, GraphFunction] | None = None,
+    ) -> None:
         self.scope = scope
+        self._functions = functions or {}
         self._known: dict[Any, ReadNode] = {}
         self._producer = {
             d.name: d for d in (producer_op_list.op if producer_op_list else ())
@@ -71,8 +78,12 @@ class NodeReader:
             self._known[key] = read
         return read
 
+    def _class(self, op_type: str) -> type[Op] | None:
+        function = self._functions.get(op_type)
+        return find_op(op_type) if function is None else function.call_class()
+
     def _read(self, node: Any) -> ReadNode:
-        cls = find_op(node.op)
+        cls = self._class(node.op)
         if cls is None:
             raise UnknownOpError(
                 None,

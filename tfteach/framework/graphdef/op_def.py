@@ -23,6 +23,9 @@ DETAILS = Path(__file__).with_name("op_def_details.json")
 
 def op_def(cls: type[Op]) -> Any:
     """The OpDef proto of an op class."""
+    defined = getattr(cls, "defined", None)
+    if defined is not None:  # a call of a function
+        return defined.signature
     proto = op_def_of_class(cls)
     details = _details().get(cls.op_type)
     if details:
@@ -103,7 +106,8 @@ KIND_NAMES = {
     "b": "bool", "i": "int", "f": "float", "s": "string", "type": "type",
     "shape": "shape", "tensor": "tensor", "list.i": "list(int)",
     "list.f": "list(float)", "list.s": "list(string)", "list.b": "list(bool)",
-    "list.type": "list(type)", "list.shape": "list(shape)",
+    "list.type": "list(type)", "list.shape": "list(shape)", "func": "func",
+    "list.func": "list(func)",
 }  # fmt: skip
 
 

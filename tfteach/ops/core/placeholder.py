@@ -9,7 +9,7 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
-from tfteach.framework.op_traits import Int32Kernel
+from tfteach.framework.op_traits import Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import (
@@ -22,7 +22,7 @@ from tfteach.framework.type_aliases import (
 )
 
 
-class Placeholder(Op):
+class Placeholder(Op, role=Role.PLACEHOLDER):
     """A value that must be fed.  Source: core/ops/array_ops.cc, Placeholder."""
 
     signature = "-> output: dtype"

@@ -1,0 +1,1 @@
+"""Functions in graphs: bodies with captured inputs, their definitions, their calls."""

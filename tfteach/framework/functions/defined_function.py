@@ -1,0 +1,164 @@
+"""`DefinedFunction`: a function of a graph's library.
+
+It has a body, from which its FunctionDef is written when a graph is exported; or a
+FunctionDef, from which its body is built when something calls it.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from tfteach.framework.defaults import default_graph
+from tfteach.framework.dtypes import as_dtype
+from tfteach.framework.function_attribute import Function
+from tfteach.framework.functions.body import Body
+from tfteach.framework.functions.func_graph import FuncGraph
+from tfteach.framework.functions.function_def import function_def, graph_def_of
+from tfteach.framework.graph import Graph
+from tfteach.framework.graphdef.import_graph_def import import_graph
+from tfteach.framework.op import MultiOutputOp, Op, op_class
+from tfteach.framework.operation import Operation
+from tfteach.framework.protos import pool
+from tfteach.framework.signature import Arg
+
+
+class FunctionCall(MultiOutputOp, abstract=True):
+    """A node that calls a function by its name: the op type is the function's.
+
+    Attributes:
+      defined: the function.
+    """
+
+    defined: ClassVar[DefinedFunction]
+    calls_function: ClassVar[bool] = True
+    is_foldable: ClassVar[bool] = False
+
+    def function_body(self, op: Operation) -> Body:
+        return self.defined.body(Function(self.defined.name))
+
+
+class DefinedFunction:
+    """A function: made of a body, or read from a FunctionDef.
+
+    Args:
+      name: its name in the library.
+      graph: its body, or None.
+      definition: its FunctionDef, or None.
+      library: the graph whose library it belongs to.
+      out_names: the names of the outputs of a body.
+      gradient_name: the function that computes its gradient, or None.
+      attrs: AttrValues of the FunctionDef, such as `_noinline`, by name.
+
+    Example:
+      >>> body = FuncGraph("double")
+      >>> with body.as_default():
+      ...     body.outputs = [body.add_input(tf.float32, [2], "x") * 2.0]
+      >>> DefinedFunction("double", body).add_to_graph(tf.get_default_graph())
+    """
+
+    def __init__(
+        self,
+        name: str,
+        graph: FuncGraph | None = None,
+        definition: Any = None,
+        library: Graph | None = None,
+        out_names: Sequence[str] = (),
+        gradient_name: str | None = None,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.gradient_name = gradient_name
+        self.attrs = dict(attrs or {})
+        self._graph = graph
+        self._definition = definition
+        self._library = library
+        self._out_names = tuple(out_names)
+        self._bodies: dict[Function, Body] = {}
+        self._lock = threading.RLock()
+
+    def add_to_graph(self, graph: Graph) -> None:
+        """Add the function to a graph's library."""
+        graph.add_function(self)
+
+    @property
+    def graph(self) -> FuncGraph | None:
+        """The body that the function was made of; None if it was read."""
+        return self._graph
+
+    @property
+    def definition(self) -> Any:
+        """The FunctionDef."""
+        if self._definition is None:
+            assert self._graph is not None
+            made = function_def(self.name, self._graph, self._out_names)
+            for key, value in self.attrs.items():
+                made.attr[key].CopyFrom(value)
+            self._definition = made
+        return self._definition
+
+    @property
+    def signature(self) -> Any:
+        """The OpDef: names and types of arguments and results."""
+        return self.definition.signature
+
+    def body(self, function: Function) -> Body:
+        """The body, for the values of its attributes in `function`."""
+        with self._lock:
+            found = self._bodies.get(function)
+            if found is None:
+                found = self._bodies[function] = self._built(function)
+            return found
+
+    def _built(self, function: Function) -> Body:
+        if self._graph is not None:
+            return self._graph.as_body()
+        attrs: dict[str, Any] = {}
+        for attr in self.signature.attr:
+            if attr.HasField("default_value"):
+                attrs[attr.name] = attr.default_value
+        for key, value in function.attrs:
+            attrs[key] = pool.message("AttrValue").FromString(value)
+        graph = FuncGraph(self.name, self._library)
+        known = graph.functions
+
+        def class_of(op_type: str) -> type[Op]:
+            defined = known.get(op_type)
+            return op_class(op_type) if defined is None else defined.call_class()
+
+        graph_def, names, results = graph_def_of(self.definition, class_of, attrs)
+        with default_graph(graph):
+            import_graph(graph_def, name="")
+        graph.inputs = [graph.get_tensor_by_name(f"{name}:0") for name in names]
+        graph.outputs = [graph.get_tensor_by_name(name) for name in results]
+        return graph.as_body()
+
+    @functools.cache  # noqa: B019 - one class per function, for both their lives
+    def call_class(self) -> type[FunctionCall]:
+        """The op type of nodes that call the function by its name."""
+        signature = self.signature
+        inputs = tuple(_arg(arg) for arg in signature.input_arg)
+        namespace = {
+            "op_type": self.name,
+            "inputs": inputs,
+            "outputs": tuple(_arg(arg) for arg in signature.output_arg),
+            "is_stateful": signature.is_stateful,
+            "defined": self,
+            "__doc__": f"A call of the function {self.name}.",
+        }
+        make: Callable[..., type[FunctionCall]] = type(FunctionCall)
+        return make(self.name, (FunctionCall,), namespace, abstract=True)
+
+
+def _arg(proto: Any) -> Arg:
+    dtype = as_dtype(proto.type) if proto.type else None
+    return Arg(
+        proto.name,
+        dtype,
+        proto.type_list_attr or proto.type_attr,
+        proto.number_attr,
+        bool(proto.type_list_attr),
+        proto.is_ref,
+    )

@@ -1,0 +1,173 @@
+"""`FuncGraph`: a graph that is the body of a function.
+
+Source: python/framework/func_graph.py, python/framework/function.py (captures, names).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from tfteach.framework.defaults import default_graph, get_default_graph
+from tfteach.framework.dtypes import as_dtype
+from tfteach.framework.functions.body import Body, effects_of
+from tfteach.framework.graph import Graph
+from tfteach.framework.op import ROLES
+from tfteach.framework.op_traits import Role
+from tfteach.framework.operation import Operation, Tensor
+
+if TYPE_CHECKING:
+    from tfteach.framework.graph import GraphFunction
+
+
+class FuncGraph(Graph):
+    """The body of a function, in which tensors of outer graphs can be used.
+
+    An op built in it that reads a tensor of an outer graph reads a placeholder instead,
+    the tensor's capture, which is a further input of the function.
+
+    Args:
+      name: the function's name.
+      outer_graph: the graph whose tensors are captured; by default the default graph.
+
+    Attributes:
+      name: the function's name.
+      outer_graph: as given.
+      inputs: the placeholders, those of the arguments before those of the captures.
+      outputs: the tensors that the function returns.
+      captures: outer tensor -> its placeholder, in the order of capture.
+
+    Example:
+      >>> body = FuncGraph("double")
+      >>> with body.as_default():
+      ...     x = body.add_input(tf.float32, [2], "x")
+      ...     body.outputs = [x * 2.0]
+    """
+
+    building_function = True
+
+    def __init__(self, name: str, outer_graph: Graph | None = None) -> None:
+        super().__init__()
+        outer = get_default_graph() if outer_graph is None else outer_graph
+        self.name = name
+        self.outer_graph: Graph = outer
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self.captures: dict[Tensor, Tensor] = {}
+        self.functions = outer.functions  # one library for a graph and its functions
+        self.seed = outer.seed
+
+    def _first_observers(self) -> tuple[Any, ...]:
+        return ()  # a body is shown with the graph that calls it
+
+    def add_input(self, dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+        """A placeholder for the next argument.
+
+        Args:
+          dtype: its element type.
+          shape: its static shape, possibly partial; None if it is unknown.
+          name: its name.
+
+        Returns:
+          A Tensor of this graph.
+        """
+        with default_graph(self):
+            tensor = _placeholder(dtype, shape, name)
+        self.inputs.insert(len(self.inputs) - len(self.captures), tensor)
+        return tensor
+
+    @property
+    def external_captures(self) -> list[Tensor]:
+        """The outer tensors that calls pass after the arguments."""
+        return list(self.captures)
+
+    @property
+    def internal_captures(self) -> list[Tensor]:
+        """Their placeholders."""
+        return list(self.captures.values())
+
+    def captured(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        for tensor in inputs:
+            if tensor.op.graph is not self:
+                return tuple(
+                    t if t.op.graph is self else self.capture(t) for t in inputs
+                )
+        return inputs
+
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        """The tensor of this graph that stands for `tensor`.
+
+        Args:
+          tensor: of this graph, which returns it, or of an outer one.
+          name: the name of the placeholder that is added.
+
+        Raises:
+          ValueError: `tensor` belongs to a graph that does not enclose this one.
+        """
+        if tensor.op.graph is self:
+            return tensor
+        found = self.captures.get(tensor)
+        if found is None:
+            if tensor.op.graph is not self.outer_graph:
+                self._check_encloses(tensor)
+            found = self._add_capture(tensor, name)
+        return found
+
+    def _add_capture(self, tensor: Tensor, name: str | None) -> Tensor:
+        with default_graph(self), self.control_dependencies(None):
+            found = _placeholder(tensor.dtype.base_dtype, tensor.static_shape, name)
+        self.captures[tensor] = found
+        self.inputs.append(found)
+        return found
+
+    def _check_encloses(self, tensor: Tensor) -> None:
+        graph: Graph | None = self.outer_graph
+        while graph is not None and graph is not tensor.op.graph:
+            graph = getattr(graph, "outer_graph", None)
+        if graph is None:
+            raise ValueError(
+                f"Cannot capture {tensor!r} in the function '{self.name}': its graph "
+                "does not enclose the function. Build the tensor in the graph that "
+                "calls the function, or pass it as an argument."
+            )
+
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
+        """As in a Graph; ops of outer graphs run before the call, and are ignored."""
+        if control_inputs is None:
+            return super().control_dependencies(None)
+        return super().control_dependencies(
+            [c for c in control_inputs if _is_of(c, self)]
+        )
+
+    def as_body(self) -> Body:
+        """The body as the engine replaces calls by it."""
+        return Body(
+            self,
+            tuple(self.inputs),
+            tuple(self.outputs),
+            effects_of(self),
+            self.name,
+        )
+
+
+def _is_of(value: Any, graph: Graph) -> bool:
+    value = getattr(value, "_control_element", value)
+    convert = getattr(value, "_as_graph_element", None)
+    value = convert() or value if convert is not None else value
+    return not isinstance(value, Tensor | Operation) or value.graph is graph
+
+
+def _placeholder(dtype: Any, shape: Any, name: str | None) -> Tensor:
+    make: Callable[..., Any] = ROLES[Role.PLACEHOLDER]
+    found: Tensor = make(as_dtype(dtype), shape)(name=name)
+    return found
+
+
+def outermost_graph(graph: Graph) -> Graph:
+    """The graph that encloses `graph` and is no function's body."""
+    while isinstance(graph, FuncGraph):
+        graph = graph.outer_graph
+    return graph
+
+
+__all__ = ["FuncGraph", "GraphFunction", "outermost_graph"]

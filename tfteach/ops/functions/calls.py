@@ -1,0 +1,103 @@
+"""Calls of a function that an attribute names.
+
+A step has the body's ops in place of the call (engine/plan/inline_functions.py).
+Source: core/ops/functional_ops.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import NotFoundError
+from tfteach.framework.function_attribute import Function
+from tfteach.framework.functions.body import Body
+from tfteach.framework.op import MultiOutputOp
+from tfteach.framework.operation import Operation
+from tfteach.framework.shape import Shape
+
+
+class _Call(MultiOutputOp, abstract=True):
+    """The results of a function."""
+
+    calls_function: ClassVar[bool] = True
+    is_foldable: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # each type states its attributes in TensorFlow's order
+        Tout: tuple[DType, ...]
+        f: Function
+
+    def infer_shape(self, *args: Any) -> list[Shape]:
+        return [None] * len(self.Tout)
+
+    def function_body(self, op: Operation) -> Body | None:
+        return body_of(op, self.f)
+
+
+def body_of(op: Operation, function: Function) -> Body:
+    """The body of a function that an attribute of `op` names.
+
+    Raises:
+      NotFoundError: the graph's library has no such function.
+    """
+    defined = op.graph.functions.get(function.name)
+    if defined is None:
+        raise NotFoundError(None, None, f"Function {function.name} is not defined.").at(
+            op
+        )
+    return defined.body(function)
+
+
+class PartitionedCall(_Call):
+    """The results of a function without state.
+
+    Source: functional_ops.cc, PartitionedCall.
+    """
+
+    signature = "args: *Tin -> output: *Tout"
+    Tin: tuple[DType, ...]
+    Tout: tuple[DType, ...]
+    f: Function
+    config: str = ""
+    config_proto: str = ""
+    executor_type: str = ""
+
+
+class StatefulPartitionedCall(_Call):
+    """The results of a function with state, whose effects happen on every call.
+
+    Source: functional_ops.cc, StatefulPartitionedCall.
+    """
+
+    signature = "args: *Tin -> output: *Tout"
+    Tin: tuple[DType, ...]
+    Tout: tuple[DType, ...]
+    f: Function
+    config: str = ""
+    config_proto: str = ""
+    executor_type: str = ""
+
+    is_stateful: ClassVar[bool] = True
+
+
+class RemoteCall(_Call):
+    """The results of a function on a device that a tensor names.
+
+    Source: functional_ops.cc, RemoteCall.
+    """
+
+    signature = "target: string, args: *Tin -> output: *Tout"
+    Tin: tuple[DType, ...]
+    Tout: tuple[DType, ...]
+    f: Function
+
+    is_stateful: ClassVar[bool] = True
+    host_inputs: ClassVar[tuple[str, ...]] = ("target",)
+    minimum: ClassVar[Mapping[str, int]] = {"Tin": 1, "Tout": 1}
+
+    def compute(self, context: Any, target: Any, *args: Any) -> Any:
+        return tuple(context.function(self.f)(args))
+
+    def function_body(self, op: Operation) -> None:
+        return None  # its device is known when it runs
