@@ -117,14 +117,14 @@ def _problem_of_loop_in_graph(fibonacci: Any) -> str | None:
         loops = [op for op in graph.get_operations() if op.type == "LoopCond"]
         if len(loops) != 1:
             return f"there are {len(loops)} loops; build one `tf.while_loop`."
-        for turn, wanted in ((1, 1), (2, 1), (3, 2), (10, 55), (30, 832040)):
+        for count, wanted in ((1, 1), (2, 1), (3, 2), (10, 55), (30, 832040)):
             try:
-                value = int(session.run(answer, {n: turn}, options=patience))
+                value = int(session.run(answer, {n: count}, options=patience))
             except tf.errors.DeadlineExceededError:
-                return f"for n = {turn} the loop does not end. Does its counter count?"
+                return f"for n = {count} the loop does not end. Does its counter count?"
             if value != wanted:
                 return (
-                    f"for n = {turn} it gives {value} instead of {wanted}. Begin with "
+                    f"for n = {count} it gives {value} instead of {wanted}. Begin with "
                     "(1, 1, 1) and go on while i < n."
                 )
     return None

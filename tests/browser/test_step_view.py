@@ -1,4 +1,4 @@
-"""The step view in a real JupyterLab: a NaN and its cause, a loop turn by turn."""
+"""The step view in a real JupyterLab: a NaN and its cause, the iterations of a loop."""
 
 from __future__ import annotations
 
@@ -161,8 +161,8 @@ def back_to_the_cause_of_a_nan(lab: Lab, view: Locator) -> None:
 
 def turn_by_turn(lab: Lab, view: Locator) -> None:
     at(view, 0, "while/Less")
-    words = view.locator(".tft-turn-words")
-    words.get_by_text("turn 1 of 3").wait_for()
+    words = view.locator(".tft-iteration-words")
+    words.get_by_text("iteration 1 of 3").wait_for()
     strip = view.locator(".tft-strip")
     strip.focus()
     for _ in range(4):
@@ -171,18 +171,18 @@ def turn_by_turn(lab: Lab, view: Locator) -> None:
     half = view.locator(".tft-step-panel .tft-value").last
     half.get_by_text("4").first.wait_for()
     strip.press("Shift+ArrowRight")
-    words.get_by_text("turn 2 of 3").wait_for()
+    words.get_by_text("iteration 2 of 3").wait_for()
     assert half.locator("td").all_text_contents() == ["2", "0.5"]
     badge = node(view, "while/half/").locator(".tft-badge")
     assert "×2" in badge.all_text_contents()
     check_labels(view, at_least=4)
     shot(lab, "step_loop", view)
-    view.get_by_role("button", name="Next turn of while").click()
-    words.get_by_text("turn 3 of 3").wait_for()
-    view.get_by_role("button", name="Next turn of while").press("Enter")
+    view.get_by_role("button", name="Next iteration of while").click()
+    words.get_by_text("iteration 3 of 3").wait_for()
+    view.get_by_role("button", name="Next iteration of while").press("Enter")
     words.get_by_text("the test that ends it").wait_for()
     view.get_by_role("button", name="Out of while").click()
-    view.locator(".tft-turns").get_by_text("outside of loops").wait_for()
+    view.locator(".tft-iterations").get_by_text("outside of loops").wait_for()
     strip.press("End")
     at(view, 22, "check")
     view.locator(".tft-failed-words", has_text="InvalidArgumentError").wait_for()

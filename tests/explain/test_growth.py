@@ -50,7 +50,7 @@ def test_the_lazy_program() -> None:
     assert verdict.line.text == "sess.run(tf.add(x, y))"
     assert verdict.caught_at == verdict.line
     (line,) = verdict.lines
-    assert line.turns == len(line.ops) == 10
+    assert line.runs == len(line.ops) == 10
     assert line.kinds == {"Add": 10}
     assert line.ran_at == verdict.line
     assert line.twins == 9
@@ -202,7 +202,7 @@ def test_a_long_training_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [round_.runs for round_ in growth.rounds] == [1, 1, 1, 17, 1, 1, 1]
     assert len(growth.steps) == 24
     assert growth.verdict.is_lazy
-    assert growth.verdict.lines[0].turns == 3
+    assert growth.verdict.lines[0].runs == 3
 
 
 def test_several_lines_are_moved_together() -> None:

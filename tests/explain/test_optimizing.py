@@ -121,7 +121,7 @@ def test_loops_for_fed_shapes() -> None:
         (same,) = log.of("while/Reshape")
         assert same.reason == "hands on while/mul unchanged for these shapes"
         (popped,) = log.of("gradients/while/Reshape_grad/Reshape/StackPopV2")
-        assert popped.reason == "every turn pushes the same on its stack"
+        assert popped.reason == "every iteration pushes the same on its stack"
         names = {node.name for node in special.after}
         taken = {name.partition(":")[0] for n in special.after for name in n.inputs}
         assert taken - {"x"} <= names

@@ -38,7 +38,7 @@ def test_what_each_op_took_and_gave() -> None:
         "  takes w/read:0: float32 2x1 [[1.], [2.]]",
         "  gives y:0: float32 2x1 [[ 5.], [11.]]",
     ]
-    assert (y.op_type, y.device, y.turn) == ("MatMul", "CPU:0", 0)
+    assert (y.op_type, y.device, y.iteration) == ("MatMul", "CPU:0", 0)
     assert y.elapsed_us > 0
     update = run[run.breakpoints("train/update_w/*")[0]]
     np.testing.assert_allclose(update.outputs[0].array, [[-2.8], [-3.4]], rtol=1e-6)
@@ -103,7 +103,7 @@ def test_the_turns_of_a_loop() -> None:
     run = recorded(loop)
     assert run.result == (3, 8.0)
     doubled = [step for step in run if step.op == "while/mul"]
-    assert [(step.turn, step.outputs[0].text) for step in doubled] == [
+    assert [(step.iteration, step.outputs[0].text) for step in doubled] == [
         (0, "2"),
         (1, "4"),
         (2, "8"),
@@ -235,18 +235,18 @@ def nested() -> Any:
 
 def test_loops_in_loops_run_in_order() -> None:
     run = recorded(nested)
-    assert [step.turns for step in run] == sorted(step.turns for step in run)
+    assert [step.iterations for step in run] == sorted(step.iterations for step in run)
     outer, *inner = run.loops()
     assert (outer.name, outer.times, outer.outer) == ("outer", 3, ())
     assert [(loop.name, loop.outer, loop.times) for loop in inner] == [
-        ("outer/inner", (("outer", turn),), turn) for turn in range(3)
+        ("outer/inner", (("outer", i),), i) for i in range(3)
     ]
-    assert [run[start].turns for start in outer.starts] == [
-        (("outer", turn),) for turn in range(4)
+    assert [run[start].iterations for start in outer.starts] == [
+        (("outer", i),) for i in range(4)
     ]
     assert outer.last == len(run) - 1
     grown = [step for step in run if step.op == "outer/inner/grown"]
-    assert [(step.turn, step.outputs[0].text) for step in grown] == [
+    assert [(step.iteration, step.outputs[0].text) for step in grown] == [
         (0, "1.5"),
         (0, "2.25"),
         (1, "3.375"),

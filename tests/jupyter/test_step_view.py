@@ -76,14 +76,14 @@ def test_large_values_travel_as_figures() -> None:
     assert sum(bins) == 10_000
 
 
-def test_loops_and_their_turns() -> None:
+def test_loops_and_their_iterations() -> None:
     view = StepView(looped())
     [[name, starts, last, times]] = view._loops
     assert (name, len(starts), times) == ("halve", 4, 3)
     multiplied = [s for s in view._steps if view._rows[s[0]][0] == "halve/mul"]
     assert [step[1] for step in multiplied] == [[0, 0], [0, 1], [0, 2]]
     assert starts[0] <= last < len(view.run)
-    # what Merge handed on is the value that was made in the turn before
+    # what Merge handed on is the value that was made in the iteration before
     merged = view._values[multiplied[1][2][0]]
     assert merged[0] == "halve/Identity_1:0"
     # and what goes in first is the constant that it began with
@@ -245,6 +245,7 @@ def test_what_the_magic_refuses(shell: Any) -> None:  # noqa: F811
         ("total --session sess --feed x=batch --break totl", "Did you mean total"),
         ("total --session sess --feed x=batch --when value+", "--when value"),
         ("total --session sess --feed x=batch --when valu>1", "NameError"),
+        ("total --session sess --feed x=batch --when turn==2", "`iteration`, from 0"),
         ("total --session sess --depth 0", "--depth counts"),
     ]:
         with pytest.raises(UsageError, match=words):

@@ -50,14 +50,14 @@ class LazyLine(NamedTuple):
     Attributes:
       source: the line.
       ran_at: the line whose runs it builds for, or None if unknown.
-      turns: the number of runs before which it built something.
+      runs: the number of runs before which it built something.
       ops: the operations that it built after the first run.
       twins: the number of them that repeat an existing op.
     """
 
     source: SourceLine
     ran_at: SourceLine | None
-    turns: int
+    runs: int
     ops: tuple[Operation, ...]
     twins: int
 
@@ -120,7 +120,7 @@ class Verdict(NamedTuple):
     def pace(self) -> str:
         """The number of ops that the worst line adds per run, such as "2 ops"."""
         line = self.lines[0]
-        each = len(line.ops) / max(1, line.turns)
+        each = len(line.ops) / max(1, line.runs)
         return _ops(round(each)) if each == round(each) else f"about {each:.1f} ops"
 
     def fix(self, place: Place | None = None) -> str:
@@ -231,7 +231,7 @@ def _lazy_lines(growth: Log) -> tuple[LazyLine, ...]:
     could be a program built in parts, so those need a third round.
     """
     rounds = growth.rounds
-    turns: dict[SourceLine, list[int]] = {}
+    rounds_of: dict[SourceLine, list[int]] = {}
     built: dict[SourceLine, list[Operation]] = {}
     sources: dict[tuple[str, int], SourceLine] = {}  # one per line: ignores lambdas
     for number, round_ in enumerate(rounds):
@@ -240,7 +240,7 @@ def _lazy_lines(growth: Log) -> tuple[LazyLine, ...]:
             if source is None:
                 continue
             source = sources.setdefault(source[:2], source)
-            seen = turns.setdefault(source, [])
+            seen = rounds_of.setdefault(source, [])
             if not seen or seen[-1] != number:
                 seen.append(number)
             if number:
@@ -248,14 +248,14 @@ def _lazy_lines(growth: Log) -> tuple[LazyLine, ...]:
     first = growth.twins().first
     found = []
     for source, ops in built.items():
-        callers = Counter(rounds[n].ran_at for n in turns[source] if rounds[n].runs)
+        callers = Counter(rounds[n].ran_at for n in rounds_of[source] if rounds[n].runs)
         if not callers:
             continue
         ran_at, count = callers.most_common(1)[0]
         twins = sum(first[op.node_id - 1] != op.node_id - 1 for op in ops)
         if count >= 3 or (count == 2 and twins):
-            late_turns = sum(n > 0 for n in turns[source])
-            found.append(LazyLine(source, ran_at, late_turns, tuple(ops), twins))
+            late_rounds = sum(n > 0 for n in rounds_of[source])
+            found.append(LazyLine(source, ran_at, late_rounds, tuple(ops), twins))
     return tuple(sorted(found, key=lambda line: -len(line.ops)))
 
 

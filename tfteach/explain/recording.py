@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.engine.devices.memory_ledger import show_bytes
-from tfteach.engine.execute.program import Turns
+from tfteach.engine.execute.program import Iterations
 from tfteach.explain.folding import NOTHING, Folded
 from tfteach.explain.value_summary import Seen
 from tfteach.framework.graph import Graph
@@ -24,8 +24,8 @@ class Step(NamedTuple):
       number: its position in the run, from 0.
       op: the op's name.
       op_type: the op's type.
-      turns: (frame name, iteration) of each enclosing loop, outermost first; iterations
-        count from 0.
+      iterations: (frame name, iteration) of each enclosing loop, outermost first, from
+        0 on.
       inputs: a `Seen` for each input.
       outputs: a `Seen` for each output.
       passed: the values that Switch, Merge, Enter, Exit and NextIteration forwarded
@@ -39,7 +39,7 @@ class Step(NamedTuple):
     number: int
     op: str
     op_type: str
-    turns: Turns
+    iterations: Iterations
     inputs: tuple[Seen, ...]
     outputs: tuple[Seen, ...]
     passed: tuple[Seen, ...]
@@ -48,9 +48,9 @@ class Step(NamedTuple):
     live_bytes: int
 
     @property
-    def turn(self) -> int:
+    def iteration(self) -> int:
         """The iteration of the innermost loop; 0 outside loops."""
-        return self.turns[-1][1] if self.turns else 0
+        return self.iterations[-1][1] if self.iterations else 0
 
     def __str__(self) -> str:
         lines = [
@@ -75,7 +75,7 @@ class LoopRun(NamedTuple):
     """
 
     name: str
-    outer: Turns
+    outer: Iterations
     starts: tuple[int, ...]
     last: int
     times: int
@@ -141,29 +141,29 @@ class Recording(Sequence[Step]):
         Returns:
           A list of `LoopRun`.
         """
-        starts: dict[tuple[Turns, str], dict[int, int]] = {}
-        last: dict[tuple[Turns, str], int] = {}
-        goes_on: dict[tuple[Turns, str], bool] = {}
+        starts: dict[tuple[Iterations, str], dict[int, int]] = {}
+        last: dict[tuple[Iterations, str], int] = {}
+        goes_on: dict[tuple[Iterations, str], bool] = {}
         for step in self.steps:
-            for depth, (name, turn) in enumerate(step.turns):
-                key = step.turns[:depth], name
-                starts.setdefault(key, {}).setdefault(turn, step.number)
+            for depth, (name, iteration) in enumerate(step.iterations):
+                key = step.iterations[:depth], name
+                starts.setdefault(key, {}).setdefault(iteration, step.number)
                 last[key] = step.number
             if (
                 op_class(step.op_type).flow is Flow.LOOP_COND
                 and step.outputs[0].array is not None
             ):
-                key = step.turns[:-1], step.turns[-1][0]
+                key = step.iterations[:-1], step.iterations[-1][0]
                 goes_on[key] = bool(step.outputs[0].array)
         return [
             LoopRun(
                 key[1],
                 key[0],
-                tuple(turns[turn] for turn in sorted(turns)),
+                tuple(iterations[iteration] for iteration in sorted(iterations)),
                 last[key],
-                len(turns) - (not goes_on.get(key, True)),
+                len(iterations) - (not goes_on.get(key, True)),
             )
-            for key, turns in starts.items()
+            for key, iterations in starts.items()
         ]
 
     def values_at(self, number: int) -> dict[str, Seen]:
@@ -307,8 +307,8 @@ class Recording(Sequence[Step]):
 
 
 def _title(step: Step) -> str:
-    turns = ".".join(str(turn) for _, turn in step.turns)
-    return f"{step.op} ({turns})" if turns else step.op
+    iterations = ".".join(str(iteration) for _, iteration in step.iterations)
+    return f"{step.op} ({iterations})" if iterations else step.op
 
 
 def _spoils(step: Step) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.engine.devices.array_module import to_host
-from tfteach.engine.execute.program import Turns, ValueObserver
+from tfteach.engine.execute.program import Iterations, ValueObserver
 from tfteach.engine.plan.step import Node
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.explain.sessions import cell_of, default_name, variables_of
@@ -341,7 +341,7 @@ class _Reads(ValueObserver):
     def __init__(self) -> None:
         self.read: dict[str, list[Any]] = {}
 
-    def takes(self, node: Node, values: Sequence[Any], iterations: Turns) -> None:
+    def takes(self, node: Node, values: Sequence[Any], iterations: Iterations) -> None:
         if not node.op.inputs or len(values) != len(node.inputs):
             return
         rows = node.op.spec.rows_read(*values)

@@ -13,7 +13,7 @@ import numpy as np
 
 from tfteach.engine.devices.array_module import to_host
 from tfteach.engine.execute.instruction import Instruction
-from tfteach.engine.execute.program import Turns, ValueObserver
+from tfteach.engine.execute.program import Iterations, ValueObserver
 from tfteach.engine.plan.step import Edge, Node
 from tfteach.engine.session.fetches import Fetches
 from tfteach.engine.session.unfolded import is_unfolded
@@ -142,7 +142,7 @@ class _Recorder(ValueObserver):
         self._known: dict[Edge, tuple[int, Seen]] = {}
         self._passed: list[Seen] = []
         self._alive = Alive()
-        self._next: tuple[Node, Turns, tuple[Seen, ...]] | None = None
+        self._next: tuple[Node, Iterations, tuple[Seen, ...]] | None = None
         self._start_ns = 0
 
     def begin(self, fed: dict[Any, Any]) -> None:
@@ -150,7 +150,7 @@ class _Recorder(ValueObserver):
             self.fed[name] = self._see(name, value)
             self._alive.leave(value)
 
-    def takes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+    def takes(self, node: Node, values: Sequence[Any], iterations: Iterations) -> None:
         for value in values:
             if isinstance(value, Cell) and value.is_initialized:
                 self._alive.leave(value.value)
@@ -160,9 +160,9 @@ class _Recorder(ValueObserver):
         if len(values) == len(node.inputs):  # else an implicit read of a variable
             pairs = zip(node.inputs, values, strict=True)
             seen = [self._taken(edge, value) for edge, value in pairs]
-        self._next = node, turns, tuple(seen)
+        self._next = node, iterations, tuple(seen)
 
-    def passes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+    def passes(self, node: Node, values: Sequence[Any], iterations: Iterations) -> None:
         if len(self.steps) >= self._most:
             return
         for i, value in enumerate(values[: len(node.op.outputs)]):
@@ -209,12 +209,15 @@ class _Recorder(ValueObserver):
         """The op that is running, as a step."""
         if self._next is None:
             return None
-        node, turns, inputs = self._next
+        node, iterations, inputs = self._next
         return Step(
             len(self.steps),
             node.op.name,
             node.op.type,
-            tuple((name.rpartition("/")[0] or name, turn) for name, turn in turns),
+            tuple(
+                (name.rpartition("/")[0] or name, iteration)
+                for name, iteration in iterations
+            ),
             inputs,
             outputs,
             tuple(self._passed),

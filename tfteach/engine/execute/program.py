@@ -21,7 +21,7 @@ from tfteach.framework.transaction import Deadline, atomically, commit
 
 FedShapes = tuple[tuple[int, ...], ...]
 # The loops that an op runs in, by frame name, and the iteration of each.
-Turns = tuple[tuple[str, int], ...]
+Iterations = tuple[tuple[str, int], ...]
 
 HOT_AFTER_RUNS = 12
 MANY_RUNS = 3 * HOT_AFTER_RUNS
@@ -86,7 +86,7 @@ class StepObserver(Protocol):
 class FlowObserver:
     """An observer that also follows branches and loops."""
 
-    def passes(self, node: Node, values: Sequence[Any], iterations: Turns) -> None:
+    def passes(self, node: Node, values: Sequence[Any], iterations: Iterations) -> None:
         """A Switch, Merge or the like forwards values; None is a dead one."""
 
 
@@ -97,7 +97,7 @@ class ValueObserver(FlowObserver):
     and a loop before other ready nodes.
     """
 
-    def takes(self, node: Node, values: Sequence[Any], iterations: Turns) -> None:
+    def takes(self, node: Node, values: Sequence[Any], iterations: Iterations) -> None:
         """Called before `before`; a variable is its cell."""
 
 

@@ -26,8 +26,8 @@ from tfteach.engine.execute.kernel_context import Context, Resources
 from tfteach.engine.execute.kernel_errors import raise_blaming
 from tfteach.engine.execute.program import (
     FlowObserver,
+    Iterations,
     StepObserver,
-    Turns,
     ValueObserver,
 )
 from tfteach.engine.execute.python_calls import PythonCalls, may_wait_for_each_other
@@ -252,7 +252,7 @@ class _InTurns:
         return heapq.heappop(self._heap)[-1]
 
 
-def _iterations(frame: Frame, iteration: int) -> Turns:
+def _iterations(frame: Frame, iteration: int) -> Iterations:
     """The enclosing loops, outermost first, and the iteration of each."""
     found = []
     while frame.parent is not None:

@@ -194,23 +194,23 @@ class Recovery:
         if predicate is None or not loop.variables:
             raise UnstructuredError("a loop without a condition")
         if predicate in loop.eliminated:
-            raise UnstructuredError("a Merge of the loop's turns and its end")
+            raise UnstructuredError("a Merge of the loop's iterations and its end")
         entering = {variable.enter.node for variable in loop.variables}
         for enter in loop.enters:
             if enter not in entering and not enter.spec.is_constant:  # type: ignore[attr-defined]
-                raise UnstructuredError(f"{enter.name} is in the first turn only")
+                raise UnstructuredError(f"{enter.name} is in the first iteration only")
         goes_on, ends = frozenset([(predicate, True)]), frozenset([(predicate, False)])
         for node in loop.members:
             flow, guard = node.flow, self.guards[node]
             if flow is Flow.NEXT_ITERATION and guard != goes_on:
-                raise UnstructuredError(f"{node.name} is not in every turn")
+                raise UnstructuredError(f"{node.name} is not in every iteration")
             if flow is Flow.EXIT and guard != ends:
                 raise UnstructuredError(f"{node.name} is not at the loop's end")
             before = [*node.control]
             if not any(v.merge is node for v in loop.variables):
                 before += [edge.node for edge in node.inputs]
             if not entering.isdisjoint(before):
-                raise UnstructuredError(f"{node.name} is in the first turn only")
+                raise UnstructuredError(f"{node.name} is in the first iteration only")
 
     # ---- which nodes are needed
 
@@ -323,7 +323,9 @@ class Recovery:
             decided = next((v for edge, v in guard if edge == region.predicate), None)
             section = (None, True, False).index(decided)
             if section < latest:
-                raise UnstructuredError("what decides on a turn depends on the turn")
+                raise UnstructuredError(
+                    "what decides on a iteration depends on the iteration"
+                )
             latest = section
             rest = tuple(item for item in guard if item[0] != region.predicate)
             sections[decided].append(Unit(thing, rest))

@@ -198,7 +198,7 @@ class FlowSpecializer(Inference):
             value = _same([value for _, value in self.elements[key]])
             if value is not None:
                 self.values[node] = (value,)
-                self.reasons[node] = "every turn pushes the same on its stack"
+                self.reasons[node] = "every iteration pushes the same on its stack"
                 self.record_values(node, (value,))
 
     def size(self, node: Node) -> tuple[Any, ...] | None:

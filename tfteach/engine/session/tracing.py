@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.engine.execute.instruction import Instruction
-from tfteach.engine.execute.program import FlowObserver, Turns
+from tfteach.engine.execute.program import FlowObserver, Iterations
 from tfteach.engine.plan.step import Node
 from tfteach.framework.variable_cell import Cell
 
@@ -110,7 +110,7 @@ class Tracer(FlowObserver):
             row.outputs.append(self._output(row, slot, value, is_read))
         self._add(row)
 
-    def passes(self, node: Node, values: Sequence[Any], iterations: Turns) -> None:
+    def passes(self, node: Node, values: Sequence[Any], iterations: Iterations) -> None:
         row = Row(node, self._last_ns)
         row.op_end_ns = time.time_ns()
         for slot, value in enumerate(values):

@@ -64,7 +64,7 @@ class StepMagics(Magics):
         "--when",
         metavar="EXPRESSION",
         help="stop where this is true for any element: 'abs(value) > 100'. It may use "
-        "value (the op's first output, an array), op, op_type, turn (the iteration of "
+        "value (the op's first output, an array), op, op_type, iteration (of "
         "the innermost loop, from 0), and your own names.",
     )
     @SESSION
@@ -85,7 +85,7 @@ class StepMagics(Magics):
 
             %step loss --feed x=batch --break-nan
             %step train_op --feed-dict feed --break loss 'layer1/*'
-            %step result --when 'turn == 2 and op_type == "Mul"'
+            %step result --when 'iteration == 2 and op_type == "Mul"'
         """
         args = parsed(self.step, line)
         check_depth(args)
@@ -133,11 +133,16 @@ class _Predicate:
             self._code = compile(expression, "<--when>", "eval")
         except SyntaxError as error:
             raise UsageError(f"--when {expression}: {error.msg}") from None
+        if "turn" in self._code.co_names and "turn" not in names:
+            raise UsageError(
+                f"--when {expression}: there is no 'turn'; a loop counts `iteration`, "
+                "from 0"
+            )
 
     def __call__(self, step: Any, *arrays: np.ndarray[Any, Any]) -> bool:
         known = {
             "value": arrays[0] if arrays else None, "values": arrays, "step": step,
-            "op": step.op, "op_type": step.op_type, "turn": step.turn,
+            "op": step.op, "op_type": step.op_type, "iteration": step.iteration,
         }  # fmt: skip
         try:
             found = bool(np.any(eval(self._code, {**self._names, **known})))

@@ -277,7 +277,7 @@ class _Pane:
             "fix": verdict.fix(place).splitlines(),
             "lines": [
                 {"at": place(line.source), "text": line.source.text.strip(),
-                 "ops": len(line.ops), "turns": line.turns}
+                 "ops": len(line.ops), "runs": line.runs}
                 for line in verdict.lines[:5]
             ],
             "constants": [

@@ -330,10 +330,10 @@ class _Wire:
 
     def _step(self, step: Step) -> list[Any]:
         loops = []
-        for depth, (name, turn) in enumerate(step.turns):
-            loop = self._loop_of.get((step.turns[:depth], name))
+        for depth, (name, iteration) in enumerate(step.iterations):
+            loop = self._loop_of.get((step.iterations[:depth], name))
             if loop is not None:  # unless the op failed in an iteration without steps
-                loops += [loop, turn]
+                loops += [loop, iteration]
         op = self._at.get(step.op)
         if op is None:
             key = step.op, step.op_type

@@ -110,14 +110,14 @@ export class RunScrubber {
       const first = this.#run.at(starts[0]!);
       if (first === undefined) continue;
       const depth = first.loops.findIndex(({ loop }) => this.#run.loops[loop]!.starts === starts);
-      const title = s("title", {}, `${name}: ${times} turn${times === 1 ? "" : "s"}`);
+      const title = s("title", {}, `${name}: ${times} iteration${times === 1 ? "" : "s"}`);
       const group = s("g", { class: "tft-strip-loop" }, title);
       // The recording of a long run is cut.
       const ends = [...starts.slice(1), last + 1].map((end) => Math.min(end, this.#run.last + 1));
       const here = starts.filter((start) => start <= this.#run.last);
       const narrow = (this.#x(ends[here.length - 1]!) - this.#x(starts[0]!)) / here.length < LEAST_TURN_PX;
-      const turns = narrow ? [[starts[0]!, ends[here.length - 1]!]] : here.map((start, i) => [start, ends[i]!]);
-      for (const [from, to] of turns) {
+      const iterations = narrow ? [[starts[0]!, ends[here.length - 1]!]] : here.map((start, i) => [start, ends[i]!]);
+      for (const [from, to] of iterations) {
         const [a, b] = [this.#x(from!), this.#x(to!)];
         group.append(
           s("rect", {

@@ -5,8 +5,8 @@ export interface Verdict {
   kind: "none" | "clean" | "late" | "lazy";
   headline: string;
   fix: string[];
-  /** `turns` counts the runs before which the line built ops. */
-  lines: { at: string; text: string; ops: number; turns: number }[];
+  /** `runs` counts the runs before which the line built ops. */
+  lines: { at: string; text: string; ops: number; runs: number }[];
   constants: string[];
 }
 

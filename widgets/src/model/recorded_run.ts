@@ -20,8 +20,8 @@ export interface Value {
 export interface Step {
   number: number;
   op: number;
-  /** The loops that it ran in, outermost first, and the iteration of each (`turn`). */
-  loops: { loop: number; turn: number }[];
+  /** The loops that it ran in, outermost first, and the iteration of each (`iteration`). */
+  loops: { loop: number; iteration: number }[];
   inputs: number[];
   outputs: number[];
   passed: number[];
@@ -128,25 +128,25 @@ export class RecordedRun {
   nearest(op: number, number: number): number | undefined {
     const steps = this.ofOp.get(op);
     if (steps === undefined) return undefined;
-    const here = turnsOf(this.at(number));
-    const same = steps.filter((n) => n !== number && turnsOf(this.at(n)) === here);
+    const here = iterationsOf(this.at(number));
+    const same = steps.filter((n) => n !== number && iterationsOf(this.at(n)) === here);
     return same.at(-1) ?? steps.filter((n) => n <= number).at(-1) ?? steps[0];
   }
 
   /** The same op in another iteration of the innermost loop, or that iteration's first step, if it exists. */
-  turn(number: number, by: 1 | -1): number | undefined {
+  iteration(number: number, by: 1 | -1): number | undefined {
     const step = this.at(number);
     const inner = step?.loops.at(-1);
     if (step === undefined || inner === undefined) return undefined;
-    return this.toTurn(step, step.loops.length - 1, inner.turn + by);
+    return this.toIteration(step, step.loops.length - 1, inner.iteration + by);
   }
 
   /** The same op in an iteration of one of the loops around a step, or that iteration's first step. */
-  toTurn(step: Step, depth: number, turn: number): number | undefined {
+  toIteration(step: Step, depth: number, iteration: number): number | undefined {
     const { loop } = step.loops[depth]!;
-    const start = this.loops[loop]?.starts[turn];
+    const start = this.loops[loop]?.starts[iteration];
     if (start === undefined || this.at(start) === undefined) return undefined;
-    const end = this.loops[loop]!.starts[turn + 1] ?? this.loops[loop]!.last + 1;
+    const end = this.loops[loop]!.starts[iteration + 1] ?? this.loops[loop]!.last + 1;
     const same =
       step.loops.length === depth + 1 ? this.ofOp.get(step.op)?.find((n) => n >= start && n < end) : undefined;
     return same ?? start;
@@ -191,12 +191,13 @@ function decode(
   number: number,
   failed: boolean,
 ): Step {
-  const turns: Step["loops"] = [];
-  for (let i = 0; i < loops.length; i += 2) turns.push({ loop: loops[i]!, turn: loops[i + 1]! });
-  return { number, op, loops: turns, inputs, outputs, passed, device, elapsedUs, live, failed };
+  const iterations: Step["loops"] = [];
+  for (let i = 0; i < loops.length; i += 2) iterations.push({ loop: loops[i]!, iteration: loops[i + 1]! });
+  return { number, op, loops: iterations, inputs, outputs, passed, device, elapsedUs, live, failed };
 }
 
-const turnsOf = (step: Step | undefined): string => step?.loops.map(({ loop, turn }) => `${loop}.${turn}`).join() ?? "";
+const iterationsOf = (step: Step | undefined): string =>
+  step?.loops.map(({ loop, iteration }) => `${loop}.${iteration}`).join() ?? "";
 
 /** A name with * for any part and ? for any character, as Python's fnmatch has them. */
 export function globbed(pattern: string): RegExp {

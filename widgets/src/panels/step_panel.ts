@@ -145,7 +145,7 @@ function sourceOf(op: Op | undefined): Part {
 export class LoopBar {
   readonly #state: StepState;
   readonly #seek: (step: number) => void;
-  readonly el = h("div", { class: "tft-turns", role: "toolbar", "aria-label": "Loops" });
+  readonly el = h("div", { class: "tft-iterations", role: "toolbar", "aria-label": "Loops" });
   readonly over: HTMLButtonElement;
 
   constructor(state: StepState, seek: (step: number) => void) {
@@ -172,9 +172,9 @@ export class LoopBar {
 
   #loops(step: Step): HTMLElement[] {
     const { run } = this.#state;
-    return step.loops.map(({ loop, turn }, depth) => {
+    return step.loops.map(({ loop, iteration }, depth) => {
       const { name, times } = run.loops[loop]!;
-      const words = turn < times ? `turn ${turn + 1} of ${times}` : "the test that ends it";
+      const words = iteration < times ? `iteration ${iteration + 1} of ${times}` : "the test that ends it";
       const move = (text: string, title: string, key: string, to: number | undefined): HTMLButtonElement => {
         const made = button(text, title, () => to !== undefined && this.#seek(to));
         made.disabled = to === undefined;
@@ -183,11 +183,21 @@ export class LoopBar {
       };
       return h(
         "span",
-        { class: "tft-turn", role: "group", "aria-label": `Loop ${name}` },
+        { class: "tft-iteration", role: "group", "aria-label": `Loop ${name}` },
         h("code", {}, name),
-        move("‹", `Turn before of ${name} (Shift and left arrow)`, "back", run.toTurn(step, depth, turn - 1)),
-        h("span", { class: "tft-turn-words" }, words),
-        move("›", `Next turn of ${name} (Shift and right arrow)`, "next", run.toTurn(step, depth, turn + 1)),
+        move(
+          "‹",
+          `Iteration before of ${name} (Shift and left arrow)`,
+          "back",
+          run.toIteration(step, depth, iteration - 1),
+        ),
+        h("span", { class: "tft-iteration-words" }, words),
+        move(
+          "›",
+          `Next iteration of ${name} (Shift and right arrow)`,
+          "next",
+          run.toIteration(step, depth, iteration + 1),
+        ),
         move("Out ›", `Out of ${name}: to the first step after it`, "out", run.out(step, depth)),
       );
     });

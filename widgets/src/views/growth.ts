@@ -294,13 +294,13 @@ class Pane {
     this.#verdict.replaceChildren(
       h("p", { class: "tft-headline" }, headline),
       kind === "clean" ? h("p", { class: "tft-muted" }, rebuilt ? copied : still) : "",
-      ...lines.map(({ at, text, ops, turns }) =>
+      ...lines.map(({ at, text, ops, runs }) =>
         h(
           "p",
           { class: "tft-culprit" },
           h("span", { class: "tft-muted" }, at),
           h("code", {}, text),
-          h("span", { class: "tft-muted" }, `+${ops} ops in ${turns} runs`),
+          h("span", { class: "tft-muted" }, `+${ops} ops in ${runs} runs`),
         ),
       ),
       ...fix.map((text) => h("p", {}, ...codeIn(text))),

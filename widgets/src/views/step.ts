@@ -119,7 +119,7 @@ class StepView {
       .querySelector("p")
       ?.replaceChildren(
         "Dashed boxes are still to come; ✓ has run, ×3 three times; ◆ is a breakpoint. ",
-        "Arrow keys go an op forward and back, with Shift a turn; ",
+        "Arrow keys go an op forward and back, with Shift an iteration; ",
         "n and p go to breakpoints, b sets one, o goes over a loop, the space bar plays. ",
         "In the graph, where the arrow keys go from box to box, use . and , instead. ",
         "Drag to pan; Ctrl and wheel to zoom.",
@@ -221,8 +221,8 @@ class StepView {
     const isButton = target.closest("button, input") !== null;
     const scrolls = target === this.#panel.el && /^(Arrow(Up|Down)|Page|Home|End)/.test(event.key);
     if (scrolls || (isButton && (event.key === " " || event.key === "Enter"))) return;
-    const turn = event.shiftKey ? { ArrowRight: 1 as const, ArrowLeft: -1 as const }[event.key] : undefined;
-    if (turn !== undefined) this.#player.seek(this.#run.turn(this.#at, turn) ?? this.#at);
+    const iteration = event.shiftKey ? { ArrowRight: 1 as const, ArrowLeft: -1 as const }[event.key] : undefined;
+    if (iteration !== undefined) this.#player.seek(this.#run.iteration(this.#at, iteration) ?? this.#at);
     else if (event.key === " ") this.#player.toggle();
     else if (this.#player.key(event) || !this.#key(event.key)) return;
     // Not left to the page: a notebook keeps these keys for itself.

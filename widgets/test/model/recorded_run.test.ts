@@ -106,14 +106,14 @@ test("a value that a Merge hands on is still the one that was made", () => {
   expect(run.origin(1).step).toBe(0);
 });
 
-test("turns of loops, over them and out of them", () => {
-  expect(loop.turn(2, 1)).toBe(6);
-  expect(loop.turn(6, -1)).toBe(2);
-  expect(loop.turn(6, 1)).toBe(7); // the test that ends the loop has no op 2
-  expect(loop.turn(7, 1)).toBeUndefined();
-  expect(loop.turn(0, 1)).toBeUndefined();
-  expect(loop.turn(3, 1)).toBe(4);
-  expect(loop.toTurn(loop.at(3)!, 0, 1)).toBe(5); // from inside the inner loop: where the turn begins
+test("iterations of loops, over them and out of them", () => {
+  expect(loop.iteration(2, 1)).toBe(6);
+  expect(loop.iteration(6, -1)).toBe(2);
+  expect(loop.iteration(6, 1)).toBe(7); // the test that ends the loop has no op 2
+  expect(loop.iteration(7, 1)).toBeUndefined();
+  expect(loop.iteration(0, 1)).toBeUndefined();
+  expect(loop.iteration(3, 1)).toBe(4);
+  expect(loop.toIteration(loop.at(3)!, 0, 1)).toBe(5); // from inside the inner loop: where the iteration begins
   expect(loop.over(0, 1)).toBe(8);
   expect(loop.over(2, 1)).toBe(5);
   expect(loop.over(8, -1)).toBe(0);
