@@ -1,6 +1,7 @@
 """`python -m tfteach`: run a TensorFlow 1 program, or show a model's file.
 
 python -m tfteach run script.py [arguments]
+python -m tfteach run -m tensorflow.python.tools.freeze_graph [arguments]
 python -m tfteach show FILE_OR_DIRECTORY [--html page.html]
 """
 
@@ -24,7 +25,14 @@ def main() -> None:
         action="store_true",
         help="print the program, translated if it is Python 2, instead of running it",
     )
-    run.add_argument("script", help="a Python file or a notebook")
+    run.add_argument(
+        "-m",
+        "--module",
+        action="store_true",
+        help="the script is a tool of TensorFlow, such as "
+        "tensorflow.python.tools.freeze_graph",
+    )
+    run.add_argument("script", help="a Python file, a notebook, or a module's name")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own")
     page = commands.add_parser("show", help="show a model's file as a web page")
     page.add_argument("path", help="a model, a SavedModel's directory, or a checkpoint")
@@ -43,6 +51,11 @@ def main() -> None:
         if problem := show_from_command_line(options):
             sys.exit(f"{parser.prog} show: {problem}")
         return
+    if options.module:
+        from tfteach.compat.running.tools import run_tool
+
+        tfteach.install_as_tensorflow()
+        sys.exit(run_tool(options.script, options.arguments))
     if not Path(options.script).is_file():
         parser.error(f"there is no file {options.script}")
     from tfteach.compat.running.run import run as run_program

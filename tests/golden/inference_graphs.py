@@ -80,7 +80,22 @@ def loop(tf):
     tf.identity(tf.while_loop(lambda i, _: i < 3, body, state)[1], name="y")
 
 
-MODELS = [convolutions, not_folded, loop]
+def resized(tf):
+    """Convolutions after a resize and a pad, after one, and after a pad in use."""
+    x = tf.placeholder(tf.float32, [None, 5, 5, 2], name="x")
+    w = tf.constant(numbers(3, 3, 2, 2), name="w")
+    pads = [[0, 0], [1, 2], [0, 1], [0, 0]]
+    h = tf.image.resize_bilinear(x, [8, 7], align_corners=True, name="resize")
+    h = tf.pad(h, pads, "SYMMETRIC", name="both")
+    h = tf.nn.conv2d(h, w, 2, "VALID", name="after_both")
+    h = tf.image.resize_bilinear(h, [6, 9], name="larger")
+    h = tf.nn.conv2d(h, w, [1, 1, 2, 1], "SAME", name="after_resize")
+    h = tf.pad(h, pads, "REFLECT", name="pad")
+    last = tf.nn.conv2d(h, w, 1, "SAME", name="after_pad")
+    tf.add(tf.reduce_mean(last, [1, 2]), tf.reduce_max(h, [1, 2]), name="y")
+
+
+MODELS = [convolutions, not_folded, loop, resized]
 
 
 def inference_graphs(tf, tools, model):

@@ -83,6 +83,22 @@ def families():
             add("QuantizedConv2D", conv(padding, stride), *words)
             for op_type in ("QuantizedMaxPool", "QuantizedAvgPool"):
                 add(op_type, pool(padding, stride), *words)
+    for scaled in (False, True):
+        words = ["scaled"] if scaled else []
+        make = batch_norm({"variance_epsilon": 0.01,
+                           "scale_after_normalization": scaled,
+                           "out_type": "qint32"})  # fmt: skip
+        add("QuantizedBatchNormWithGlobalNormalization", make, *words)
+    given = {"output_range_given": True, "given_y_min": -2.0, "given_y_max": 1.5}
+    for words, attributes in (
+        ([], {}), (["given"], given), (["separated"], {"min_separation": 100.0}),
+        (["no range"], {"output_range_given": True}),
+    ):  # fmt: skip
+        add("QuantizedInstanceNorm", instance_norm(attributes), *words)
+    for dtype in ("quint8", "qint32", "float32"):
+        for words in ([], ["align_corners"], ["half_pixel_centers"]):
+            make = resize(dtype, dict.fromkeys(words, True))
+            add("QuantizedResizeBilinear", make, dtype, *words)
     return found
 
 
@@ -190,6 +206,41 @@ def arithmetic(kind):
         inputs = [quantized(random, "quint8", *x), quantized(random, "quint8", *y)]
         inputs += limits_of(random) + limits_of(random)
         return inputs, {"Toutput": "qint32"}
+
+    return make
+
+
+def batch_norm(attributes):
+    def make(random):
+        image = [quantized(random, "quint8", 2, 3, 3, 4), *limits_of(random)]
+        for kind in range(4):
+            image.append(quantized(random, "quint8", 4))
+            is_variance = kind == 1
+            ends = np.float32([0, 2]) if is_variance else None
+            image += [(end, "float32") for end in ends] if is_variance else (
+                limits_of(random))  # fmt: skip
+        return image, attributes
+
+    return make
+
+
+def instance_norm(attributes):
+    def make(random):
+        shape = random.randint(1, 6, size=4).tolist()
+        return [quantized(random, "quint8", *shape), *limits_of(random)], attributes
+
+    return make
+
+
+def resize(dtype, attributes):
+    def make(random):
+        height, width, channels = random.randint(1, 7, size=3).tolist()
+        shape = 2, height, width, channels
+        image = floats(random, *shape)
+        if dtype != "float32":
+            image = quantized(random, dtype, *shape)
+        size = random.randint(1, 12, size=2).astype(np.int32), "int32"
+        return [image, size, *limits_of(random)], attributes
 
     return make
 

@@ -12,6 +12,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import saved_models
+from tfteach.compat.running.tools import run_tool
 from tfteach.lib.inference.freeze_graph import freeze_graph, main
 
 GOLDEN = json.loads(Path(saved_models.__file__).with_suffix(".json").read_text())
@@ -113,12 +114,19 @@ def test_a_saved_model_of_tensorflow(theirs):
     np.testing.assert_allclose(found, GOLDEN["simple"]["result"], rtol=1e-6)
 
 
-def test_the_command(theirs, tmp_path):
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["tfteach.lib.inference.freeze_graph"],
+        ["tfteach", "run", "-m", "tensorflow.python.tools.freeze_graph"],
+    ],
+    ids=len,
+)
+def test_the_command(theirs, tmp_path, command):
     target = tmp_path / "frozen.pb"
-    module = "tfteach.lib.inference.freeze_graph"
     done = subprocess.run(
         [
-            *[sys.executable, "-m", module, f"--input_saved_model_dir={theirs}"],
+            *[sys.executable, "-m", *command, f"--input_saved_model_dir={theirs}"],
             *["--output_node_names=y", f"--output_graph={target}"],
         ],
         capture_output=True,
@@ -127,6 +135,14 @@ def test_the_command(theirs, tmp_path):
     assert done.returncode == 0, done.stderr
     graph_def = tf.GraphDef.FromString(target.read_bytes())
     assert done.stdout == f"{len(graph_def.node)} ops in the frozen graph.\n"
+
+
+def test_a_tool_that_is_not_there():
+    found = run_tool("tensorflow.python.tools.graph_metrics", [])
+    assert found.startswith(
+        "there is no tool tensorflow.python.tools.graph_metrics; there are "
+        "tensorflow.python.tools.freeze_graph, "
+    )
 
 
 def test_commands_that_fail(capsys):

@@ -199,10 +199,10 @@ def test_refused():
         h = tf.image.resize_bilinear(x, [8, 8])
         tf.nn.conv2d(h, tf.ones([2, 2, 1, 1]), 1, "SAME", name="y")
         graph_def = graph.as_graph_def()
-    with pytest.raises(NotImplementedError, match="FusedResizeAndPadConv2D"):
-        tools.fuse_resize_and_conv(graph_def, ["y"])
-    made = tools.optimize_for_inference(graph_def, ["x"], ["y"], [FLOAT])
+    made = tools.optimize_for_inference(graph_def, ["x"], ["y"], [FLOAT], True)
     assert {node.op for node in made.node} >= {"Conv2D", "ResizeBilinear"}
+    made = tools.optimize_for_inference(graph_def, ["x"], ["y"], [FLOAT])
+    assert not {node.op for node in made.node} & {"Conv2D", "ResizeBilinear"}
     with pytest.raises(ValueError, match="appears to refer to a Tensor"):
         strip_unused(graph_def, ["x:0"], ["y"], FLOAT)
     with pytest.raises(KeyError, match=r"not found: \['z'\]"):

@@ -3,7 +3,10 @@
     python -m tfteach.lib.inference.freeze_graph --input_saved_model_dir=models/1 \
         --output_node_names=prediction --output_graph=frozen.pb
 
-Programs import it as `tensorflow.python.tools.freeze_graph`.
+Programs import it as `tensorflow.python.tools.freeze_graph`; that name runs, too:
+
+    python -m tfteach run -m tensorflow.python.tools.freeze_graph --input_graph=...
+
 Source: python/tools/freeze_graph.py.
 """
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.framework import protos
+from tfteach.framework.dtypes import int32
 from tfteach.framework.logger import get_logger
 from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.type_aliases import Proto
@@ -42,8 +43,8 @@ def optimize_for_inference(
 ) -> Any:
     """A GraphDef with the same outputs and fewer nodes.
 
-    Unused and training nodes are removed, and batch normalization after a convolution
-    is folded into its weights.
+    Unused and training nodes are removed, batch normalization after a convolution is
+    folded into its weights, and resizes and mirror pads before one become part of it.
 
     Args:
       input_graph_def: a frozen GraphDef (see
@@ -51,8 +52,7 @@ def optimize_for_inference(
       input_node_names: the names of the nodes that are fed.
       output_node_names: the names of the nodes that are fetched.
       placeholder_type_enum: the inputs' type as an enum, or a list of types.
-      toco_compatible: do not look for resizes to fuse with convolutions.  Here they
-        stay as they are in any case, with a warning if there are some.
+      toco_compatible: whether resizes and pads stay as they are.
 
     Returns:
       A GraphDef.
@@ -69,11 +69,8 @@ def optimize_for_inference(
     )
     found = remove_training_nodes(found, output_node_names)
     found = fold_batch_norms(found)
-    if not toco_compatible and _resized_convolution(found) is not None:
-        get_logger().warning(
-            "Resizes and pads are not fused into convolutions: the result is the same, "
-            "but for the speed."
-        )
+    if not toco_compatible:
+        found = fuse_resize_and_conv(found, output_node_names)
     ensure_graph_is_valid(found)
     return found
 
@@ -231,27 +228,68 @@ def _add_folded(graph_def: Any, found: _Folding) -> None:
 def fuse_resize_and_conv(
     input_graph_def: Proto, output_node_names: Sequence[str]
 ) -> Any:
-    """The graph itself, if it has no resize or mirror pad before a convolution.
+    """Convolutions of resized or mirror-padded images as single ops.
+
+    As in TensorFlow, `half_pixel_centers` of the resize is lost: such a graph computes
+    something else afterwards.
+
+    Args:
+      input_graph_def: a frozen GraphDef.
+      output_node_names: the names of the nodes that are fetched.
+
+    Returns:
+      A GraphDef: the nodes that are still used, then FusedResizeAndPadConv2D or
+      FusedPadConv2D nodes with the names of the convolutions.
 
     Raises:
-      NotImplementedError: it has one.  TensorFlow fuses both into one op.
+      ValueError: two nodes have the same name.
+
+    Source: python/tools/optimize_for_inference_lib.py.
     """
-    node = _resized_convolution(input_graph_def)
-    if node is not None:
-        raise NotImplementedError(
-            f"fuse_resize_and_conv: the convolution '{node.name}' and what comes "
-            "before it would become FusedResizeAndPadConv2D or FusedPadConv2D, which "
-            "tfteach does not have. Use the graph as it is: it computes the same."
-        )
-    return input_graph_def
-
-
-def _resized_convolution(graph_def: Any) -> Any:
-    """A convolution whose input is a resize or a mirror pad, or None."""
+    graph_def: Any = input_graph_def
     nodes = _by_name(graph_def)
-    for node in nodes.values():
-        if node.op == "Conv2D":
-            source = nodes[source_node(node.input[0])]
-            if source.op in ("MirrorPad", "ResizeBilinear"):
-                return node
-    return None
+    users = Counter(source_node(name) for node in graph_def.node for name in node.input)
+    users.update(output_node_names)
+    made = protos.GraphDef()
+    for node in graph_def.node:
+        if node.op != "Conv2D":
+            continue
+        before = nodes[source_node(node.input[0])]
+        pad = before if before.op == "MirrorPad" else None
+        source = before if pad is None else nodes[source_node(pad.input[0])]
+        resize = source if source.op == "ResizeBilinear" else None
+        if pad is None and resize is None:
+            continue
+        users[node.name] = 0
+        for fused in (pad, resize):
+            if fused is not None:
+                users[fused.name] -= 1
+        _add_fused(made, node, pad, resize)
+    kept = protos.GraphDef()
+    kept.node.extend(node for node in graph_def.node if users[node.name] > 0)
+    kept.node.extend(made.node)
+    return kept
+
+
+def _add_fused(graph_def: Any, convolution: Any, pad: Any, resize: Any) -> None:
+    """Add a convolution that pads or resizes itself; without a pad, it pads by 0."""
+    name = f"{convolution.name}_dummy_paddings"
+    if pad is None:
+        dtype = protos.AttrValue(type=int32.as_datatype_enum)
+        add_constant(graph_def, name, dtype, np.zeros((4, 2), np.int32))
+    else:
+        name = pad.input[1]
+    fused = graph_def.node.add(op="FusedPadConv2D", name=convolution.name)
+    if resize is None:
+        fused.input.append(pad.input[0])
+    else:
+        fused.op = "FusedResizeAndPadConv2D"
+        fused.input.extend(resize.input[:2])
+        fused.attr["resize_align_corners"].CopyFrom(resize.attr["align_corners"])
+    fused.input.extend([name, convolution.input[1]])
+    if pad is None:
+        fused.attr["mode"].s = b"REFLECT"
+    else:
+        fused.attr["mode"].CopyFrom(pad.attr["mode"])
+    for key in ("T", "strides", "padding"):
+        fused.attr[key].CopyFrom(convolution.attr[key])

@@ -12,6 +12,8 @@ MODULE_OF = {
     "DrawBoundingBoxes": "bounding_boxes",
     "DrawBoundingBoxesV2": "bounding_boxes",
     "ExtractGlimpse": "extract_glimpse",
+    "FusedPadConv2D": "resize_and_conv",
+    "FusedResizeAndPadConv2D": "resize_and_conv",
     "HSVToRGB": "color",
     "ImageProjectiveTransformV2": "projective_transform",
     "NonMaxSuppression": "non_max_suppression",
