@@ -257,10 +257,10 @@ from tfteach.ops.core.stack_unstack import parallel_stack as parallel_stack
 from tfteach.ops.core.stack_unstack import stack as stack
 from tfteach.ops.core.stack_unstack import unstack as unstack
 from tfteach.ops.debug.check_numerics import add_check_numerics_ops as add_check_numerics_ops
+from tfteach.ops.debug.check_numerics import check_numerics as check_numerics
+from tfteach.ops.debug.check_numerics import verify_tensor_all_finite as verify_tensor_all_finite
 from tfteach.ops.debug.print_assert import Print_ as Print
-from tfteach.ops.debug.print_assert import check_numerics as check_numerics
 from tfteach.ops.debug.print_assert import print_ as print
-from tfteach.ops.debug.print_assert import verify_tensor_all_finite as verify_tensor_all_finite
 from tfteach.ops.debug.py_func import numpy_function as numpy_function
 from tfteach.ops.debug.py_func import py_func as py_func
 from tfteach.ops.linalg.cholesky import cholesky as cholesky

@@ -24,8 +24,8 @@ from tfteach.control.checks.values import assert_non_negative as assert_non_nega
 from tfteach.control.checks.values import assert_non_positive as assert_non_positive
 from tfteach.control.checks.values import assert_none_equal as assert_none_equal
 from tfteach.control.checks.values import assert_positive as assert_positive
-from tfteach.ops.debug.print_assert import check_numerics as check_numerics
-from tfteach.ops.debug.print_assert import verify_tensor_all_finite as assert_all_finite
+from tfteach.ops.debug.check_numerics import check_numerics as check_numerics
+from tfteach.ops.debug.check_numerics import verify_tensor_all_finite as assert_all_finite
 from tfteach.ops.math.rounding import is_finite as is_finite
 from tfteach.ops.math.rounding import is_inf as is_inf
 from tfteach.ops.math.rounding import is_nan as is_nan

@@ -4,7 +4,7 @@
 MODULE_OF = {
     "Assert": "print_assert",
     "AudioSummaryV2": "summary_ops",
-    "CheckNumerics": "print_assert",
+    "CheckNumerics": "check_numerics",
     "HistogramSummary": "summary_ops",
     "ImageSummary": "summary_ops",
     "MergeSummary": "summary_ops",

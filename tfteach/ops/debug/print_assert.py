@@ -1,7 +1,7 @@
-"""Ops that print or check values at run time: Print, PrintV2, Assert, CheckNumerics.
+"""Ops that print values at run time, or assert what holds: Print, PrintV2, Assert.
 
-Source: core/ops/logging_ops.cc, string_ops.cc, array_ops.cc (CheckNumerics);
-core/framework/tensor.cc (format of values).
+Source: core/ops/logging_ops.cc, string_ops.cc; core/framework/tensor.cc (format of
+values).
 """
 
 from __future__ import annotations
@@ -17,15 +17,11 @@ import numpy as np
 
 from tfteach.framework import dtypes, nest
 from tfteach.framework import shape as shapes
-from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.graph import get_default_graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.op import NoOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import (
     ArrayModule,
@@ -33,7 +29,7 @@ from tfteach.framework.type_aliases import (
     KernelContext,
     TensorLike,
 )
-from tfteach.ops.core.control_flow_ops import is_tensor, with_dependencies
+from tfteach.ops.core.control_flow_ops import is_tensor
 
 # ---- formatting of values
 
@@ -246,35 +242,6 @@ class PrintV2(StatefulOp, NoOutputOp):
 _STREAMS = ("stdout", "stderr", "log(info)", "log(warning)", "log(error)")
 
 
-class CheckNumerics(StatefulOp):
-    """`tensor`, checked for NaN and infinity.  Source: array_ops.cc."""
-
-    signature = "tensor: T -> output: T"
-    T = dtypes_of("bfloat16 float16 float32 float64")
-    message: str
-    aliases: ClassVar[bool] = True
-
-    def infer_shape(self, tensor: Shape) -> Shape:
-        return tensor
-
-    def compute(self, ctx: KernelContext, tensor: Any) -> Any:
-        xp = ctx.xp
-        if not bool(xp.all(xp.isfinite(tensor))):
-            found = ["Inf"] * bool(xp.any(xp.isinf(tensor)))
-            found += ["NaN"] * bool(xp.any(xp.isnan(tensor)))
-            raise invalid_argument(
-                f"{self.message} : Tensor had {' and '.join(found)} values"
-            )
-        return tensor
-
-    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
-        message = (
-            "Not a number (NaN) or infinity (Inf) values detected in gradient. "
-            f"{op.get_attr('message')}"
-        )
-        return [CheckNumerics(message)(grad)]
-
-
 # ---- functions
 
 
@@ -447,55 +414,3 @@ def string_format(
             "tensor(s) provided as input"
         )
     return StringFormat(template, placeholder, summarize)(tensors, name=name)
-
-
-@export("check_numerics", "debugging.check_numerics")
-def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
-    """`tensor`; the run fails if it contains NaN or infinity.
-
-    Args:
-      tensor: a float Tensor.
-      message: a prefix of the error message.
-      name: the op's name.
-
-    Returns:
-      A Tensor equal to `tensor`.
-
-    Raises:
-      InvalidArgumentError: (in a run) it does.
-
-    Source: CheckNumerics in core/ops/array_ops.cc.
-    """
-    return CheckNumerics(message)(tensor, name=name)
-
-
-@export("verify_tensor_all_finite", "debugging.assert_all_finite")
-def verify_tensor_all_finite(
-    t: TensorLike | None = None,
-    msg: str | None = None,
-    name: str | None = None,
-    x: TensorLike | None = None,
-    message: str | None = None,
-) -> Tensor:
-    """`t`, available only if it contains neither NaN nor infinity.
-
-    Args:
-      t: a float Tensor.
-      msg: a prefix of the error message.
-      name: the name scope of the new operations.
-      x: newer name of `t`.
-      message: newer name of `msg`.
-
-    Returns:
-      A Tensor equal to `t`.
-
-    Source: python/ops/numerics.py, verify_tensor_all_finite.
-    """
-    value: Any = t if x is None else x
-    text: Any = msg if message is None else message
-    with name_scope(name, "VerifyFinite", [value]):
-        value = convert(value, name="t")
-        with get_default_graph().colocate_with(value):
-            check = check_numerics(value, text)
-            result: Tensor = with_dependencies([check], value)
-            return result

@@ -23,7 +23,7 @@ from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.training.global_step import get_or_create_global_step
 from tfteach.lib.training.optimizer import Optimizer
 from tfteach.ops.core.control_flow_ops import no_op, with_dependencies
-from tfteach.ops.debug.print_assert import check_numerics as check
+from tfteach.ops.debug.check_numerics import check_numerics as check
 from tfteach.ops.debug.summary_functions import histogram, scalar
 from tfteach.ops.nn.clip_by_norm import clip_by_norm, global_norm
 from tfteach.variables.collections import trainable_variables
