@@ -22,7 +22,7 @@ from tfteach.ops.math.range import range as range_of
 _DIRECTIONS = ("ASCENDING", "DESCENDING")
 
 
-@export("sort")
+@export("sort", "contrib.framework.sort")
 def sort(
     values: TensorLike,
     axis: int = -1,
@@ -53,7 +53,7 @@ def sort(
         return _in_order(values, axis, direction, 0)
 
 
-@export("argsort")
+@export("argsort", "contrib.framework.argsort")
 def argsort(
     values: TensorLike,
     axis: int = -1,

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 from tfteach.control.branch import smart_cond as smart_cond
 from tfteach.control.branch import smart_constant_value as smart_constant_value
+from tfteach.ops.array.sort import argsort as argsort
+from tfteach.ops.array.sort import sort as sort
 
 if TYPE_CHECKING:
     from tfteach.api.contrib.framework import nest as nest
