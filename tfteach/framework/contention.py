@@ -13,9 +13,10 @@ from time import perf_counter
 
 # Shorter delays are no stalls: the system's time slices are 3 ms.
 MIN_STALL_S = 1e-3
-# So much time lost within about so long: more than our own threads would lose.  The
-# garbage collector, or a thread that holds the GIL, costs a product 5 ms now and then.
-MAX_LOST_S = 20e-3
+# So much time lost within about so long, by several products or by one.  The garbage
+# collector, or a thread that holds the GIL, costs one product 5 ms and more now and then.
+MAX_LOST_S = 8e-3
+MAX_LOST_BY_ONE_S = 20e-3
 WINDOW_S = 0.25
 # How long BLAS gets one thread: at first, and at most.
 FIRST_PAUSE_S = 0.5
@@ -64,10 +65,11 @@ class Contention:
                 self._stalled(elapsed_s - expected_s, now_s)
 
     def _stalled(self, lost_s: float, now_s: float) -> None:
-        self._lost_s *= exp((self._last_stall_s - now_s) / WINDOW_S)
-        self._lost_s += lost_s
+        earlier_s = self._lost_s * exp((self._last_stall_s - now_s) / WINDOW_S)
+        self._lost_s = earlier_s + lost_s
         self._last_stall_s = now_s
-        if self._lost_s < MAX_LOST_S:
+        is_repeated = earlier_s > MIN_STALL_S
+        if self._lost_s < (MAX_LOST_S if is_repeated else MAX_LOST_BY_ONE_S):
             return
         # Double the pause if the last trial was shorter: the machine remains busy.
         was_short = self._tried_s < self._pause_s / 2
