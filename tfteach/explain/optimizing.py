@@ -11,8 +11,8 @@ from tfteach.engine.execute.compile import compile_step
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.flow.guards import UnstructuredError
 from tfteach.engine.flow.structured_control_flow import recover
+from tfteach.engine.fusion.fuse_chains import fuse_chains
 from tfteach.engine.fusion.fuse_large import FusedKernel
-from tfteach.engine.fusion.fuse_small import fuse_chains
 from tfteach.engine.optimize.fold_constants import fold_constants
 from tfteach.engine.optimize.merge_duplicates import merge_duplicates
 from tfteach.engine.optimize.remove_dead import remove_dead

@@ -13,8 +13,8 @@ from time import perf_counter
 
 # Shorter delays are no stalls: the system's time slices are 3 ms.
 MIN_STALL_S = 1e-3
-# So much time lost within about so long, by several products or by one.  The garbage
-# collector, or a thread that holds the GIL, costs one product 5 ms and more now and then.
+# So much time lost within about so long, by several products or by one.  A garbage
+# collection, or a thread that holds the GIL, costs one product 5 ms now and then.
 MAX_LOST_S = 8e-3
 MAX_LOST_BY_ONE_S = 20e-3
 WINDOW_S = 0.25

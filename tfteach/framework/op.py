@@ -110,6 +110,8 @@ class Op:
     is_elementwise: ClassVar[bool] = False
     # Whether its work should be divided among the cores (framework/threads.py).
     is_heavy: ClassVar[bool] = False
+    # Whether the kernel asks for its epilogue (framework/epilogue.py).
+    takes_epilogue: ClassVar[bool] = False
     # Whether TensorFlow's traces contain a row for the kernel.
     is_expensive: ClassVar[bool] = True
     # Whether the kernel exists for GPUs.

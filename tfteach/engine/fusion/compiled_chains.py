@@ -31,7 +31,7 @@ class MachineCode:
 
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
-        self._sources: dict[tuple[Form, ...], str | None] = {}
+        self._sources: dict[tuple[tuple[Form, ...], int | None], str | None] = {}
         types = {}
         for part in chain.parts:
             types[part.outputs[0]] = part.node.op.outputs[0].dtype.numpy_dtype
@@ -40,36 +40,43 @@ class MachineCode:
         self._taken = [types[slot] for slot in chain.inputs]
         self.made = [types[slot] for slot in chain.outputs]
 
-    def loop(self, forms: Sequence[Form], size: int) -> Loop | None:
+    def loop(
+        self, forms: Sequence[Form], size: int, in_place: int | None = None
+    ) -> Loop | None:
         """The compiled chain for arguments of these forms, or None if not ready.
 
         Args:
           forms: of the arguments.
           size: of each result.
+          in_place: the number of the argument that the only result replaces.
 
         Returns:
           A function of flat arrays, of numbers, and of flat arrays for the results.
         """
         if not is_installed():
             return None
-        key = tuple(forms)
+        key = tuple(forms), in_place
         if key not in self._sources:
-            self._sources[key] = loop_source(self._chain, key)
+            self._sources[key] = loop_source(self._chain, *key)
         source = self._sources[key]
         if source is None:
             return None
         parameters = [
             Parameter(dtype, int(form != "number"))
-            for dtype, form in zip(self._taken, forms, strict=True)
+            for i, (dtype, form) in enumerate(zip(self._taken, forms, strict=True))
+            if i != in_place
         ]
         parameters += [Parameter(dtype, is_written=True) for dtype in self.made]
         return loop_of(source, parameters, len(self._chain.parts) * (size + CALL))
 
 
-def loop_source(chain: Chain, forms: Sequence[Form]) -> str | None:
+def loop_source(
+    chain: Chain, forms: Sequence[Form], in_place: int | None = None
+) -> str | None:
     """A function of flat arrays, and of numbers, that computes a chain.
 
-    Its arguments are the inputs, of these forms, and arrays for the outputs.
+    Its arguments are the inputs, of these forms, and arrays for the outputs.  The input
+    with the number `in_place`, if any, is none: the array for the output contains it.
 
     Returns:
       Its source; None if a part has none, or there is more than one type of floats.
@@ -82,6 +89,9 @@ def loop_source(chain: Chain, forms: Sequence[Form]) -> str | None:
     names = {slot: f"s{i}" for i, slot in enumerate(slots)}
     taken = [f"a{i}" for i in range(len(inputs))]
     made = [f"r{i}" for i in range(len(outputs))]
+    arguments = [name for i, name in enumerate(taken) if i != in_place] + made
+    if in_place is not None:
+        [taken[in_place]] = made
     by_form: dict[Form, list[tuple[str, str]]] = {
         form: [
             (names[slot], name)
@@ -90,7 +100,7 @@ def loop_source(chain: Chain, forms: Sequence[Form]) -> str | None:
         ]
         for form in ("whole", "number", "row", "column")
     }
-    writer = SourceWriter[Instruction]("loop", taken + made)
+    writer = SourceWriter[Instruction]("loop", arguments)
     for slot, name in by_form["number"]:
         writer.line(f"{slot} = {name}")
 

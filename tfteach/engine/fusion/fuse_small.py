@@ -18,12 +18,11 @@ import numpy as np
 from tfteach.engine.execute.instruction import Chain, Instruction
 from tfteach.engine.execute.kernel_errors import raise_blaming
 from tfteach.engine.fusion.compiled_chains import Form, MachineCode, float_type
-from tfteach.engine.fusion.fuse_large import Fuser, fuse
+from tfteach.engine.fusion.fuse_large import Fuser
 from tfteach.framework import large_array_pool
 from tfteach.framework import shape as shapes
 from tfteach.framework.codegen import GeneratedFunction, SourceWriter
 from tfteach.framework.loops.compile_loop import Loop
-from tfteach.framework.machine_code import is_installed
 from tfteach.framework.shape import Shape, size_of
 from tfteach.framework.threads import share_evenly
 
@@ -60,22 +59,6 @@ def compile_chains(
     for instruction in code:
         cut += _in_pieces(instruction, shape_of, new_register)
     return _ChainFuser(cut, shape_of, keep).run()
-
-
-def fuse_chains(
-    code: Sequence[Instruction],
-    shape_of: ShapeOf,
-    keep: set[int],
-    new_register: NewRegister,
-) -> list[Instruction]:
-    """Chains on large arrays in one pass over memory, then those that LLVM compiles.
-
-    The arguments are those of `compile_chains`.
-    """
-    fused = fuse(code, shape_of, keep)
-    if is_installed():
-        fused = compile_chains(fused, shape_of, keep, new_register)
-    return fused
 
 
 def _in_pieces(
@@ -206,9 +189,9 @@ class ChainKernel:
         self, chain: Chain, shape: Shape, arguments: Sequence[Argument]
     ) -> None:
         self.parts, self._inputs, self._outputs = chain
-        self._shape = shape
-        self._arguments = arguments
-        self._machine_code = MachineCode(chain)
+        self.shape = shape
+        self.arguments = arguments
+        self.machine_code = MachineCode(chain)
         self._generated: GeneratedFunction[Instruction] | None = None
         self._compiled: Callable[..., Any] | None = None
         self._calls = 0
@@ -217,11 +200,11 @@ class ChainKernel:
         if self._compiled is None:
             self._calls += 1
             if self._calls < CALLS_TO_COMPILE:
-                return self._one_by_one(*arrays)
-            forms = [form for form, _ in self._arguments]
-            loop = self._machine_code.loop(forms, size_of(self._shape) or 0)
+                return self.one_by_one(*arrays)
+            forms = [form for form, _ in self.arguments]
+            loop = self.machine_code.loop(forms, size_of(self.shape) or 0)
             if loop is None:
-                return self._one_by_one(*arrays)
+                return self.one_by_one(*arrays)
             self._generated = self._around(loop)
             self._compiled = self._generated.function
         return self._compiled(*arrays)
@@ -232,16 +215,16 @@ class ChainKernel:
         It is generated too: calls with lists of arguments took 15 us of an RNN's
         iteration.
         """
-        names = [f"a{i}" for i in range(len(self._arguments))]
+        names = [f"a{i}" for i in range(len(self.arguments))]
         made = [f"r{i}" for i in range(len(self._outputs))]
-        is_large = 8 * (size_of(self._shape) or 0) >= large_array_pool.MIN_BYTES
+        is_large = 8 * (size_of(self.shape) or 0) >= large_array_pool.MIN_BYTES
         writer = SourceWriter[Instruction]("chain", names)
         writer.bind("loop", self._on_all_threads(loop))
-        writer.bind("shape", self._shape)
-        writer.bind("one_by_one", self._one_by_one)
+        writer.bind("shape", self.shape)
+        writer.bind("one_by_one", self.one_by_one)
         writer.bind("empty", large_array_pool.empty if is_large else np.empty)
         flat, checks = [], []
-        for name, (form, shape) in zip(names, self._arguments, strict=True):
+        for name, (form, shape) in zip(names, self.arguments, strict=True):
             if form == "number":
                 flat.append(f"{name}.ravel()[0]" if shape else f"{name}[()]")
             else:
@@ -249,7 +232,7 @@ class ChainKernel:
             checks.append(f"{name}.shape == {writer.bind(f'{name}_shape', shape)}")
         with writer.block(f"if not ({' and '.join(checks)}):"):
             writer.line(f"return one_by_one({', '.join(names)})")
-        for name, dtype in zip(made, self._machine_code.made, strict=True):
+        for name, dtype in zip(made, self.machine_code.made, strict=True):
             writer.line(f"{name} = empty(shape, {writer.bind(f'{name}_type', dtype)})")
             flat.append(f"{name}.ravel()")
         writer.line(f"loop({', '.join(flat)})")
@@ -258,18 +241,18 @@ class ChainKernel:
 
     def _on_all_threads(self, loop: Loop) -> Callable[..., Any]:
         """The loop, divided among the threads if the arrays are large."""
-        size = size_of(self._shape) or 0
+        size = size_of(self.shape) or 0
         if size < MIN_SHARED:
             return loop
         width = 1  # of a row
-        for form, shape in self._arguments:
+        for form, shape in self.arguments:
             if form == "row":
                 width = size_of(shape) or 1
             elif form == "column":
                 width = size // (size_of(shape) or 1)
         # The elements of each array that belong to a row; 0 if all rows share them.
         per_row = {"whole": width, "column": 1, "row": 0, "number": 0}
-        counts = [per_row[form] for form, _ in self._arguments]
+        counts = [per_row[form] for form, _ in self.arguments]
         counts += [width] * len(self._outputs)
 
         def compute(*arrays: Any) -> None:
@@ -284,7 +267,7 @@ class ChainKernel:
 
         return compute
 
-    def _one_by_one(self, *arrays: Any) -> Any:
+    def one_by_one(self, *arrays: Any) -> Any:
         values = dict(zip(self._inputs, arrays, strict=True))
         part = self.parts[0]
         try:

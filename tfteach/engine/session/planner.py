@@ -13,7 +13,7 @@ from tfteach.engine.execute.program import Program
 from tfteach.engine.execute.python_calls import may_wait_for_each_other
 from tfteach.engine.flow.dataflow import DataflowProgram
 from tfteach.engine.flow.nested_source import NestedProgram, program_with_flow
-from tfteach.engine.fusion.fuse_small import fuse_chains
+from tfteach.engine.fusion.fuse_chains import fuse_chains
 from tfteach.engine.optimize import optimize
 from tfteach.engine.optimize.specialize import specialize
 from tfteach.engine.plan.build_step import build_step

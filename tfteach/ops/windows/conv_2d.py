@@ -45,6 +45,7 @@ class Conv2D(_Conv2D):  # type: ignore[misc]
     """Sums of products over each window.  Source: core/ops/nn_ops.cc, Conv2D."""
 
     signature = "input: T, filter: T -> output: T"
+    takes_epilogue: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape, filter: Shape) -> Shape:
         input, filter, out = self.windows_over(input, filter)

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.framework import large_array_pool
+from tfteach.framework import epilogue, large_array_pool
 from tfteach.framework.machine_code import INDEX, vectors
 from tfteach.framework.threads import share
 from tfteach.ops.windows import outer_products
@@ -57,6 +58,8 @@ def convolve(x: Any, filters: Any, windows: Windows) -> Any:
     matrix = filters.astype(dtype, copy=False).reshape(-1, depth)
     shape = (x.shape[0], *windows.out, depth)
     result = large_array_pool.empty(shape, dtype)
+    finish = epilogue.take(result)
+    line = prod(windows.out[1:]) * depth
     blocks = [
         (columns, np.ascontiguousarray(matrix[:, columns.first :][:, : columns.size]))
         for columns in outer_products.column_blocks(depth, dtype.itemsize)
@@ -68,6 +71,9 @@ def convolve(x: Any, filters: Any, windows: Windows) -> Any:
             out = result[part.first :, part.row :].ctypes.data
             for columns, block in blocks:
                 plan.convolve(source, block, out, columns)
+            if finish is not None:  # a part is whole images, or rows of one image
+                begin = (part.first * windows.out[0] + part.row) * line
+                finish(begin, begin + part.images * part.rows * line)
 
     share(_parts(x, windows), run)
     return result.astype(x.dtype, copy=False)
@@ -120,7 +126,10 @@ def _span(windows: Windows, axis: int, out: int) -> int:
 
 
 def _parts(x: Any, windows: Windows) -> list[_Part]:
-    """The batch in parts that fit in the cache, at least `_PARTS` if it is large."""
+    """The batch in parts that fit in the cache, at least `_PARTS` if it is large.
+
+    Parts of more than one image are a multiple of `_PARTS`, the nearest one.
+    """
     batch, height = len(x), windows.out[0]
     row = prod(_span(windows, i, n) for i, n in enumerate(windows.out) if i)
     row *= x.shape[-1]
@@ -130,9 +139,14 @@ def _parts(x: Any, windows: Windows) -> list[_Part]:
         fitting = (_PART // row - _span(windows, 0, 1)) // windows.strides[0] + 1
         pieces = max(-(-height // max(fitting, 1)), -(-_PARTS // batch))
         rows = -(-height // pieces)
+        cuts = list(range(batch + 1))
+    else:  # alike for all threads: with 11 parts, one of two would wait for the other
+        count = -(-batch // images)
+        count = max(1, (count + _PARTS // 2) // _PARTS) * _PARTS
+        cuts = [batch * i // count for i in range(count + 1)]
     return [
-        _Part(i, min(images, batch - i), r, min(rows, height - r))
-        for i in range(0, batch, images)
+        _Part(i, j - i, r, min(rows, height - r))
+        for i, j in pairwise(cuts)
         for r in range(0, height, rows)
     ]
 

@@ -218,6 +218,7 @@ class MaxPoolGrad(Pool):
     signature = "orig_input: T, orig_output: T, grad: T -> output: T"
     T = GRAD_TYPES
     T_default = float32
+    takes_epilogue: ClassVar[bool] = True
 
     def infer_shape(self, orig_input: Shape, orig_output: Shape, grad: Shape) -> Shape:
         return shapes.with_rank(orig_input, self.rank)
