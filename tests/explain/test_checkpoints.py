@@ -10,6 +10,7 @@ import pytest
 import tfteach as tf
 from tests.golden.checkpoints import FOLDER
 from tests.golden.model_files import FOLDER as MODELS
+from tfteach.explain import checkpoints
 from tfteach.explain.checkpoints import (
     CheckpointContents,
     explain_checkpoint,
@@ -153,3 +154,19 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     data.write_bytes(bytes(len(data.read_bytes())))
     with pytest.raises(tf.errors.DataLossError):
         explain_checkpoint(path)
+
+
+def test_a_checkpoint_of_other_names_throughout_is_told_of_quickly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "MOST_WITH_NEAR", 2)
+    monkeypatch.setattr(checkpoints, "MOST_COMPARED", 3)
+    names = {f"old__v{i}": [0.0] for i in range(20)}
+    path = saved(tmp_path, "m", **names)
+    with tf.Graph().as_default() as graph:
+        for i in range(20):
+            tf.get_variable(f"new/v{i}", [1], tf.float64)
+    missing = explain_checkpoint(path, graph=graph).missing
+    assert missing is not None
+    assert [each.near[:1] for each in missing[:2]] == [["old/v0"], ["old/v1"]]
+    assert not any(each.near for each in missing[2:])

@@ -274,3 +274,52 @@ def test_a_line_of_every_turn_is_caught_before_one_of_every_third() -> None:
     assert len(growth.verdict.lines) == 2
     assert growth.verdict.caught_at is not None
     assert growth.verdict.caught_at.text == "sess.run(x.read_value() > 0.5)"
+
+
+def batches(values: list[object], *, inside: bool = False) -> Growth:
+    """Each round multiplies another value into the graph."""
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        w = tf.ones([2, 2], name="w")
+        with watch_growth(graph) as growth:
+
+            def product(value: object) -> tf.Tensor:
+                return tf.matmul(value, w)
+
+            for value in values:
+                sess.run(product(value) if inside else tf.matmul(value, w))
+    return growth
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_data_that_change_are_to_be_fed_not_built_once(inside: bool) -> None:
+    growth = batches(
+        [np.full([3 + i // 2, 2], i, np.float32) for i in range(4)], inside=inside
+    )
+    fix = growth.verdict.fix()
+    assert fix.startswith("Its data change from run to run")
+    assert "`data = tf.placeholder(tf.float32, [None, 2])`" in fix
+    assert "feed_dict={data: values}" in fix
+    assert "Build it once" not in fix
+    (line,) = growth.verdict.lines
+    assert [op.type for op in line.data] == ["Const"] * 3
+
+
+def test_the_same_data_again_are_to_be_built_once() -> None:
+    growth = batches([np.ones([3, 2], np.float32)] * 4)
+    assert growth.verdict.lines[0].data == ()
+    assert growth.verdict.fix().startswith("Build it once: move")
+
+
+def test_a_counter_that_enters_the_graph_is_data() -> None:
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        x = tf.constant(1)
+        with watch_growth(graph) as growth:
+            for i in range(5):
+                sess.run(tf.add(x, i))
+    assert "`data = tf.placeholder(tf.int32, [])`" in growth.verdict.fix()
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        x = tf.constant(1)
+        with watch_growth(graph) as growth:
+            for _ in range(5):
+                sess.run(tf.add(tf.add(x, 2), 3))
+    assert growth.verdict.lines[0].data == ()

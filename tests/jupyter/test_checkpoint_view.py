@@ -50,6 +50,26 @@ def test_the_picture_and_the_text_have_the_changes(view: Any) -> None:
     assert "net/w: float64 [20], 160 B" in view.static_bundle()["text/plain"]
 
 
+def test_the_picture_lists_what_is_missing_and_extra(view: Any, tmp_path: Path) -> None:
+    lines = [each.text or "" for each in ElementTree.fromstring(view.to_svg()).iter()]
+    missing = "missing: net/v (float64 [20]) is not in the checkpoint: is it net/w?"
+    assert lines.index(missing) < lines.index("not in the graph: net/b, net/w")
+    assert lines.index("not in the graph: net/b, net/w") < lines.index("net/b")
+    many = saved(tmp_path, "many", **{f"v{i}": [0.0] for i in range(10)})
+    with tf.Graph().as_default() as graph:
+        for i in range(10):
+            tf.get_variable(f"w{i}" + "x" * 150, [1], tf.float64)
+    svg = ElementTree.fromstring(tfj.CheckpointView(many, graph=graph).to_svg())
+    words = [each.text or "" for each in svg.iter()]
+    assert "and 2 more missing" in words
+    assert sum(word.startswith("missing: w") for word in words) == 8
+    [extra] = [word for word in words if word.startswith("not in the graph: v0, ")]
+    assert extra.endswith(", v7 and 2 more")
+    assert max(map(len, words)) <= 140
+    lowest = max(float(each.get("y", "0")) for each in svg.findall("{*}text"))
+    assert float(svg.get("height", "0")) > lowest
+
+
 def test_names_in_the_picture_are_escaped(tmp_path: Path) -> None:
     from tfteach.explain.checkpoints import CheckpointContents, SavedVariable
     from tfteach.explain.value_summary import Figures

@@ -6,6 +6,7 @@ Values are read one variable at a time, so that a checkpoint may be larger than 
 from __future__ import annotations
 
 import difflib
+import heapq
 import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -33,6 +34,9 @@ __all__ = [
 
 MOST_LINES = 60
 MOST_NEAR = 3
+# Where a whole checkpoint has other names, comparing all of them takes minutes.
+MOST_WITH_NEAR = 60
+MOST_COMPARED = 40
 _LEAST_LIKENESS = 0.6
 # Files of a checkpoint that people name instead of its prefix.
 _FILE = re.compile(r"(.*)\.(index|meta|data-\d{5}-of-\d{5})")
@@ -103,7 +107,8 @@ class MissingVariable(NamedTuple):
       dtype: in the graph.
       shape: in the graph; -1 is an unknown size, None an unknown rank.
       saved_as: its type and shape in the checkpoint; "" if it is not there.
-      near: names in the checkpoint that may be meant, the likeliest first.
+      near: names in the checkpoint that may be meant, the likeliest first; of the first
+        60 missing variables.
     """
 
     name: str
@@ -389,11 +394,12 @@ def _beside(
         ]  # fmt: skip
         wanted[name] = variable.dtype.base_dtype.name, sizes
     extra = sorted(set(saved) - set(wanted))
-    missing = []
+    others = [saved[name] for name in extra]
+    missing: list[MissingVariable] = []
     for name, (dtype, sizes) in sorted(wanted.items()):
         found = saved.get(name)
         if found is None:
-            near = _near(name, sizes, [saved[other] for other in extra])
+            near = _near(name, sizes, others) if len(missing) < MOST_WITH_NEAR else []
             missing.append(MissingVariable(name, dtype, sizes, "", near))
         elif found.dtype != dtype or not _fits(sizes, found.shape):
             words = f"{found.dtype} {shape_words(found.shape)}"
@@ -411,11 +417,17 @@ def _fits(sizes: list[int] | None, shape: tuple[int, ...]) -> bool:
 def _near(name: str, sizes: list[int] | None, others: list[SavedVariable]) -> list[str]:
     """Names that may be meant: of this shape if any is, alike, or with the same end."""
     end = name.rpartition("/")[2]
-    scored = []
-    for other in others:
-        likeness = difflib.SequenceMatcher(None, name, other.name).ratio()
+
+    def rank(other: SavedVariable) -> tuple[bool, bool, int, int]:
         fits = _fits(sizes, other.shape)
-        has_end = other.name.rpartition("/")[2] == end
+        alike = sum(a == b for a, b in zip(name, other.name, strict=False))
+        apart = abs(len(name) - len(other.name))
+        return fits, other.name.rpartition("/")[2] == end, alike, -apart
+
+    scored = []
+    for other in heapq.nlargest(MOST_COMPARED, others, rank):
+        likeness = difflib.SequenceMatcher(None, name, other.name).ratio()
+        fits, has_end, *_ = rank(other)
         if likeness >= _LEAST_LIKENESS or (fits and has_end):
             scored.append((fits, has_end, likeness, other.name))
     scored.sort(reverse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
@@ -53,6 +54,8 @@ class LazyLine(NamedTuple):
       runs: the number of runs before which it built something.
       ops: the operations that it built after the first run.
       twins: the number of them that repeat an existing op.
+      data: the constants that were new in several rounds: values that change, such as
+        those of a batch.
     """
 
     source: SourceLine
@@ -60,6 +63,7 @@ class LazyLine(NamedTuple):
     runs: int
     ops: tuple[Operation, ...]
     twins: int
+    data: tuple[Operation, ...] = ()
 
     @property
     def kinds(self) -> dict[str, int]:
@@ -160,6 +164,9 @@ def _ops(count: int) -> str:
 
 def _cure(lines: tuple[LazyLine, ...]) -> str:
     """How to fix it, in terms of the user's own code where it can be parsed."""
+    fed = [line for line in lines if line.data]
+    if fed:
+        return _feed(fed[0])
     if len(lines) > 1:
         return (
             f"Build it once: move these {len(lines)} lines before the loop, and only "
@@ -179,6 +186,29 @@ def _cure(lines: tuple[LazyLine, ...]) -> str:
             "In the loop only run it: `sess.run(op)`."
         )
     return "Build it once: move this line before the loop, and only run in the loop."
+
+
+def _feed(line: LazyLine) -> str:
+    """The fix for a line that puts data that change into the graph.
+
+    To build it once would freeze the data of the first round.
+    """
+    shapes = [op.outputs[0].static_shape for op in line.data]
+    first = shapes[0]
+    shape = ""
+    if first is not None and all(
+        s is not None and len(s) == len(first) for s in shapes
+    ):
+        sizes = [set(each) for each in zip(*(s for s in shapes if s), strict=True)]
+        words = [str(each.pop()) if len(each) == 1 else "None" for each in sizes]
+        shape = f", [{', '.join(words)}]"
+    dtype = line.data[0].outputs[0].dtype.base_dtype.name
+    return (
+        "Its data change from run to run, and each run adds them to the graph as "
+        "constants. Feed them: before the loop, make "
+        f"`data = tf.placeholder(tf.{dtype}{shape})` and build once with it, "
+        "`op = ...`; in the loop only run it: `sess.run(op, feed_dict={data: values})`."
+    )
 
 
 def built_in_run(text: str) -> str | None:
@@ -255,8 +285,26 @@ def _lazy_lines(growth: Log) -> tuple[LazyLine, ...]:
         twins = sum(first[op.node_id - 1] != op.node_id - 1 for op in ops)
         if count >= 3 or (count == 2 and twins):
             late_rounds = sum(n > 0 for n in rounds_of[source])
-            found.append(LazyLine(source, ran_at, late_rounds, tuple(ops), twins))
+            data = _changing(ops, first, rounds)
+            found.append(LazyLine(source, ran_at, late_rounds, tuple(ops), twins, data))
     return tuple(sorted(found, key=lambda line: -len(line.ops)))
+
+
+def _changing(
+    ops: list[Operation], first: list[int], rounds: list[Any]
+) -> tuple[Operation, ...]:
+    """Constants of which each of several rounds has a new value at the same place.
+
+    Values that repeat are twins of those of the first round.
+    """
+    fresh = [
+        op
+        for op in ops
+        if op.spec.holds_value and first[op.node_id - 1] == op.node_id - 1
+    ]
+    starts = [round_.start for round_ in rounds]
+    at = {bisect_right(starts, op.node_id - 1) for op in fresh}
+    return tuple(fresh) if len(at) > 1 else ()
 
 
 def text_of(growth: Log, place: Place | None = None) -> str:

@@ -10,25 +10,46 @@ from tfteach.explain.model_files import shape_words
 from tfteach.explain.value_summary import number_text
 
 MOST_ROWS = 40
+MOST_PROBLEMS = 8
+MOST_LETTERS = 140
+LINE = 18
 ROW, WIDTH, HISTOGRAM, BAR_HEIGHT = 22, 930, 96, 16
 INK, MUTED, RULE, FILL = "#1c2430", "#566273", "#d9dee6", "#6a77d6"
+WRONG = "#b83208"
 
 
 def checkpoint_svg(contents: CheckpointContents) -> str:
-    """The first 40 variables as an SVG table."""
+    """What a graph misses, then the first 40 variables, as an SVG table."""
+    rows = [_text(12, 20, contents.summary, INK, "font-weight='600'")]
+    top = 34
+    for line, fill in _problems(contents):
+        rows.append(_text(12, top + 8, _cut(line, MOST_LETTERS, at_end=True), fill))
+        top += LINE
     shown = contents.variables[:MOST_ROWS]
-    rows = [_row(variable, 34 + ROW * i) for i, variable in enumerate(shown)]
-    height = 44 + ROW * len(shown)
+    rows += [_row(variable, top + ROW * i) for i, variable in enumerate(shown)]
+    height = top + 10 + ROW * len(shown)
     if rest := len(contents.variables) - len(shown):
         rows.append(_text(12, height, f"and {rest} more", MUTED))
         height += ROW
-    head = _text(12, 20, contents.summary, INK, "font-weight='600'")
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' height='{height}' "
         f"viewBox='0 0 {WIDTH} {height}' font-family='system-ui, sans-serif' "
         f"font-size='12'><rect width='{WIDTH}' height='{height}' fill='#fff'/>"
-        f"{head}{''.join(rows)}</svg>"
+        f"{''.join(rows)}</svg>"
     )
+
+
+def _problems(contents: CheckpointContents) -> list[tuple[str, str]]:
+    """Lines on what the graph misses, and on what only the checkpoint has."""
+    missing, extra = contents.missing or [], contents.extra or []
+    found = [(f"missing: {each}", WRONG) for each in missing[:MOST_PROBLEMS]]
+    if (rest := len(missing) - len(found)) > 0:
+        found.append((f"and {rest} more missing", WRONG))
+    if extra:
+        names = ", ".join(extra[:MOST_PROBLEMS])
+        end = f" and {rest} more" if (rest := len(extra) - MOST_PROBLEMS) > 0 else ""
+        found.append((f"not in the graph: {names}{end}", MUTED))
+    return found
 
 
 def _row(variable: SavedVariable, top: int) -> str:
@@ -67,5 +88,7 @@ def _text(x: int, y: int, text: str, fill: str, more: str = "") -> str:
     return f"<text x='{x}' y='{y}' fill='{fill}' {more}>{escape(text)}</text>"
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"…{text[1 - most :]}"
+def _cut(text: str, most: int, at_end: bool = False) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most - 1]}…" if at_end else f"…{text[1 - most :]}"

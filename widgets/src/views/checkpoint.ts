@@ -10,6 +10,8 @@ import type { Traits } from "../kernel/traits";
 
 const INDENT_PX = 14;
 const MOST_OPEN = 60; // variables; with more of them, scopes begin closed
+/** Scopes in the order of their numbers: "block_2" before "block_10". */
+const { compare } = new Intl.Collator("en", { numeric: true });
 const [BARS_WIDTH, BARS_HEIGHT] = [96, 18];
 
 interface Scope {
@@ -78,7 +80,7 @@ class CheckpointView {
 function rowsOf(scope: Scope, open: boolean, depth = 0): HTMLElement[] {
   const found = scope.variables.map((variable) => rowOf(variable, depth));
   const indented = { style: `padding-left: ${depth * INDENT_PX}px` };
-  for (const [name, inner] of scope.scopes) {
+  for (const [name, inner] of [...scope.scopes].sort(([a], [b]) => compare(a, b))) {
     const all = within(inner);
     const bytes = all.reduce((sum, variable) => sum + variable.bytes, 0);
     const changed = all.filter(({ kind }) => kind !== "" && kind !== "same").length;
