@@ -103,9 +103,9 @@ def test_traits_are_declared_by_ops() -> None:
     """Each trait that engine and framework read is set by at least one op."""
     traits = (
         "flow collection_role folds_while_building forwards_input holds_value "
-        "does_nothing must_be_fed reads_variable passes_handle stops_gradients "
-        "outputs_shape stacks_scalars only_metadata beside_input host_on_gpu "
-        "host_types_on_gpu int32_on_gpu strings_on_gpu"
+        "does_nothing writes_scratch_files must_be_fed reads_variable passes_handle "
+        "stops_gradients outputs_shape stacks_scalars only_metadata beside_input "
+        "host_on_gpu host_types_on_gpu int32_on_gpu strings_on_gpu"
     )
     for trait in traits.split():
         default = getattr(Op, trait)

@@ -144,6 +144,8 @@ class Op:
     holds_value: ClassVar[bool] = False
     # Whether its kernel does nothing, so that only its control edges count.
     does_nothing: ClassVar[bool] = False
+    # Whether it writes files that a failed run has to delete.
+    writes_scratch_files: ClassVar[bool] = False
     # Whether its value can only be fed.
     must_be_fed: ClassVar[bool] = False
     # Whether it reads the variable of a resource handle.

@@ -61,6 +61,13 @@ class Transaction(list["tuple[Cell, Any, Any]"]):
     may_defer = True
     deadline: Deadline | None = None
     _deferred: list[Callable[[], None]] | None = None
+    _clean_ups: list[Callable[[], None]] | None = None
+
+    def on_failure(self, clean_up: Callable[[], None]) -> None:
+        """Call `clean_up`, which must not fail, if the run fails."""
+        if self._clean_ups is None:
+            self._clean_ups = []
+        self._clean_ups.append(clean_up)
 
     def defer(self, update: Callable[[], None]) -> None:
         """Call `update`, which must not fail, when the run commits."""
@@ -89,6 +96,9 @@ class Transaction(list["tuple[Cell, Any, Any]"]):
             for cell, old, rows in reversed(self):
                 cell.undo(self, old, rows)
             self.clear()
+            for clean_up in self._clean_ups or ():
+                clean_up()
+            self._clean_ups = None
 
 
 class _Running(threading.local):

@@ -156,10 +156,84 @@ def test_a_failed_save_loses_nothing(tmp_path, monkeypatch, number, error, shard
                 for step in (None, 1, 2):
                     with pytest.raises(error):
                         saver.save(session, "./m", step)
-            after = [name for name in sorted(os.listdir(".")) if "_temp_" not in name]
-            assert after == before
+            assert sorted(os.listdir(".")) == before
             saver.restore(session, tf.train.latest_checkpoint("."))
             assert session.run(v).max() == 1.0
             np.testing.assert_array_equal(tf.train.load_variable("m", "v"), 1.0)
             saver.save(session, "./m", 3)
             assert tf.train.latest_checkpoint(".") == "./m-3"
+
+
+def _sharded_variables():
+    """Variables of two devices, each of which writes its part of a checkpoint."""
+    with tf.device("/cpu:0"):
+        first = tf.get_variable("first", initializer=[1.0, 2.0])
+    with tf.device("/cpu:1"):
+        second = tf.get_variable("second", initializer=[3.0])
+    config = tf.ConfigProto(device_count={"CPU": 2})
+    return first, second, tf.train.Saver(sharded=True), tf.Session(config=config)
+
+
+def test_a_sharded_save_that_fails_deletes_what_it_wrote(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with tf.Graph().as_default():
+        first, second, saver, session = _sharded_variables()
+        names = saver.as_saver_def()
+        feeds = {names.filename_tensor_name: "m"}
+        written = session.graph.get_tensor_by_name("save/control_dependency:0")
+        with tf.control_dependencies([written]):
+            fails_late = tf.Assert(False, ["too late"])
+        with session:
+            session.run(first.initializer)
+            with pytest.raises(tf.errors.FailedPreconditionError, match="second"):
+                saver.save(session, "m")
+            assert os.listdir(".") == []
+            with pytest.raises(tf.errors.InvalidArgumentError, match="too late"):
+                session.run(fails_late, feeds)
+            assert os.listdir(".") == []
+            session.run(second.initializer)
+            saver.save(session, "m", write_meta_graph=False)
+            saved = sorted(os.listdir("."))
+            assert saved == [
+                "checkpoint",
+                "m.data-00000-of-00002",
+                "m.data-00001-of-00002",
+                "m.index",
+            ]
+            for _ in range(20):  # also by the function that is generated from the step
+                with pytest.raises(tf.errors.InvalidArgumentError, match="too late"):
+                    session.run([fails_late, names.save_tensor_name], feeds)
+            assert sorted(os.listdir(".")) == saved
+            saver.restore(session, "m")
+            assert session.run(second) == [3.0]
+
+
+def test_a_sharded_save_deletes_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with tf.Graph().as_default():
+        first, _, saver, session = _sharded_variables()
+        scratch = next(
+            op.get_attr("value").string_val[0].decode()
+            for op in session.graph.get_operations()
+            if op.type == "Const" and b"_temp_" in str(op.get_attr("value")).encode()
+        )
+        folder = Path(f"m{scratch}").parent
+        folder.mkdir()
+        (folder / "notes").touch()
+        with session:
+            session.run(first.initializer)
+            with pytest.raises(tf.errors.FailedPreconditionError):
+                saver.save(session, "m")
+            assert os.listdir(folder) == ["notes"]
+            # Only a name such as that of a Saver's nodes is one of a scratch file.
+            saved = tf.raw_ops.SaveV2(
+                prefix="plain_temp_/part-00000-of-00002",
+                tensor_names=["first"],
+                shape_and_slices=[""],
+                tensors=[first],
+            )
+            with tf.control_dependencies([saved]):
+                fails_late = tf.Assert(False, ["too late"])
+            with pytest.raises(tf.errors.InvalidArgumentError, match="too late"):
+                session.run(fails_late)
+            assert os.path.exists("plain_temp_/part-00000-of-00002.index")

@@ -335,8 +335,14 @@ class Compiler:
 
 
 def _needs_transaction(code: Sequence[Instruction]) -> bool:
-    """Whether any instruction can fail after the first write to a variable."""
-    return any(writes(i.node) and not i.is_read for i in code[:-1])
+    """Whether a failed run has anything to undo.
+
+    That is, whether any instruction can fail after the first write to a variable, or
+    leave a file behind.
+    """
+    return any(writes(i.node) and not i.is_read for i in code[:-1]) or any(
+        i.node.spec.writes_scratch_files for i in code
+    )
 
 
 def _literal(constant: Any) -> str | None:

@@ -11,6 +11,7 @@ Source: core/util/tensor_bundle/tensor_bundle.cc, BundleWriter and MergeBundles.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -36,6 +37,8 @@ from tfteach.framework.protos import pool
 from tfteach.framework.protos.wire_format import varint
 
 _PIECE_BYTES = 1 << 20
+# As the nodes of a sharded `tf.train.Saver` name the files that they write first.
+_SCRATCH = re.compile(r"_temp_[0-9a-f]{32}/part-\d{5,}-of-\d{5,}\Z")
 
 
 class BundleWriter:
@@ -222,6 +225,23 @@ def merge_bundles(
         for folder in {file_system.dirname(source.prefix) for source in sources}:
             with contextlib.suppress(OpError):
                 file_system.rmdir(folder)
+
+
+def is_scratch(prefix: str) -> bool:
+    """Whether a prefix is that of a shard which a sharded save merges at its end."""
+    return _SCRATCH.search(prefix) is not None
+
+
+def delete_scratch(prefix: str) -> None:
+    """Delete a shard that will not be merged; with the last one its directory, too."""
+    prefix = resolve(prefix)
+    for delete, path in (
+        (file_system.remove, index_path(prefix)),
+        (file_system.remove, data_path(prefix, 0, 1)),
+        (file_system.rmdir, file_system.dirname(prefix)),
+    ):
+        with contextlib.suppress(OpError):
+            delete(path)
 
 
 def _merge_entries(

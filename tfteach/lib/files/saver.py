@@ -6,7 +6,6 @@ Source: python/training/saver.py.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -36,6 +35,7 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.lib.files import checkpoint_management as management
 from tfteach.lib.files.checkpoint_reader import keys_by_variable_name
+from tfteach.lib.files.last_checkpoints import LastCheckpoints
 from tfteach.lib.files.restore_errors import (
     missing_names,
     raise_explained,
@@ -51,12 +51,11 @@ from tfteach.lib.files.saver_builder import (
 from tfteach.lib.training.global_step import global_step as value_of_step
 from tfteach.variables.protos import prepended, stripped
 
-_SECONDS_PER_HOUR = 3600
 _NODES = "filename_tensor_name", "save_tensor_name", "restore_op_name"
 
 
 @export("train.Saver")
-class Saver:
+class Saver(LastCheckpoints):
     """Writes variables to checkpoints and reads them back.
 
     The constructor adds the nodes for this to the default graph, so all variables must
@@ -137,7 +136,7 @@ class Saver:
             "restore_sequentially": restore_sequentially,
             "filename": filename,
         }
-        self.saver_def: Any = saver_def
+        super().__init__(saver_def)
         self._builder = builder
         self._allow_empty = allow_empty
         self._write_version = write_version
@@ -145,9 +144,6 @@ class Saver:
         self._save_relative_paths = save_relative_paths
         self._is_built = False
         self._is_empty = False
-        self._next_kept_time = 0.0
-        self._last_checkpoints: list[tuple[str, float]] = []
-        self._to_delete: list[tuple[str, float]] = []
         self._object_saver: Saver | None = None
         if not defer_build:
             self.build()
@@ -175,8 +171,7 @@ class Saver:
         if self._options["name"] and self._builder is None:
             scope = self._options["name"]
             self.saver_def = _renamed(self.saver_def, lambda n: prepended(n, scope))
-        hours = self.saver_def.keep_checkpoint_every_n_hours
-        self._next_kept_time = time.time() + hours * _SECONDS_PER_HOUR
+        self._begin_keeping()
 
     def _check_saver_def(self) -> None:
         descriptor = getattr(self.saver_def, "DESCRIPTOR", None)
@@ -210,81 +205,6 @@ class Saver:
     def from_proto(saver_def: Proto, import_scope: str | None = None) -> Saver:
         """The Saver of a SaverDef; its nodes must already exist."""
         return Saver(saver_def=saver_def, name=import_scope)
-
-    # ---- the list of checkpoints
-
-    @property
-    def last_checkpoints(self) -> list[str]:
-        """The checkpoints that are not yet deleted, the oldest first."""
-        return [path for path, _ in self._last_checkpoints]
-
-    def set_last_checkpoints(self, last_checkpoints: list[str]) -> None:
-        """Set the checkpoints to delete when there are more than `max_to_keep`.
-
-        Args:
-          last_checkpoints: their paths, the oldest first.  None of them is kept for
-            `keep_checkpoint_every_n_hours`; see `set_last_checkpoints_with_time`.
-
-        Raises:
-          AssertionError: the argument is not a list.
-        """
-        assert isinstance(last_checkpoints, list), "expected a list of checkpoints"
-        self._last_checkpoints = [(path, np.inf) for path in last_checkpoints]
-
-    def set_last_checkpoints_with_time(
-        self, last_checkpoints_with_time: list[tuple[str, float]]
-    ) -> None:
-        """Set the checkpoints to delete when there are more than `max_to_keep`.
-
-        Args:
-          last_checkpoints_with_time: their paths and when each was written, in seconds
-            since 1970; the oldest first.
-
-        Raises:
-          AssertionError: the argument is not a list.
-        """
-        is_list = isinstance(last_checkpoints_with_time, list)
-        assert is_list, "expected a list of checkpoints"
-        self._last_checkpoints = last_checkpoints_with_time
-
-    def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
-        """Set the checkpoints to those of `checkpoint_paths` that exist.
-
-        After a restart the Saver deletes them, too, as `max_to_keep` demands.
-
-        Args:
-          checkpoint_paths: such as `all_model_checkpoint_paths` of
-            `tf.train.get_checkpoint_state`.
-        """
-        found = []
-        for path in checkpoint_paths:
-            times = management.modification_times([path])
-            found += [(path, time_s) for time_s in times]
-        self.set_last_checkpoints_with_time(found)
-
-    def _record(self, path: str) -> None:
-        """Append a checkpoint; the oldest may now be deleted."""
-        if not self.saver_def.max_to_keep:
-            return
-        kept = [item for item in self._last_checkpoints if item[0] != path]
-        self._last_checkpoints = [*kept, (path, time.time())]
-        if len(self._last_checkpoints) > self.saver_def.max_to_keep:
-            self._to_delete.append(self._last_checkpoints.pop(0))
-
-    def _delete_oldest(self, meta_graph_suffix: str) -> None:
-        if not self._to_delete:
-            return
-        path, written = self._to_delete.pop(0)
-        if written > self._next_kept_time:
-            hours = self.saver_def.keep_checkpoint_every_n_hours
-            self._next_kept_time += hours * _SECONDS_PER_HOUR
-            return
-        try:
-            management.delete_checkpoint(
-                path, self.saver_def.version, meta_graph_suffix
-            )
-        except Exception as error:  # as in TF: the new checkpoint is what counts
-            get_logger().warning(f"Ignoring: {error}")
 
     # ---- saving
 

@@ -18,11 +18,17 @@ from tfteach.framework.files.saved_tensor_slices import (
     TensorSliceReader,
     write_tensor_slices,
 )
-from tfteach.framework.files.tensor_bundle_writer import BundleWriter, merge_bundles
+from tfteach.framework.files.tensor_bundle_writer import (
+    BundleWriter,
+    delete_scratch,
+    is_scratch,
+    merge_bundles,
+)
 from tfteach.framework.files.tensor_slice import SliceSpec
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, Op, StatefulOp
 from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
+from tfteach.framework.transaction import running
 from tfteach.framework.type_aliases import Array, ArrayModule, KernelContext
 
 
@@ -62,6 +68,7 @@ class SaveV2(_SaveOp):
         "tensors: *dtypes ->"
     )
     minimum: ClassVar[dict[str, int]] = {"dtypes": 1}
+    writes_scratch_files: ClassVar[bool] = True
 
     def infer_shape(
         self,
@@ -85,6 +92,9 @@ class SaveV2(_SaveOp):
         path, names, specs = _require_names(
             prefix, tensor_names, len(tensors), shape_and_slices
         )
+        if is_scratch(path) and running.transaction is not None:
+            # TensorFlow leaves these files where a save fails.
+            running.transaction.on_failure(lambda: delete_scratch(path))
         with BundleWriter(path) as writer:
             for name, spec, tensor in zip(names, specs, tensors, strict=True):
                 if spec:
