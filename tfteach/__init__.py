@@ -13,6 +13,7 @@ from typing import Any as _Any
 from tfteach import api as _api
 from tfteach.api import *  # noqa: F403
 from tfteach.autodiff import fused_batch_norm_grad as _fused_batch_norm_grad
+from tfteach.autodiff import symbolic_gradient as _symbolic_gradient
 from tfteach.compat.import_paths import install as _install
 from tfteach.compat.top_level import register as _register
 from tfteach.compat.versions import VERSION as VERSION
@@ -32,6 +33,7 @@ _REGISTERING = (
     _indexed_slices_to_tensor,
     _matrix_set_diag_grad,
     _operator_overloads,
+    _symbolic_gradient,
     _tensor_array_grad,
 )
 

@@ -119,6 +119,8 @@ def gradient_rule(op: Operation) -> Callable[..., Any] | None:
             kind = override.decode() if isinstance(override, bytes) else override
     if kind in _registered:
         return _registered[kind][0]
+    if op.spec.calls_function and kind == op.type:
+        return op.spec.gradient
     if _has_rule(kind):
         cls = op_class(kind)
         if cls.stops_gradients:

@@ -33,6 +33,7 @@ framework.device_spec: tfteach.framework.device
 framework.dtypes: dtypes .
 framework.errors: errors
 framework.errors_impl: errors
+framework.function: tfteach.lib.functions.defun
 framework.graph_io: train
 framework.graph_util: graph_util
 framework.graph_util_impl: graph_util

@@ -99,6 +99,8 @@ class CondContext(ControlFlowContext):
         if op.inputs:
             carry_in(self, op)
             self.keep_inner_control_inputs(op)
+            if op.spec.waits_for_context:
+                op._add_control_input(self.pivot.op)
         else:
             self.keep_inner_control_inputs(op)
             if not any(

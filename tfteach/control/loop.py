@@ -150,8 +150,9 @@ class WhileContext(ControlFlowContext):
         if op.inputs:
             carry_in(self, op)
             dropped = self.keep_inner_control_inputs(op)
-            free = not op.control_inputs and all(
-                is_constant_enter(t.op) for t in op.inputs
+            free = not op.control_inputs and (
+                op.spec.waits_for_context
+                or all(is_constant_enter(t.op) for t in op.inputs)
             )
         else:
             dropped = self.keep_inner_control_inputs(op)

@@ -156,7 +156,8 @@ def _append_in_context(graph: Graph, node: Operation) -> None:
     # The ops that carry values in are created after the node, in its name scope, as in
     # TF; observers are notified once the node's inputs are final.
     graph.append(node, announce=False)
-    if node.spec.holds_value:  # TF creates these without a name scope
+    # TF creates constants and calls of functions without a name scope.
+    if node.spec.holds_value or node.type in graph.functions:
         context.add_op(node)
     else:
         with open_name_scope(graph, node.name + "/"):

@@ -75,6 +75,9 @@ class GraphFunction(Protocol):
     def gradient_name(self) -> str | None:
         """The library's function that computes the gradient, if it has one."""
 
+    def needs(self) -> list[GraphFunction]:
+        """The functions that its body calls, and its gradient."""
+
     def call_class(self) -> type[Op]:
         """The op type of nodes that call the function by its name."""
 
@@ -158,6 +161,10 @@ class Graph(GraphCollections, GraphScopes):
                 f"Cannot add function '{function.name}' because a different function "
                 "with the same name already exists."
             )
+        if known is function:
+            for other in function.needs():
+                if self.functions.get(other.name) is not other:
+                    self.add_function(other)
 
     def finalize(self) -> None:
         """Make the graph read-only: adding an op raises RuntimeError from now on."""

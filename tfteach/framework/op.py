@@ -140,6 +140,9 @@ class Op:
     forwards_input: ClassVar[bool] = False
     # Whether its work may be a function's body, which replaces the node in a step.
     calls_function: ClassVar[bool] = False
+    # Whether it waits for the branch or iteration that it is built in, whatever its
+    # inputs.
+    waits_for_context: ClassVar[bool] = False
     # Whether it outputs its attribute `value`.
     holds_value: ClassVar[bool] = False
     # Whether its kernel does nothing, so that only its control edges count.

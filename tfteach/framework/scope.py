@@ -327,9 +327,17 @@ def open_colocation(graph: GraphScopes, op: Any, ignore: bool) -> Iterator[None]
 def open_init_scope(graph: GraphScopes) -> Iterator[None]:
     """New ops have no control dependencies, and are outside branches and loops.
 
+    In the body of a function they are built in the graph outside all functions.
     Devices suspended by an enclosing `colocate_with` apply again, as for variables in
     TF, unless others are requested inside that block.
     """
+    outer = getattr(graph, "outer_graph", None)
+    if outer is not None:  # the body of a function: to the graph around it
+        name = graph.scopes.name
+        prefix = f"{name}/" if name else None
+        with outer.as_default(), open_init_scope(outer), open_name_scope(outer, prefix):
+            yield
+        return
     scopes = graph.scopes
     state = scopes.state
     changes: dict[str, Any] = {"entry": len(state.set_aside)}

@@ -54,8 +54,8 @@ class BaseResourceVariable(Variable):
     _graph_element: Tensor
     _cached_value: Tensor | None = None
 
-    def _as_graph_element(self) -> Tensor:
-        return self._graph_element
+    def _as_graph_element(self) -> Tensor | None:
+        return self.__dict__.get("_graph_element")
 
     def __bool__(self) -> bool:
         return bool(self.value())  # which raises
@@ -390,7 +390,9 @@ class UnreadVariable(BaseResourceVariable):
         modes = variable._synchronization, variable._aggregation, variable._trainable
         self._synchronization, self._aggregation, self._trainable = modes
         self._constraint = self._initial_value = None
-        self._graph_element = self._read()
+        # In a function's body TF reads only what is used.
+        if not get_default_graph().building_function:
+            self._graph_element = self._read()
 
     @property
     def name(self) -> str:

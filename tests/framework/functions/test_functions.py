@@ -73,11 +73,11 @@ def test_a_function_def_has_tensorflows_names(graph: Graph) -> None:
     definition = scaled().definition
     signature = definition.signature
     inputs = [arg.name for arg in signature.input_arg]
-    assert inputs == ["x_in", "layer_y_placeholder"]
-    assert [arg.name for arg in signature.output_arg] == ["layer_y", "x_in_0"]
+    assert inputs == ["x_in_0", "layer_y_placeholder"]
+    assert [arg.name for arg in signature.output_arg] == ["layer_y", "x_in"]
     (node,) = definition.node_def
     assert (node.name, list(node.input)) == ("layer/y", inputs)
-    assert dict(definition.ret) == {"layer_y": "layer/y:z:0", "x_in_0": "x_in"}
+    assert dict(definition.ret) == {"layer_y": "layer/y:z:0", "x_in": "x_in_0"}
     assert not signature.is_stateful
 
 

@@ -165,10 +165,10 @@ class _Inliner:
         made = self.new(spec, inputs, f"{self.call.name}/{op.name}", op)
         if len(known) < len(inputs):
             self.back.append(made)
-        is_first = not any(t.op in self.copies for t in op.inputs)
-        if is_first:
+        own = [*(t.op for t in op.inputs), *op.control_inputs]
+        if not any(other in self.copies for other in own):
             made.control_inputs = list(self.call.control_inputs)
-            if not inputs and not op.control_inputs:
+            if not inputs:
                 made.control_inputs += self.liveness()
         self.copies[op] = made
         self.tensors.update(zip(op.outputs, made.outputs, strict=True))

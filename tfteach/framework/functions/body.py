@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from tfteach.framework.graph import Graph
+    from tfteach.framework.op import Op
     from tfteach.framework.operation import Operation, Tensor
 
 
@@ -44,3 +46,21 @@ def _has_effect(op: Operation) -> bool:
         and not spec.reads_variable
         and not type(spec)._ref_inputs
     )
+
+
+_Rule = TypeVar("_Rule", bound="Callable[[Operation], Body | None]")
+
+
+def body_rule(*kinds: type[Op]) -> Callable[[_Rule], _Rule]:
+    """Decorator: registers a function of the op as the `function_body` of op types.
+
+    Only for bodies that are built by control flow or `tf.gradients`, which the modules
+    of ops do not import.
+    """
+
+    def attach(rule: _Rule) -> _Rule:
+        for kind in kinds:
+            setattr(kind, "function_body", lambda _, op: rule(op))  # noqa: B010
+        return rule
+
+    return attach

@@ -17,7 +17,8 @@ from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.functions.function_def import function_def, graph_def_of
-from tfteach.framework.graph import Graph
+from tfteach.framework.functions.function_hash import hashed_name
+from tfteach.framework.graph import Graph, GraphFunction
 from tfteach.framework.graphdef.import_graph_def import import_graph
 from tfteach.framework.op import MultiOutputOp, Op, op_class
 from tfteach.framework.operation import Operation
@@ -34,6 +35,7 @@ class FunctionCall(MultiOutputOp, abstract=True):
 
     defined: ClassVar[DefinedFunction]
     calls_function: ClassVar[bool] = True
+    waits_for_context: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
 
     def function_body(self, op: Operation) -> Body:
@@ -51,6 +53,8 @@ class DefinedFunction:
       out_names: the names of the outputs of a body.
       gradient_name: the function that computes its gradient, or None.
       attrs: AttrValues of the FunctionDef, such as `_noinline`, by name.
+      hashes: whether the name in the library is `name` with the definition's hash.
+      description: of the signature.
 
     Example:
       >>> body = FuncGraph("double")
@@ -68,16 +72,23 @@ class DefinedFunction:
         out_names: Sequence[str] = (),
         gradient_name: str | None = None,
         attrs: Mapping[str, Any] | None = None,
+        hashes: bool = False,
+        description: str = "",
     ) -> None:
         self.name = name
+        self._description = description
         self.gradient_name = gradient_name
         self.attrs = dict(attrs or {})
         self._graph = graph
         self._definition = definition
         self._library = library
         self._out_names = tuple(out_names)
+        if hashes:
+            self.name = hashed_name(name, self._written())
         self._bodies: dict[Function, Body] = {}
         self._lock = threading.RLock()
+        self.python_gradient: Callable[..., Any] | None = None  # (op, *grads)
+        self.companions: list[GraphFunction] = []  # such as the gradient's function
 
     def add_to_graph(self, graph: Graph) -> None:
         """Add the function to a graph's library."""
@@ -88,16 +99,24 @@ class DefinedFunction:
         """The body that the function was made of; None if it was read."""
         return self._graph
 
+    def _written(self) -> Any:
+        assert self._graph is not None
+        return function_def(self.name, self._graph, self._out_names, self._description)
+
     @property
     def definition(self) -> Any:
         """The FunctionDef."""
         if self._definition is None:
-            assert self._graph is not None
-            made = function_def(self.name, self._graph, self._out_names)
+            made = self._written()
             for key, value in self.attrs.items():
                 made.attr[key].CopyFrom(value)
             self._definition = made
         return self._definition
+
+    def needs(self) -> list[GraphFunction]:
+        """The functions that its body calls; none for one that was read."""
+        found = [] if self._graph is None else list(self._graph.functions.values())
+        return [*found, *self.companions]
 
     @property
     def signature(self) -> Any:
@@ -121,8 +140,9 @@ class DefinedFunction:
                 attrs[attr.name] = attr.default_value
         for key, value in function.attrs:
             attrs[key] = pool.message("AttrValue").FromString(value)
-        graph = FuncGraph(self.name, self._library)
-        known = graph.functions
+        assert self._library is not None
+        known = self._library.functions
+        graph = FuncGraph(self.name, self._library, known)
 
         def class_of(op_type: str) -> type[Op]:
             defined = known.get(op_type)

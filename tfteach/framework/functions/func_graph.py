@@ -29,6 +29,8 @@ class FuncGraph(Graph):
     Args:
       name: the function's name.
       outer_graph: the graph whose tensors are captured; by default the default graph.
+      functions: the library of the functions that the body calls; by default its own,
+        which is added to that of each graph that gets the function.
 
     Attributes:
       name: the function's name.
@@ -46,7 +48,12 @@ class FuncGraph(Graph):
 
     building_function = True
 
-    def __init__(self, name: str, outer_graph: Graph | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        outer_graph: Graph | None = None,
+        functions: dict[str, GraphFunction] | None = None,
+    ) -> None:
         super().__init__()
         outer = get_default_graph() if outer_graph is None else outer_graph
         self.name = name
@@ -54,7 +61,8 @@ class FuncGraph(Graph):
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.captures: dict[Tensor, Tensor] = {}
-        self.functions = outer.functions  # one library for a graph and its functions
+        if functions is not None:
+            self.functions = functions
         self.seed = outer.seed
 
     def _first_observers(self) -> tuple[Any, ...]:

@@ -35,12 +35,14 @@ def function_def(
     signature.name, signature.description = name, description
     names = _Names()
     tensors: dict[Tensor, str] = {}
+    results = [normalized(tensor.op.name) for tensor in graph.outputs]
+    results = list(out_names) if out_names else list(map(names.unique, results))
+    names.take(results)
     for i, tensor in enumerate(graph.inputs):
         text = tensors[tensor] = names.unique(normalized(tensor.op.name))
         signature.input_arg.add(name=text, type=tensor.dtype.as_datatype_enum)
         made.arg_attr[i].SetInParent()
-    for i, tensor in enumerate(graph.outputs):
-        text = out_names[i] if out_names else names.unique(normalized(tensor.op.name))
+    for text, tensor in zip(results, graph.outputs, strict=True):
         kind = tensor.dtype.base_dtype.as_datatype_enum
         signature.output_arg.add(name=text, type=kind)
     arguments = {tensor.op for tensor in graph.inputs}
@@ -77,6 +79,9 @@ class _Names:
     def __init__(self) -> None:
         self._used: set[str] = set()
         self._next: dict[str, int] = {}
+
+    def take(self, names: Iterable[str]) -> None:
+        self._used.update(names)
 
     def unique(self, name: str) -> str:
         found = name

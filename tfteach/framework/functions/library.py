@@ -29,3 +29,25 @@ def add_library(self: Graph, library: Any) -> None:
 
 
 Graph.add_library = add_library  # type: ignore[method-assign]
+
+
+def _is_function(self: Graph, name: str) -> bool:
+    """Whether the library has a function of that name."""
+    return name in self.functions
+
+
+def _get_function(self: Graph, name: str) -> Any:
+    """The function of that name, or None."""
+    return self.functions.get(name)
+
+
+def _functions(self: Graph) -> dict[str, Any]:
+    """The functions of the library by name, as TensorFlow's own code reads them."""
+    return dict(self.functions)
+
+
+# TensorFlow's names, which old programs use.
+for _method in (_is_function, _get_function):
+    setattr(Graph, _method.__name__, _method)
+setattr(Graph, "_functions", property(_functions))  # noqa: B010
+setattr(Graph, "_add_function", Graph.add_function)  # noqa: B010

@@ -5,4 +5,5 @@ MODULE_OF = {
     "PartitionedCall": "calls",
     "RemoteCall": "calls",
     "StatefulPartitionedCall": "calls",
+    "SymbolicGradient": "calls",
 }

@@ -81,6 +81,25 @@ class StatefulPartitionedCall(_Call):
     is_stateful: ClassVar[bool] = True
 
 
+class SymbolicGradient(_Call):
+    """The gradients of a function's arguments, given those of its results.
+
+    The inputs are the function's, then a gradient of each result.
+    Source: functional_ops.cc, SymbolicGradient.
+    """
+
+    signature = "input: *Tin -> output: *Tout"
+    Tin: tuple[DType, ...]
+    Tout: tuple[DType, ...]
+    f: Function
+
+    minimum: ClassVar[Mapping[str, int]] = {"Tin": 1, "Tout": 1}
+    waits_for_context: ClassVar[bool] = True
+
+    def infer_shape(self, input: list[Shape]) -> list[Shape]:
+        return input[: len(self.Tout)]
+
+
 class RemoteCall(_Call):
     """The results of a function on a device that a tensor names.
 

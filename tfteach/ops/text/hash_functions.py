@@ -1,6 +1,6 @@
 """Hash functions of byte strings, with TensorFlow's values.
 
-`fingerprint64` is FarmHash's 64-bit fingerprint (G. Pike, FarmHash, 2014), `murmur64`
+`fingerprint64` is FarmHash's 64-bit fingerprint (G. Pike, FarmHash, 2014)
 A. Appleby's MurmurHash64A with TensorFlow's seed, `siphash` SipHash-2-4 (J.-P. Aumasson
 and D. Bernstein, "SipHash: a fast short-input PRF", 2012).
 """
@@ -135,31 +135,12 @@ def fingerprint64(data: bytes) -> int:
     )
 
 
-# ---- MurmurHash64A
-
-
 def fingerprint_cat64(first: int, second: int) -> int:
     """Combine two fingerprints.  Source: core/platform/fingerprint.h."""
     factor = 0xC6A4A7935BD1E995
     result = first ^ factor ^ _shift_mix(second * factor & MASK) * factor & MASK
     result = _shift_mix(result * factor & MASK) * factor & MASK
     return _shift_mix(result)
-
-
-def murmur64(data: bytes, seed: int = 0xDECAFCAFFE) -> int:
-    """MurmurHash64A."""
-    factor = 0xC6A4A7935BD1E995
-    hashed = seed ^ len(data) * factor & MASK
-    whole = len(data) // 8 * 8
-    for at in range(0, whole, 8):
-        word = _word(data, at) * factor & MASK
-        word = (word ^ word >> 47) * factor & MASK
-        hashed = (hashed ^ word) * factor & MASK
-    if whole < len(data):
-        tail = int.from_bytes(data[whole:], "little")
-        hashed = (hashed ^ tail) * factor & MASK
-    hashed = (hashed ^ hashed >> 47) * factor & MASK
-    return hashed ^ hashed >> 47
 
 
 # ---- SipHash

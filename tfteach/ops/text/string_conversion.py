@@ -14,10 +14,11 @@ import numpy as np
 from tfteach.framework.dtypes import DType, dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.murmur_hash import murmur64
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.text.byte_string_arrays import each, each_as
-from tfteach.ops.text.hash_functions import fingerprint64, murmur64, siphash
+from tfteach.ops.text.hash_functions import fingerprint64, siphash
 from tfteach.ops.text.string_ops import TextOp
 
 

@@ -1,0 +1,1 @@
+"""Functions defined in Python: `Defun`."""
