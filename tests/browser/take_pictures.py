@@ -133,6 +133,45 @@ def net(dropout):
 tfj.GraphDiff(net(dropout=False), net(dropout=True))
 """
 
+SERVED = """\
+import tempfile
+sess.run(init)
+folder = tempfile.mkdtemp() + "/served"
+tf.saved_model.simple_save(sess, folder, {"images": images}, {"logits": logits})
+tfj.show(folder)
+"""
+
+CHECKPOINTS = """\
+import os, tempfile
+os.chdir(tempfile.mkdtemp())
+
+def net(scope):
+    images = tf.placeholder(tf.float32, [None, 784], name="images")
+    labels = tf.placeholder(tf.int64, [None], name="labels")
+    with tf.variable_scope(scope):
+        hidden = tf.layers.dense(images, 128, tf.nn.relu, name="hidden")
+        logits = tf.layers.dense(hidden, 10, name="logits")
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    return images, labels, loss
+
+with tf.Graph().as_default(), tf.Session() as sess:
+    tf.set_random_seed(1)
+    images, labels, loss = net("net")
+    train = tf.train.MomentumOptimizer(0.01, 0.9).minimize(loss)
+    saver = tf.train.Saver()
+    sess.run(tf.global_variables_initializer())
+    feed = {images: np.random.RandomState(1).rand(50, 784), labels: np.arange(50) % 10}
+    for step in range(201):
+        if step == 100:
+            first = saver.save(sess, "logs/model.ckpt", step)
+        sess.run(train, feed)
+    last = saver.save(sess, "logs/model.ckpt", 200)
+
+with tf.Graph().as_default() as renamed:
+    net("model")
+tfj.CheckpointView(last, before=first, graph=renamed)
+"""
+
 
 class Picture(NamedTuple):
     """A view and what is done to it before it is taken.
@@ -286,6 +325,14 @@ NOTEBOOKS = {
     "step": Notebook(
         (step.SETUP + step.IMPORT, step.MODEL, step.STEP),
         (Picture("step_view", 2, ".tfteach-step", as_it_is),),
+    ),
+    "model": Notebook(
+        (SETUP, timeline.CONVNET, SERVED),
+        (Picture("model_view", 2, ".tfteach-model", fit),),
+    ),
+    "checkpoint": Notebook(
+        (SETUP, CHECKPOINTS),
+        (Picture("checkpoint_view", 1, ".tfteach-checkpoint", as_it_is),),
     ),
     "difference": Notebook(
         (SETUP, DIFF),

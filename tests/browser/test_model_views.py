@@ -26,7 +26,10 @@ def test_a_saved_model_of_tensorflow_2_is_explored(lab: Lab) -> None:
     expect(contents.get_by_role("heading", name="serving_default")).to_be_visible()
     contents.get_by_role("button", name="best").click()
     details = view.locator(".tft-details")
-    expect(details).to_contain_text("tfteach does not have StatefulPartitionedCall")
+    expect(details.get_by_role("heading", level=3)).to_contain_text("Partitioned")
+    view.locator(".tft-search").fill("DisableCopyOnRead")
+    view.locator(".tft-search").press("Enter")
+    expect(details).to_contain_text("tfteach does not have DisableCopyOnRead")
     lab.screenshot("model_view", view)
     # the body of the function is inside the call, which is open
     view.locator(".tft-search").fill("TopKV2")
@@ -83,3 +86,53 @@ def test_variables_of_a_checkpoint_are_filtered(lab: Lab) -> None:
     lab.set_theme(views.DARK)
     lab.screenshot("checkpoint_view_dark", view)
     lab.set_theme(views.LIGHT)
+
+
+MANY = """\
+import tempfile
+import tfteach as tf
+import tfteach.jupyter as tfj
+with tf.Graph().as_default() as whole, tf.Session() as sess:
+    flat = {f"w{i}": tf.get_variable(f"w{i}", [2]) for i in range(250)}
+    for i in range(70):
+        for part in ("a", "b", "b/Adam", "b/Adam_1"):
+            flat[f"block_{i}/{part}"] = tf.get_variable(f"block_{i}/{part}", [2])
+    sess.run(tf.global_variables_initializer())
+    path = tf.train.Saver(flat).save(sess, tempfile.mkdtemp() + "/model")
+with tf.Graph().as_default() as other:
+    for i in range(40):
+        tf.get_variable(f"tower/v{i}", [2])
+tfj.CheckpointView(path, graph=other)
+"""
+
+
+def test_many_variables_are_listed_in_part(lab: Lab) -> None:
+    lab.open_cells("many.ipynb", MANY)
+    lab.run_all()
+    assert not (errors := lab.cell_errors()), errors
+    view = views.root_of(lab, 0)
+    missing = view.locator(".tft-saved-missing")
+    expect(missing).to_contain_text("tower/v39")
+    box = missing.bounding_box()
+    assert box is not None
+    assert box["height"] < 230  # the tree stays in sight
+    missing.locator("summary").click()
+    expect(missing.locator("ul")).to_be_hidden()
+    rows, search = view.locator(".tft-saved-row"), view.get_by_role("searchbox")
+    expect(rows).to_have_count(200)
+    view.get_by_role("button", name="Show all in this scope: 120 more").click()
+    expect(rows).to_have_count(250)
+    scopes = view.locator(".tft-saved-tree summary")
+    expect(scopes).to_have_count(70)
+    scopes.filter(has_text="block_10/").click()
+    expect(rows).to_have_count(254)
+    slot = view.locator(
+        ".tft-saved-row", has=lab.page.get_by_text("b/Adam", exact=True)
+    )
+    expect(slot).to_have_attribute("title", "block_10/b/Adam")
+    search.fill("w24")
+    expect(rows).to_have_count(11)
+    search.fill("BLOCK_1")  # few enough to be open
+    expect(rows).to_have_count(44)
+    search.fill("")  # as it was left
+    expect(rows).to_have_count(254)

@@ -1,6 +1,6 @@
 // The view of a checkpoint: its variables as a tree of scopes, what changed, and what a graph misses in it.
 import { Cleanup } from "../base/cleanup";
-import { h } from "../base/elements";
+import { button, h } from "../base/elements";
 import { bytesText, count } from "../base/format";
 import { svg } from "../base/svg";
 import type { CheckpointTraits, SavedVariable } from "../kernel/checkpoint_messages";
@@ -9,6 +9,7 @@ import { hosted } from "../kernel/host";
 import type { Traits } from "../kernel/traits";
 
 const INDENT_PX = 14;
+const MOST_ROWS = 200; // of a scope, until the others are asked for
 const MOST_OPEN = 60; // variables; with more of them, scopes begin closed
 /** Scopes in the order of their numbers: "block_2" before "block_10". */
 const { compare } = new Intl.Collator("en", { numeric: true });
@@ -21,48 +22,77 @@ interface Scope {
 
 class CheckpointView {
   readonly #root = h("div", { class: "tfteach-checkpoint tfteach-graph" });
-  readonly #tree = h("div", { class: "tft-saved-tree" });
-  readonly #variables: SavedVariable[];
+  readonly #tree: VariableTree;
   readonly #cleanup = new Cleanup();
 
   constructor(traits: Traits<CheckpointTraits>, parent: HTMLElement) {
     parent.append(this.#root);
-    this.#variables = traits.get("_variables").map(decodeVariable);
+    this.#tree = new VariableTree(traits.get("_variables").map(decodeVariable));
     const [path, before] = traits.get("_paths");
     const filter = h("input", { type: "search", class: "tft-saved-filter", placeholder: "Filter names" });
     filter.setAttribute("aria-label", "Show only variables whose names contain this");
     const head = h("div", { class: "tft-saved-head" }, h("b", {}, path), h("span", {}, traits.get("_summary")), filter);
     if (before !== "") filter.before(h("span", { class: "tft-muted" }, `compared with ${before}`));
-    this.#root.append(head, ...this.#problems(traits), this.#tree);
-    this.#cleanup.on(filter, "input", () => this.#show(filter.value.toLowerCase()));
-    this.#show("");
+    this.#root.append(head, ...problems(traits), this.#tree.el);
+    this.#cleanup.on(filter, "input", () => this.#tree.show(filter.value.toLowerCase()));
   }
 
   destroy(): void {
     this.#cleanup.end();
     this.#root.remove();
   }
+}
 
-  #problems(traits: Traits<CheckpointTraits>): HTMLElement[] {
-    const [missing, extra] = [traits.get("_missing"), traits.get("_extra")];
-    const found: HTMLElement[] = [];
-    if (missing.length > 0) {
-      const rows = missing.map(([name, why]) => h("li", {}, h("code", {}, name), ` ${why}`));
-      const title = `${count(missing.length, "variable")} of the graph cannot be restored`;
-      found.push(h("section", { class: "tft-saved-missing" }, h("h3", {}, title), h("ul", {}, ...rows)));
-    }
-    if (extra.length > 0) {
-      const rows = extra.map((name) => h("li", {}, h("code", {}, name)));
-      const title = h("summary", {}, `${count(extra.length, "variable")} of the checkpoint not in the graph`);
-      found.push(h("details", { class: "tft-saved-extra" }, title, h("ul", {}, ...rows)));
-    }
-    return found;
+/** What the graph and the checkpoint do not have of each other; long lists scroll. */
+function problems(traits: Traits<CheckpointTraits>): HTMLElement[] {
+  const [missing, extra] = [traits.get("_missing"), traits.get("_extra")];
+  const found: HTMLElement[] = [];
+  if (missing.length > 0) {
+    const rows = missing.map(([name, why]) => h("li", {}, h("code", {}, name), ` ${why}`));
+    const title = `${count(missing.length, "variable")} of the graph cannot be restored`;
+    found.push(problem("tft-saved-missing", title, rows, true));
+  }
+  if (extra.length > 0) {
+    const rows = extra.map((name) => h("li", {}, h("code", {}, name)));
+    const title = `${count(extra.length, "variable")} of the checkpoint not in the graph`;
+    found.push(problem("tft-saved-extra", title, rows, false));
+  }
+  return found;
+}
+
+function problem(className: string, title: string, rows: HTMLElement[], open: boolean): HTMLElement {
+  const el = h("details", { class: className }, h("summary", {}, title), h("ul", { tabindex: 0 }, ...rows));
+  el.open = open;
+  return el;
+}
+
+/** The variables by scope. The rows of a closed scope are made when it is first opened. */
+class VariableTree {
+  readonly el = h("div", { class: "tft-saved-tree" });
+  readonly #variables: SavedVariable[];
+  /** Without a filter: its scopes stay open or closed while a filter is typed and removed. */
+  #whole: HTMLElement | null = null;
+
+  constructor(variables: SavedVariable[]) {
+    this.#variables = variables;
+    this.show("");
   }
 
-  #show(filter: string): void {
+  /** Shows the variables whose names contain this; it is in lower case. */
+  show(filter: string): void {
+    if (filter === "") {
+      this.#whole ??= this.#of(this.#variables);
+      this.el.replaceChildren(this.#whole);
+      return;
+    }
     const shown = this.#variables.filter(({ name }) => name.toLowerCase().includes(filter));
+    const none = h("p", { class: "tft-muted" }, "No variable has such a name.");
+    this.el.replaceChildren(shown.length === 0 ? none : this.#of(shown));
+  }
+
+  #of(variables: SavedVariable[]): HTMLElement {
     const root: Scope = { scopes: new Map(), variables: [] };
-    for (const variable of shown) {
+    for (const variable of variables) {
       let at = root;
       for (const part of variable.name.split("/").slice(0, -1)) {
         const inner = at.scopes.get(part) ?? { scopes: new Map(), variables: [] };
@@ -71,16 +101,32 @@ class CheckpointView {
       }
       at.variables.push(variable);
     }
-    const none = h("p", { class: "tft-muted" }, "No variable has such a name.");
-    this.#tree.replaceChildren(...(shown.length === 0 ? [none] : rowsOf(root, shown.length <= MOST_OPEN)));
+    return h("div", {}, ...this.#rowsOf(root, variables.length <= MOST_OPEN, []));
   }
-}
 
-/** The rows of a scope; only names are indented, so that columns remain columns. */
-function rowsOf(scope: Scope, open: boolean, depth = 0): HTMLElement[] {
-  const found = scope.variables.map((variable) => rowOf(variable, depth));
-  const indented = { style: `padding-left: ${depth * INDENT_PX}px` };
-  for (const [name, inner] of [...scope.scopes].sort(([a], [b]) => compare(a, b))) {
+  /** The rows of a scope; only names are indented, so that columns remain columns. */
+  #rowsOf(scope: Scope, open: boolean, path: string[]): HTMLElement[] {
+    const rows: (() => HTMLElement)[] = [];
+    const scopes = new Map([...scope.scopes].sort(([a], [b]) => compare(a, b)));
+    const addRow = (variable: SavedVariable): void => void rows.push(() => rowOf(variable, path));
+    for (const variable of scope.variables) {
+      addRow(variable);
+      const own = variable.name.split("/").at(-1)!;
+      const slots = scopes.get(own);
+      if (slots === undefined || slots.scopes.size > 0) continue;
+      slots.variables.forEach(addRow); // an optimizer's: "kernel/Adam" below "kernel"
+      scopes.delete(own);
+    }
+    for (const [name, inner] of scopes) rows.push(() => this.#scope([...path, name], inner, open));
+    const found = rows.slice(0, MOST_ROWS).map((make) => make());
+    const rest = rows.slice(MOST_ROWS);
+    if (rest.length === 0) return found;
+    const title = `Show all in this scope: ${rest.length} more`;
+    const more = button(`${rest.length} more`, title, () => more.replaceWith(...rest.map((make) => make())));
+    return [...found, more];
+  }
+
+  #scope(path: string[], inner: Scope, open: boolean): HTMLElement {
     const all = within(inner);
     const bytes = all.reduce((sum, variable) => sum + variable.bytes, 0);
     const changed = all.filter(({ kind }) => kind !== "" && kind !== "same").length;
@@ -88,15 +134,17 @@ function rowsOf(scope: Scope, open: boolean, depth = 0): HTMLElement[] {
     if (all[0]!.kind !== "") words.push(`${changed} changed`);
     const title = h(
       "summary",
-      indented,
-      h("b", {}, `${name}/`),
+      { style: `padding-left: ${(path.length - 1) * INDENT_PX}px` },
+      h("b", {}, `${path.at(-1)}/`),
       h("span", { class: "tft-muted" }, ` ${words.join(" · ")}`),
     );
-    const el = h("details", {}, title, ...rowsOf(inner, open, depth + 1));
+    const el = h("details", {}, title);
+    const fill = (): void => el.append(...this.#rowsOf(inner, open, path));
+    if (open) fill();
+    else el.addEventListener("toggle", fill, { once: true });
     el.open = open;
-    found.push(el);
+    return el;
   }
-  return found;
 }
 
 const within = (scope: Scope): SavedVariable[] => [
@@ -104,12 +152,13 @@ const within = (scope: Scope): SavedVariable[] => [
   ...[...scope.scopes.values()].flatMap((inner) => within(inner)),
 ];
 
-function rowOf(variable: SavedVariable, depth: number): HTMLElement {
+/** A variable in the scope of this path; its name is what follows the path. */
+function rowOf(variable: SavedVariable, path: string[]): HTMLElement {
   const { name, type, size, share, norm, wrong, change, kind } = variable;
   return h(
     "div",
     { class: "tft-saved-row", title: name },
-    h("code", { style: `padding-left: ${depth * INDENT_PX}px` }, name.slice(name.lastIndexOf("/") + 1)),
+    h("code", { style: `padding-left: ${path.length * INDENT_PX}px` }, name.split("/").slice(path.length).join("/")),
     h("span", { class: "tft-muted" }, type),
     h(
       "span",
