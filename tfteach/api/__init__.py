@@ -519,6 +519,15 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
+    from tfteach.ops.io.decode_csv import decode_csv as decode_csv
+    from tfteach.ops.io.decode_json_example import decode_json_example as decode_json_example
+    from tfteach.ops.io.decode_raw import decode_compressed as decode_compressed
+    from tfteach.ops.io.decode_raw import decode_raw as decode_raw
+    from tfteach.ops.io.file_ops import matching_files as matching_files
+    from tfteach.ops.io.file_ops import read_file as read_file
+    from tfteach.ops.io.file_ops import write_file as write_file
+    from tfteach.ops.io.serialize_tensor import parse_tensor as parse_tensor
+    from tfteach.ops.io.serialize_tensor import serialize_tensor as serialize_tensor
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
@@ -552,6 +561,10 @@ if TYPE_CHECKING:
 _LATER = {
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
+    "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),
+    "decode_csv": ("tfteach.ops.io.decode_csv", "decode_csv"),
+    "decode_json_example": ("tfteach.ops.io.decode_json_example", "decode_json_example"),
+    "decode_raw": ("tfteach.ops.io.decode_raw", "decode_raw"),
     "dequantize": ("tfteach.ops.quantization.quantize_dequantize", "dequantize"),
     "distributions": ("tfteach.api", "distributions"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
@@ -573,15 +586,19 @@ _LATER = {
     "layers": ("tfteach.api", "layers"),
     "lookup": ("tfteach.api", "lookup"),
     "losses": ("tfteach.api", "losses"),
+    "matching_files": ("tfteach.ops.io.file_ops", "matching_files"),
     "metrics": ("tfteach.api", "metrics"),
+    "parse_tensor": ("tfteach.ops.io.serialize_tensor", "parse_tensor"),
     "python_io": ("tfteach.api", "python_io"),
     "quantization": ("tfteach.api", "quantization"),
     "quantize": ("tfteach.ops.quantization.quantize_dequantize", "quantize"),
     "quantize_v2": ("tfteach.ops.quantization.quantize_dequantize", "quantize_v2"),
     "quantized_concat": ("tfteach.ops.quantization.quantized_array", "quantized_concat"),
+    "read_file": ("tfteach.ops.io.file_ops", "read_file"),
     "reduce_join": ("tfteach.ops.text.string_split", "reduce_join"),
     "regex_replace": ("tfteach.ops.text.regex", "regex_replace"),
     "saved_model": ("tfteach.api", "saved_model"),
+    "serialize_tensor": ("tfteach.ops.io.serialize_tensor", "serialize_tensor"),
     "signal": ("tfteach.api", "signal"),
     "spectral": ("tfteach.api", "spectral"),
     "string_join": ("tfteach.ops.text.string_ops", "string_join"),
@@ -594,6 +611,7 @@ _LATER = {
     "substr": ("tfteach.ops.text.string_ops", "substr"),
     "tables_initializer": ("tfteach.lib.lookup.table_initializers", "tables_initializer"),
     "train": ("tfteach.api", "train"),
+    "write_file": ("tfteach.ops.io.file_ops", "write_file"),
 }
 
 

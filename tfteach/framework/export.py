@@ -70,7 +70,7 @@ LATER = tuple(
     for package in "compat.examples lib.contrib lib.distributions lib.files lib.image "
     "lib.inference lib.layers lib.losses lib.lookup lib.metrics lib.rnn "
     "lib.saved_model lib.signal lib.training "
-    "ops.image ops.quantization ops.signal ops.sparse.sparse_cross ops.text "
+    "ops.image ops.io ops.quantization ops.signal ops.sparse.sparse_cross ops.text "
     "ops.training".split()
 )
 

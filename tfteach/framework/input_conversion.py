@@ -69,6 +69,9 @@ def _convert_list(
         _refuse_list(cls, arg, values, bound)
     if arg.number_attr and len({t.dtype.base_dtype for t in found}) > 1:
         _refuse_list(cls, arg, values, bound)
+    if arg.is_list:
+        for tensor in found:
+            check_allowed(cls, arg, tensor.dtype.base_dtype)
     return found
 
 

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from tfteach.lib.files.tf_record import TFRecordOptions as TFRecordOptions
     from tfteach.lib.files.tf_record import TFRecordWriter as TFRecordWriter
     from tfteach.lib.files.tf_record import tf_record_iterator as tf_record_iterator
+    from tfteach.ops.io.decode_csv import decode_csv as decode_csv
+    from tfteach.ops.io.decode_json_example import decode_json_example as decode_json_example
+    from tfteach.ops.io.decode_raw import decode_compressed as decode_compressed
+    from tfteach.ops.io.decode_raw import decode_raw as decode_raw
+    from tfteach.ops.io.file_ops import matching_files as matching_files
+    from tfteach.ops.io.file_ops import read_file as read_file
+    from tfteach.ops.io.file_ops import write_file as write_file
+    from tfteach.ops.io.serialize_tensor import parse_tensor as parse_tensor
+    from tfteach.ops.io.serialize_tensor import serialize_tensor as serialize_tensor
     from tfteach.ops.text.string_ops import decode_base64 as decode_base64
     from tfteach.ops.text.string_ops import encode_base64 as encode_base64
 
@@ -22,8 +31,17 @@ _LATER = {
     "TFRecordOptions": ("tfteach.lib.files.tf_record", "TFRecordOptions"),
     "TFRecordWriter": ("tfteach.lib.files.tf_record", "TFRecordWriter"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
+    "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),
+    "decode_csv": ("tfteach.ops.io.decode_csv", "decode_csv"),
+    "decode_json_example": ("tfteach.ops.io.decode_json_example", "decode_json_example"),
+    "decode_raw": ("tfteach.ops.io.decode_raw", "decode_raw"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
+    "matching_files": ("tfteach.ops.io.file_ops", "matching_files"),
+    "parse_tensor": ("tfteach.ops.io.serialize_tensor", "parse_tensor"),
+    "read_file": ("tfteach.ops.io.file_ops", "read_file"),
+    "serialize_tensor": ("tfteach.ops.io.serialize_tensor", "serialize_tensor"),
     "tf_record_iterator": ("tfteach.lib.files.tf_record", "tf_record_iterator"),
+    "write_file": ("tfteach.ops.io.file_ops", "write_file"),
     "write_graph": ("tfteach.lib.files.graph_io", "write_graph"),
 }
 

@@ -109,6 +109,27 @@ _FLOAT = re.compile(
 )
 
 
+def float_of(text: bytes) -> float | None:
+    """The float that a text denotes as TensorFlow reads it, or None."""
+    stripped = text.strip()
+    if text and not stripped:
+        return 0.0  # TensorFlow parses blanks as 0, but rejects an empty string
+    if not _FLOAT.fullmatch(stripped):
+        return None
+    if b"x" in stripped.lower():
+        return float.fromhex(stripped.decode())
+    return float(stripped)
+
+
+def integer_of(text: bytes, least: int, most: int) -> int | None:
+    """The integer in these limits that a text denotes, or None."""
+    stripped = text.strip()
+    if not re.fullmatch(rb"-?\d+", stripped):
+        return None
+    number = int(stripped)
+    return number if least <= number <= most else None
+
+
 class StringToNumber(TextOp):
     """Numbers parsed from strings.  Source: core/ops/parsing_ops.cc, StringToNumber."""
 
@@ -122,23 +143,16 @@ class StringToNumber(TextOp):
         return each_as(dtype, read, string_tensor)
 
     def _float(self, text: bytes) -> float:
-        stripped = text.strip()
-        if text and not stripped:
-            return 0.0  # TensorFlow parses blanks as 0, but rejects an empty string
-        if not _FLOAT.fullmatch(stripped):
+        found = float_of(text)
+        if found is None:
             raise self._error(text)
-        if b"x" in stripped.lower():
-            return float.fromhex(stripped.decode())
-        return float(stripped)
+        return found
 
     def _integer(self, text: bytes) -> int:
-        stripped = text.strip()
-        if not re.fullmatch(rb"-?\d+", stripped):
+        found = integer_of(text, self.out_type.min, self.out_type.max)
+        if found is None:
             raise self._error(text)
-        number = int(stripped)
-        if not self.out_type.min <= number <= self.out_type.max:
-            raise self._error(text)
-        return number
+        return found
 
     def _error(self, text: bytes) -> Exception:
         return invalid_argument(

@@ -1,0 +1,347 @@
+# ruff: noqa: E501 -- each call is one line
+"""What programs read their data with: TensorFlow 1.15's nodes, answers and errors.
+
+`python -m tests.golden.input_calls FILE`, with TensorFlow's Python, writes them anew;
+`--new` before FILE asks only what is not yet in it.  `late(value, shape)` is a tensor of
+which the graph knows only that shape, `file(name)` the path of a file of FILES,
+`flat(result)` what a call returned as a list, dicts by their keys.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import zlib
+
+import numpy as np
+
+from tests.golden import calls as golden
+
+FILES = {
+    "a.txt": b"one\ntwo\n",
+    "b.txt": b"",
+    "c.bin": b"\x00\xff\n\r",
+    "sub/d.txt": b"deep",
+}
+
+FILE_OPS = """
+tf.read_file(file('a.txt'))
+tf.read_file(late(file('c.bin')), name='content')
+tf.io.read_file(file('b.txt'))
+tf.read_file([file('a.txt')])
+tf.read_file(late([file('a.txt')]))
+tf.read_file(1)
+tf.read_file(late('missing.txt'))
+tf.read_file(file('sub'))
+tf.matching_files(file('*.txt'))
+tf.matching_files([file('b.*'), file('a.*'), file('?.bin')], name='found')
+tf.matching_files(late([file('nope*')]))
+tf.matching_files([[file('a.txt')]])
+tf.matching_files(late([[file('a.txt')]]))
+tf.matching_files(np.zeros([0], 'S1'))
+tf.matching_files(file('[ab].txt'))
+tf.matching_files(file('*'))
+tf.matching_files(file('*/*.txt'))
+after(tf.write_file(new('x/y.txt'), 'text'), lambda: tf.read_file(new('x/y.txt')))
+after(tf.io.write_file(new('z.bin'), b'\\x00\\xff', name='w'), lambda: tf.read_file(new('z.bin')))
+tf.write_file([new('a')], 'text')
+tf.write_file(late([new('a')]), 'text')
+tf.write_file(new('a'), late(['text']))
+tf.write_file(new('a'), ['text'])
+"""
+
+CSV = r'''
+tf.decode_csv(['1,2.5,a', '-3,1e3,'], [[0], [0.0], ['']])
+tf.decode_csv('1,2.5,a', [[0], [0.0], ['']], name='row')
+tf.decode_csv([[',,'], ['4,5,6']], [[7], [1.5], ['x']])
+tf.decode_csv(['1,2'], [tf.constant([], tf.int32), tf.constant([], tf.float64)])
+tf.decode_csv([',2'], [tf.constant([], tf.int32), tf.constant([], tf.float64)])
+tf.decode_csv(['1,2'], [tf.constant([], tf.int32)])
+tf.decode_csv(['1'], [[0], [0]])
+tf.decode_csv(['a'], [[0]])
+tf.decode_csv(['1.5'], [[0]])
+tf.decode_csv(['x'], [[0.5]])
+tf.decode_csv(['99999999999'], [[0]])
+tf.decode_csv(['99999999999'], [tf.constant([0], tf.int64)])
+tf.decode_csv(['999999999999999999999'], [tf.constant([0], tf.int64)])
+tf.decode_csv(['y'], [tf.constant([0], tf.int64)])
+tf.decode_csv(['y'], [tf.constant([0], tf.float64)])
+tf.decode_csv([' 1 , 2 '], [[0], [0.0]])
+tf.decode_csv(['1;2'], [[0], [0.0]], field_delim=';')
+tf.decode_csv(['1\t2'], [[0], [0.0]], '\t', False)
+tf.decode_csv(['1 2'], [[0], [0.0]], field_delim=' ')
+tf.decode_csv(['1'], [[0]], field_delim=';;')
+tf.decode_csv(['1'], [[0]], field_delim='')
+tf.decode_csv(['NA,NA,NA'], [[3], [2.5], ['s']], na_value='NA')
+tf.decode_csv(['1,b,3,d'], [[''], [0]], select_cols=[1, 2])
+tf.decode_csv(['1,b,3,d'], [[''], [0]], select_cols=[2, 1])
+tf.decode_csv(['1,b,3,d'], [[''], [0]], select_cols=[1])
+tf.decode_csv(['1,b'], [[''], [0]], select_cols=[1, 5])
+tf.decode_csv(['1,b'], [['']], select_cols=[-1])
+tf.decode_csv(['"a,b",c', '"say ""hi""",x'], [[''], ['']])
+tf.decode_csv(['"a\nb",c'], [[''], ['']])
+tf.decode_csv(['"a" ,c'], [[''], ['']])
+tf.decode_csv(['a"b,c'], [[''], ['']])
+tf.decode_csv(['"ab,c'], [[''], ['']])
+tf.decode_csv(['"a"b,c'], [[''], ['']])
+tf.decode_csv(['"",1'], [['d'], [0]])
+tf.decode_csv(['a"b,"c"'], [[''], ['']], use_quote_delim=False)
+tf.decode_csv(['a,b\r\n'], [[''], ['']])
+tf.decode_csv(['a,b\n'], [[''], ['']])
+tf.decode_csv(['a\nb,c'], [[''], ['']])
+tf.decode_csv(['a\rb,c'], [[''], ['']])
+tf.decode_csv(['"a\r\nb"\r\n'], [['']])
+tf.decode_csv([''], [['d']])
+tf.decode_csv([''], [[4]])
+tf.decode_csv(['1,'], [[4], [5]])
+tf.decode_csv(['1,,'], [[4], [5]])
+tf.decode_csv(['nan,inf,-inf'], [[0.0], [0.0], [0.0]])
+tf.decode_csv(['0x10,1e400'], [[0], [0.0]])
+tf.decode_csv(['0x10,1e400'], [[0.0], [0.0]])
+tf.decode_csv(np.zeros([0], 'S1'), [[0.0], ['']])
+tf.decode_csv(['1'], [])
+tf.decode_csv(['1'], [[True]])
+tf.decode_csv(['1'], 0)
+tf.decode_csv(['1'], [0])
+tf.decode_csv([''], [5])
+tf.decode_csv(['1'], [[1, 2]])
+tf.decode_csv(['1'], [[[1]]])
+tf.decode_csv(['1'], [late([1, 2])])
+tf.decode_csv(['1'], [late([[1]])])
+tf.decode_csv(late(['1,2'], [None]), [[0], late([1.0], [1])])
+tf.decode_csv([1], [[0]])
+tf.decode_csv([' ,+1', '1_0,3'], [[2.5], [0.5]])
+tf.decode_csv([' ,+1'], [[2.5], [0.5]])
+tf.decode_csv(['+1'], [[2]])
+tf.decode_csv(['1_0'], [[2]])
+tf.decode_csv(['1_0'], [[2.0]])
+tf.decode_csv([' '], [[2]])
+tf.decode_csv(['', 'a,b'], [['']])
+tf.decode_csv(['1', 'x', '2,3'], [[0]])
+tf.decode_csv(['1,2', '1'], [[0], [0]])
+tf.decode_csv(['1,,3', ',x,'], [[0], ['d'], tf.constant([9.5], tf.float64)])
+tf.decode_csv(['1,x,3', '"2",x,'], [[0], [7]], select_cols=[0, 2])
+'''
+
+RAW = r"""
+tf.decode_raw([b'\x01\x02\x03\x04', b'\xff\xfe\xfd\xfc'], tf.uint8)
+tf.decode_raw(b'\x01\x02\x03\x04', tf.int16, name='raw')
+tf.decode_raw(b'\x01\x02\x03\x04', tf.int16, little_endian=False)
+tf.decode_raw([[b'\x00\x00\x80?'], [b'\x00\x00\x00@']], tf.float32)
+tf.decode_raw(b'\x3f\x80\x00\x00', tf.float32, False)
+tf.decode_raw(b'\x00\x00\x80?\x00\x00\x00@', tf.complex64)
+tf.decode_raw(b'\x3f\x80\x00\x00\x40\x00\x00\x00', tf.complex64, little_endian=False)
+tf.decode_raw([b'\x01\x00'], tf.bool)
+tf.decode_raw([b'\x00<'], tf.half)
+tf.decode_raw([b'\x00\x00\x00\x00\x00\x00\xf0?'], tf.double)
+tf.decode_raw(b'12345678', tf.int64)
+tf.decode_raw([b'abc'], tf.int16)
+tf.decode_raw([b'ab', b'abcd'], tf.int16)
+tf.decode_raw([b'', b''], tf.int16)
+tf.decode_raw(b'', tf.int32)
+tf.decode_raw(np.zeros([0], 'S1'), tf.int32)
+tf.decode_raw(late([b'ab']), tf.uint16)
+tf.decode_raw(bytes=b'ab', out_type=tf.uint8)
+tf.decode_raw(b'ab', tf.uint8, bytes=b'cd')
+tf.decode_raw(b'ab')
+tf.decode_raw(None, tf.uint8)
+tf.decode_raw(b'ab', tf.uint32)
+tf.decode_raw(b'ab', tf.string)
+tf.decode_raw([1], tf.uint8)
+raw('DecodePaddedRaw', input_bytes=[b'abc', b'', b'abcdefgh'], fixed_length=4, out_type=tf.uint8, little_endian=True)
+raw('DecodePaddedRaw', input_bytes=b'abc', fixed_length=4, out_type=tf.int16, little_endian=False)
+raw('DecodePaddedRaw', input_bytes=[b'abc'], fixed_length=3, out_type=tf.int16, little_endian=True)
+raw('DecodePaddedRaw', input_bytes=[b'abc'], fixed_length=0, out_type=tf.int16, little_endian=True)
+raw('DecodePaddedRaw', input_bytes=[b'abc'], fixed_length=[4], out_type=tf.int16, little_endian=True)
+raw('DecodePaddedRaw', input_bytes=[b'abc'], fixed_length=late(2), out_type=tf.int16, little_endian=True)
+raw('DecodePaddedRaw', input_bytes=np.zeros([0], 'S1'), fixed_length=2, out_type=tf.int16, little_endian=True)
+tf.decode_compressed([zlib.compress(b'abc'), zlib.compress(b'')], 'ZLIB')
+tf.decode_compressed(gzipped(b'abc' * 50), compression_type='GZIP', name='plain')
+tf.decode_compressed([[b'abc']])
+tf.decode_compressed([b'abc'], 'GZIP')
+tf.decode_compressed([b'abc'], 'ZLIB')
+tf.decode_compressed([zlib.compress(b'abc')[:-2]], 'ZLIB')
+tf.decode_compressed([zlib.compress(b'abc') + b'rest'], 'ZLIB')
+tf.decode_compressed([gzipped(b'abc') + gzipped(b'def')], 'GZIP')
+tf.decode_compressed([b''], 'ZLIB')
+tf.decode_compressed([b'abc'], 'BZIP')
+tf.decode_compressed(np.zeros([0], 'S1'), 'ZLIB')
+tf.decode_compressed([1])
+"""
+
+TENSORS = r"""
+tf.serialize_tensor([[1.5, -2.0]])
+tf.io.serialize_tensor([b'a', b'\x00b', b''], name='s')
+tf.serialize_tensor(np.zeros([0, 3], 'i4'))
+tf.serialize_tensor(tf.constant(7, tf.int64))
+tf.serialize_tensor([True, False])
+tf.serialize_tensor(tf.constant([1.5], tf.half))
+tf.serialize_tensor(tf.constant([1j], tf.complex64))
+tf.serialize_tensor(tf.constant([1.5], tf.bfloat16))
+tf.serialize_tensor(tf.constant([1, 2], tf.quint8))
+tf.parse_tensor(tf.serialize_tensor([[1.5, -2.0]]), tf.float32)
+tf.parse_tensor(tf.serialize_tensor(['a', '']), tf.string, name='p')
+tf.parse_tensor(tf.serialize_tensor([1j]), tf.complex128)
+tf.parse_tensor(tf.serialize_tensor(tf.constant([1.5, 2.5], tf.bfloat16)), tf.bfloat16)
+tf.parse_tensor(tf.serialize_tensor([1]), tf.float32)
+tf.parse_tensor(late(b'bad'), tf.float32)
+tf.parse_tensor(late(b''), tf.float32)
+tf.parse_tensor([b''], tf.float32)
+tf.parse_tensor(late([b'']), tf.float32)
+tf.parse_tensor(proto(tf.make_tensor_proto(3.0, shape=[2, 2])), tf.float32)
+tf.parse_tensor(1, tf.float32)
+tf.decode_json_example(['{"features": {"feature": {"a": {"int64List": {"value": [1, "2"]}}}}}'])
+tf.decode_json_example('{"features": {"feature": {"b": {"float_list": {"value": [0.5]}}}}}', name='j')
+tf.decode_json_example([['{}']])
+tf.decode_json_example('{"features": {}}')
+tf.decode_json_example('{"features": {"feature": {"z": {"int64List": {"value": [-1]}}, "a": {}, "b": {"floatList": {}}, "c": {"bytesList": {"value": ["", "YQ=="]}}}}}')
+tf.decode_json_example('{"features": {"feature": {"c": {"bytesList": {"value": ["YWI="]}}}}}')
+tf.decode_json_example(['{'])
+tf.decode_json_example(['{"what": 1}'])
+tf.decode_json_example(np.zeros([0], 'S1'))
+tf.decode_json_example([1])
+"""
+
+FAMILIES = {"files": FILE_OPS, "csv": CSV, "raw": RAW, "tensors": TENSORS}
+
+
+def calls():
+    """(family, expression) pairs."""
+    return [
+        (family, line)
+        for family, text in FAMILIES.items()
+        for line in text.splitlines()
+        if line
+    ]
+
+
+def make_files(folder):
+    """Write FILES below a folder."""
+    for name, content in FILES.items():
+        path = os.path.join(folder, name)
+        if not os.path.isdir(os.path.dirname(path)):
+            os.makedirs(os.path.dirname(path))
+        with open(path, "wb") as file:
+            file.write(content)
+
+
+def names(tf, folder):
+    """What a call may name."""
+
+    def raw(op_type, **given):
+        if hasattr(tf, "python"):
+            return getattr(tf.raw_ops, op_type)(**given)
+        from tfteach.framework.op import op_class
+
+        kind = op_class(op_type)
+        inputs = [given.pop(arg.name) for arg in kind.inputs]
+        given = {n: tuple(v) if isinstance(v, list) else v for n, v in given.items()}
+        made = kind(**given)(*inputs)
+        return made
+
+    def late(value, shape=None):
+        return tf.placeholder_with_default(value, shape)
+
+    def after(first, then):
+        with tf.control_dependencies([first]):
+            return then()
+
+    def file(name):
+        return os.path.join(folder, name)
+
+    def gzipped(data):
+        work = zlib.compressobj(6, zlib.DEFLATED, 31)
+        return work.compress(data) + work.flush()
+
+    def proto(message):
+        return message.SerializeToString()
+
+    def flat(result):
+        if isinstance(result, dict):
+            return [[str(key), flat(result[key])] for key in sorted(result)]
+        if isinstance(result, (list, tuple)) and not hasattr(result, "indices"):
+            return [flat(part) for part in result]
+        return result
+
+    found = dict(locals())
+    del found["folder"]
+    found.update(np=np, new=lambda name: file(os.path.join("new", name)), zlib=zlib)
+    return found
+
+
+def described(tf, result):
+    """Types and static shapes of what a call returned."""
+    if isinstance(result, tf.SparseTensor):
+        shapes = [str(part.shape) for part in result.op.outputs[:0]]
+        parts = (result.indices, result.values, result.dense_shape)
+        return ["sparse " + result.dtype.name] + [str(p.shape) for p in parts] + shapes
+    if isinstance(result, (list, tuple)):
+        return [described(tf, part) for part in result]
+    if isinstance(result, (str, tf.Operation)):
+        return "text" if isinstance(result, str) else "Operation"
+    return result.dtype.name + " " + str(result.shape)
+
+
+def tensors_of(result):
+    """What a session can run of it."""
+    if isinstance(result, list):
+        return [tensors_of(part) for part in result if not isinstance(part, str)]
+    return result
+
+
+def plain(value):
+    """A value as JSON; strings are told by a prefix."""
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, (bytes, str)):
+        return "b:" + value.decode("latin-1") if isinstance(value, bytes) else value
+    if isinstance(value, np.ndarray) or hasattr(value, "dtype"):
+        array = np.asarray(value)
+        if array.dtype.kind == "c":
+            return plain([array.real, array.imag])
+        if array.dtype.kind == "V" or array.dtype.name == "bfloat16":
+            return plain(array.astype(np.float32))
+        return plain(array.tolist())
+    return value
+
+
+def record(tf, call, folder):
+    """{nodes, value, static} or {nodes, error} of one expression."""
+    with tf.Graph().as_default() as graph:
+        found = {}
+        try:
+            result = eval(call, names(tf, folder))
+            found["static"] = described(tf, result)
+            with tf.Session() as session:
+                found["value"] = plain(session.run(tensors_of(result)))
+        except Exception as error:
+            text = getattr(error, "message", None) or str(error)
+            found["error"] = [type(error).__name__, text.split("\n\t")[0]]
+        found["nodes"] = [
+            "{} {}({})".format(n.name, n.op, ", ".join(n.input))
+            for n in graph.as_graph_def().node
+        ]
+    return json.loads(json.dumps(found).replace(json.dumps(folder)[1:-1], "FOLDER"))
+
+
+def main(path, only_new=False):
+    """Ask TensorFlow, and keep its answers."""
+    import tensorflow
+
+    known = {}
+    if only_new and os.path.exists(path):
+        with open(path) as file:
+            known = json.load(file)
+    results = {}
+    for _, call in calls():
+        if call in known:
+            results[call] = known[call]
+            continue
+        folder = tempfile.mkdtemp()
+        make_files(folder)
+        results[call] = record(tensorflow, call, folder)
+    golden.write(path, results)
+
+
+if __name__ == "__main__":
+    main(sys.argv[-1], "--new" in sys.argv)
