@@ -22,6 +22,7 @@ from tfteach.api import logging as logging
 from tfteach.api import manip as manip
 from tfteach.api import math as math
 from tfteach.api import nn as nn
+from tfteach.api import queue as queue
 from tfteach.api import random as random
 from tfteach.api import raw_ops as raw_ops
 from tfteach.api import resource_loader as resource_loader
@@ -30,6 +31,7 @@ from tfteach.api import sparse as sparse
 from tfteach.api import strings as strings
 from tfteach.api import summary as summary
 from tfteach.api import test as test
+from tfteach.api import train as train
 from tfteach.api import version as version
 from tfteach.autodiff.custom import custom_gradient as custom_gradient
 from tfteach.autodiff.gradient_registry import NotDifferentiable as NoGradient
@@ -388,6 +390,11 @@ from tfteach.ops.nn.clip_by_norm import clip_by_average_norm as clip_by_average_
 from tfteach.ops.nn.clip_by_norm import clip_by_global_norm as clip_by_global_norm
 from tfteach.ops.nn.clip_by_norm import clip_by_norm as clip_by_norm
 from tfteach.ops.nn.clip_by_norm import global_norm as global_norm
+from tfteach.ops.queues.queue_base import FIFOQueue as FIFOQueue
+from tfteach.ops.queues.queue_base import PaddingFIFOQueue as PaddingFIFOQueue
+from tfteach.ops.queues.queue_base import PriorityQueue as PriorityQueue
+from tfteach.ops.queues.queue_base import QueueBase as QueueBase
+from tfteach.ops.queues.queue_base import RandomShuffleQueue as RandomShuffleQueue
 from tfteach.ops.random.random_gamma_poisson import random_gamma as random_gamma
 from tfteach.ops.random.random_gamma_poisson import random_poisson as random_poisson
 from tfteach.ops.random.random_ops import get_seed as get_seed
@@ -515,7 +522,6 @@ if TYPE_CHECKING:
     from tfteach.api import saved_model as saved_model
     from tfteach.api import signal as signal
     from tfteach.api import spectral as spectral
-    from tfteach.api import train as train
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
@@ -610,7 +616,6 @@ _LATER = {
     "string_to_number": ("tfteach.ops.text.string_conversion", "string_to_number"),
     "substr": ("tfteach.ops.text.string_ops", "substr"),
     "tables_initializer": ("tfteach.lib.lookup.table_initializers", "tables_initializer"),
-    "train": ("tfteach.api", "train"),
     "write_file": ("tfteach.ops.io.file_ops", "write_file"),
 }
 

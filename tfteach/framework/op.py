@@ -118,6 +118,8 @@ class Op:
     on_gpu: ClassVar[bool] = True
     # Whether the kernel calls a user's function, which may have any effect.
     calls_python: ClassVar[bool] = False
+    # Whether the kernel may wait for another run, or another op of the step.
+    may_wait: ClassVar[bool] = False
     # Whether its output is a back edge of a loop.
     closes_loop: ClassVar[bool] = False
     # Whether most elements of its output are assumed to be 0.

@@ -12,40 +12,16 @@ from __future__ import annotations
 
 import _signal  # `signal` spends 14 us on converting handlers to enums and back
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tfteach.framework.errors import DeadlineExceededError
+from tfteach.framework.waiting import Deadline, limited, outside_limits
 
 if TYPE_CHECKING:
     from tfteach.framework.variable_cell import Cell
 
 T = TypeVar("T")
-
-
-class Deadline:
-    """The time limit of a run.
-
-    As in TensorFlow no op is interrupted: the run fails after the op that exceeds the
-    limit.
-
-    Args:
-      timeout_ms: from now on.
-    """
-
-    __slots__ = ("_end",)
-
-    def __init__(self, timeout_ms: int) -> None:
-        self._end = time.monotonic() + timeout_ms / 1000
-
-    def check(self) -> None:
-        """Raise DeadlineExceededError if the time limit is exceeded."""
-        if time.monotonic() > self._end:
-            raise DeadlineExceededError(
-                None, None, "Timed out waiting for notification"
-            )
 
 
 class Transaction(list["tuple[Cell, Any, Any]"]):
@@ -135,7 +111,8 @@ def atomically(
         if deadline is None:
             return run(*arguments)
         transaction.deadline = deadline
-        result = run(*arguments)
+        with limited(deadline):
+            result = run(*arguments)
         transaction.commit()
         return result
     except BaseException:
@@ -151,7 +128,8 @@ def outside_transactions() -> Iterator[None]:
     """A block of user code in the middle of a run, which may run sessions itself."""
     outer, running.transaction = running.transaction, None
     try:
-        yield
+        with outside_limits():
+            yield
     finally:
         running.transaction = outer
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import os
+    import threading
     from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
     from typing import Any, Protocol
@@ -68,6 +69,13 @@ if TYPE_CHECKING:
         def resource(
             self, kind: str, name: str, factory: Callable[[], T], container: str = ""
         ) -> T: ...
+        def wait_until(
+            self,
+            condition: threading.Condition,
+            predicate: Callable[[], bool],
+            cancelled_message: str,
+            timeout_s: float | None = None,
+        ) -> bool: ...
 
 else:  # creating a Protocol takes longer than the rest of this module
     VariableLike = SessionLike = KernelContext = object

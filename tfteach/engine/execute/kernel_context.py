@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.operation import Operation
+from tfteach.framework.waiting import Cancellation, wait_until
 
 if TYPE_CHECKING:
     from tfteach.engine.devices.devices import Device
@@ -16,9 +17,14 @@ _T = TypeVar("_T")
 
 
 class Resources:
-    """The state of one session: variables, queues, random streams, by key."""
+    """The state of one session: variables, queues, random streams, by key.
+
+    Attributes:
+      cancellation: ends the runs that wait when the session closes.
+    """
 
     def __init__(self) -> None:
+        self.cancellation = Cancellation()
         self._lock = threading.RLock()
         self._items: dict[Hashable, Any] = {}
 
@@ -102,3 +108,31 @@ class Context:
     ) -> _T:
         """A resource shared by all ops of the session that name it."""
         return self._resources.get((kind, container, name), factory)
+
+    def wait_until(
+        self,
+        condition: threading.Condition,
+        predicate: Callable[[], bool],
+        cancelled_message: str,
+        timeout_s: float | None = None,
+    ) -> bool:
+        """Wait until `predicate()`, in a kernel of an op that `may_wait`.
+
+        Args:
+          condition: held by the caller; notified whenever the predicate may have
+            changed.
+          predicate: called while the condition is held.
+          cancelled_message: TensorFlow's words for a wait that the end of the session
+            or the failure of another op of the step ended.
+          timeout_s: how long to wait at most; None for as long as the run may take.
+
+        Returns:
+          Whether the predicate is true; False only after the timeout.
+
+        Raises:
+          CancelledError: the session was closed, or another op of the step failed.
+          DeadlineExceededError: the time limit of the run was exceeded.
+          KeyboardInterrupt: Ctrl-C, on the main thread.
+        """
+        session = self._resources.cancellation
+        return wait_until(condition, predicate, cancelled_message, session, timeout_s)

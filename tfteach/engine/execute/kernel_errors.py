@@ -11,6 +11,7 @@ from tfteach.engine.execute.instruction import Instruction
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
 from tfteach.framework.op import Op
+from tfteach.framework.waiting import WouldWait
 
 OOM_HINT = (
     "\nHint: If you want to see a list of allocated tensors when OOM happens, add "
@@ -41,7 +42,9 @@ def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
 
     Exceptions of NumPy and Python become InvalidArgumentError with their message.
     """
-    if instruction is None or isinstance(error, errors.DeadlineExceededError):
+    if instruction is None or isinstance(
+        error, errors.DeadlineExceededError | WouldWait
+    ):
         raise error
     op = instruction.node.op
     if not isinstance(error, errors.OpError):

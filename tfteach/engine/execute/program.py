@@ -17,7 +17,8 @@ from tfteach.engine.execute.kernel_errors import raise_blaming
 from tfteach.engine.plan.step import Node, Step
 from tfteach.framework.dtypes import resource, variant
 from tfteach.framework.threads import own_threads
-from tfteach.framework.transaction import Deadline, atomically, commit
+from tfteach.framework.transaction import atomically, commit
+from tfteach.framework.waiting import Deadline
 
 FedShapes = tuple[tuple[int, ...], ...]
 # The loops that an op runs in, by frame name, and the iteration of each.

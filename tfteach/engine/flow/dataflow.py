@@ -21,6 +21,10 @@ from tfteach.engine.execute.compile import (
     fetch_cell,
     own_copy,
 )
+from tfteach.engine.execute.concurrent_calls import (
+    ConcurrentCalls,
+    may_wait_for_each_other,
+)
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.kernel_context import Context, Resources
 from tfteach.engine.execute.kernel_errors import raise_blaming
@@ -30,7 +34,6 @@ from tfteach.engine.execute.program import (
     StepObserver,
     ValueObserver,
 )
-from tfteach.engine.execute.python_calls import PythonCalls, may_wait_for_each_other
 from tfteach.engine.plan.frames import frames_of
 from tfteach.engine.plan.references import (
     accepts_reference,
@@ -50,8 +53,9 @@ from tfteach.engine.plan.step import (
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
 from tfteach.framework.op_traits import Flow
-from tfteach.framework.transaction import Deadline, atomically
+from tfteach.framework.transaction import atomically
 from tfteach.framework.variable_cell import Cell
+from tfteach.framework.waiting import Cancellation, Deadline, WouldWait, limited, trying
 
 SWITCH, MERGE, CONTROL_TRIGGER = Flow.SWITCH, Flow.MERGE, Flow.CONTROL_TRIGGER
 ENTER, EXIT, NEXT_ITERATION = Flow.ENTER, Flow.EXIT, Flow.NEXT_ITERATION
@@ -273,7 +277,8 @@ class _Run:
     ) -> None:
         self.program = program
         self.deadline = deadline
-        self.calls = PythonCalls()
+        self.calls = ConcurrentCalls()
+        self.cancellation = Cancellation()
         self.observers = observers
         self.followers = [o for o in observers if isinstance(o, ValueObserver)]
         self.watchers = [o for o in observers if isinstance(o, FlowObserver)]
@@ -289,6 +294,17 @@ class _Run:
 
     def finish(self) -> list[Any]:
         """Run until no node is ready, and return the fetches."""
+        if not self.program.calls_may_wait:
+            return self._finish()
+        with limited(self.deadline, self.cancellation):
+            try:
+                return self._finish()
+            except BaseException:
+                self.cancellation.cancel()
+                self.calls.wait_for_cancelled()
+                raise
+
+    def _finish(self) -> list[Any]:
         queue = self.queue
         while queue or self.calls:
             if queue:
@@ -328,10 +344,13 @@ class _Run:
         elif computes:
             for follower in self.followers:
                 follower.takes(cell.node, values, _iterations(frame, iteration))
-            if cell.node.spec.calls_python and self.program.calls_may_wait:
-                self._begin_call(cell, values, frame, iteration)
-                return
-            results = self._compute(cell, values)
+            if self.program.calls_may_wait:
+                found = self._compute_or_call(cell, values, frame, iteration)
+                if found is None:
+                    return
+                results = found
+            else:
+                results = self._compute(cell, values)
         elif flow is SWITCH:
             pred = self._read(cell, values)[1]
             if pred.ndim:
@@ -398,15 +417,33 @@ class _Run:
                 values[i] = values[i].value
         return values
 
+    def _compute_or_call(
+        self, cell: _Cell, values: list[Any], frame: Frame, iteration: int
+    ) -> list[Any] | None:
+        """The results; None if the op waits, or may, on a thread."""
+        if not cell.node.spec.calls_python:
+            if not cell.node.spec.may_wait:
+                return self._compute(cell, values)
+            if not self.observers:  # they follow only one attempt
+                try:
+                    with trying():
+                        return self._compute(cell, values)
+                except WouldWait:
+                    pass
+        self._begin_call(cell, values, frame, iteration)
+        return None
+
     def _begin_call(
         self, cell: _Cell, values: list[Any], frame: Frame, iteration: int
     ) -> None:
-        """Call a Python function, which may wait for another one, on a thread."""
+        """Start an op that may wait for another one, on a thread."""
         assert cell.instruction is not None
         for observer in self.observers:
             observer.before(cell.instruction)
         tag = cell, frame, iteration
-        self.calls.start(cell.instruction.function, self._read(cell, values), tag)
+        arguments = self._read(cell, values)
+        ends = cell.node.spec.may_wait
+        self.calls.start(cell.instruction.function, arguments, tag, ends)
 
     def _end_call(self) -> None:
         """Propagate the results of the next call to finish."""

@@ -39,7 +39,8 @@ from tfteach.engine.flow.structured_control_flow import recover
 from tfteach.engine.optimize.specialize import specialize
 from tfteach.engine.plan.step import Step
 from tfteach.framework.codegen import SourceWriter
-from tfteach.framework.transaction import Deadline, atomically
+from tfteach.framework.transaction import atomically
+from tfteach.framework.waiting import Deadline
 
 
 class Script:

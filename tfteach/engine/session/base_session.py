@@ -478,11 +478,12 @@ class BaseSession:
     def close(self) -> None:
         """Release the session's resources; running it raises RuntimeError.
 
-        Runs of other threads that are under way finish with the values they have.
+        Runs of other threads finish, or end with CancelledError if they wait.
         """
         if not self._closed:
             announce_lifetime(SessionClosed(self.number, self._is_dropped))
         self._closed = True
+        self.resources.cancellation.cancel()
         with self._lock:
             self._ready.clear()
             self._programs.clear()

@@ -8,9 +8,9 @@ from typing import Any
 
 from tfteach.engine.devices.devices import local_devices
 from tfteach.engine.execute.compile import Compiled, compile_step
+from tfteach.engine.execute.concurrent_calls import may_wait_for_each_other
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.program import Program
-from tfteach.engine.execute.python_calls import may_wait_for_each_other
 from tfteach.engine.flow.dataflow import DataflowProgram
 from tfteach.engine.flow.nested_source import NestedProgram, program_with_flow
 from tfteach.engine.fusion.fuse_chains import fuse_chains

@@ -16,7 +16,7 @@ from tfteach.engine.session.partition_graphs import executed_graph
 from tfteach.engine.session.step_stats import held_at_start, write_step_stats
 from tfteach.engine.session.tracing import Tracer
 from tfteach.framework.errors import InvalidArgumentError, ResourceExhaustedError
-from tfteach.framework.transaction import Deadline
+from tfteach.framework.waiting import Deadline
 
 AnyProgram = Program | NestedProgram | DataflowProgram
 

@@ -71,6 +71,12 @@ ABSENT = {
         "FeatureList": "feature *Feature 1",
         "FeatureLists": "feature_list map:FeatureList 1",
     },
+    "queue_runner": {
+        "QueueRunnerDef": "queue_name string 1, enqueue_op_name *string 2, "
+        "close_op_name string 3, cancel_op_name string 4, "
+        "queue_closed_exception_types *enum:error.Code 5",
+    },
+    "error_codes": {},
     "example": {
         "Example": "features Features 1",
         "SequenceExample": "context Features 1, feature_lists FeatureLists 2",
@@ -78,14 +84,27 @@ ABSENT = {
 }
 
 # Imported types -> the proto files that define them.
-_ENUM_FILES = {"DataType": "types"}
+_ENUM_FILES = {"DataType": "types", "error.Code": "error_codes"}
+
+# File -> its package, and its enum with the names of the values 0, 1, 2, ...
+_ENUMS = {
+    "error_codes": (
+        "tensorflow.error",
+        "Code",
+        "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND "
+        "ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION "
+        "ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS "
+        "UNAUTHENTICATED",
+    )
+}
 
 
 def imported_names(file: str) -> set[str]:
     """The messages and enums of other files that this file's fields have."""
     kinds = {kind for _, kind, *_ in _fields(file)}
     names = {kind.rpartition(":")[2].lstrip("*") for kind in kinds}
-    return {name for name in names if name[0].isupper()} - ABSENT[file].keys()
+    types = {name for name in names if name[0].isupper() or name in _ENUM_FILES}
+    return types - ABSENT[file].keys()
 
 
 def enum_file(name: str) -> str | None:
@@ -108,6 +127,11 @@ def absent_file(file: str, imports: list[str]) -> Any:
         syntax="proto3",
         dependency=imports,
     )
+    if file in _ENUMS:
+        made.package, enum, values = _ENUMS[file]
+        described = made.enum_type.add(name=enum)
+        for number, value in enumerate(values.split()):
+            described.value.add(name=value, number=number)
     messages: dict[str, Any] = {}
     for name, fields in ABSENT[file].items():
         outer, _, inner = name.rpartition(".")

@@ -61,6 +61,7 @@ FILES = {
     "feature": "BytesList FloatList Int64List Feature Features FeatureList "
     "FeatureLists",
     "example": "Example SequenceExample",
+    "queue_runner": "QueueRunnerDef",
 }
 MODULES = {m: file for file, names in FILES.items() for m in names.split()}
 

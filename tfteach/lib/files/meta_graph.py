@@ -38,6 +38,7 @@ from tfteach.lib.files.scoped_graph_def import (
     extraneous_saver_nodes,
     scoped_graph_def,
 )
+from tfteach.lib.queues import queue_runner as queue_runner  # registers its protos
 from tfteach.variables import protos as variable_protos
 
 UNBOUND_INPUTS = "unbound_inputs"

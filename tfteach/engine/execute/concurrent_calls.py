@@ -1,7 +1,8 @@
-"""py_funcs that run concurrently, since they may wait for each other.
+"""Ops of one step that run concurrently, since they may wait for each other.
 
-TensorFlow runs the py_funcs of a step on its pool of threads.  Here a step runs on one
-thread, but independent calls get a thread each.
+TensorFlow runs the ops of a step on its pool of threads.  Here a step runs on one
+thread, but independent ops that may wait get a thread each: py_funcs, and ops that wait
+for a queue.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from tfteach.engine.plan.step import Node, Step
 
 
 def may_wait_for_each_other(step: Step) -> bool:
-    """Whether two nodes call Python functions that do not depend on each other."""
-    calls = [node for node in step.nodes if node.spec.calls_python]
+    """Whether two nodes that may wait do not depend on each other."""
+    calls = [n for n in step.nodes if n.spec.calls_python or n.spec.may_wait]
     if len(calls) > 1 and step.has_control_flow:
         loops = frames_of(step)  # iterations run in sequence
         calls = [node for node in calls if not loops.get(node)]
@@ -42,36 +43,58 @@ def may_wait_for_each_other(step: Step) -> bool:
     return False
 
 
-class PythonCalls:
+class ConcurrentCalls:
     """The pending calls of one run."""
 
     def __init__(self) -> None:
         self._count = 0
-        self._ended: SimpleQueue[tuple[Any, Any, Exception | None]] = SimpleQueue()
+        self._waiting = 0  # those that a cancellation ends
+        self._ended: SimpleQueue[tuple[Any, bool, Any, Exception | None]] = (
+            SimpleQueue()
+        )
 
     def __len__(self) -> int:
         return self._count
 
     def start(
-        self, function: Callable[..., Any], arguments: Sequence[Any], tag: Any
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        tag: Any,
+        is_cancellable: bool,
     ) -> None:
-        """Call the function on a thread; `tag` is returned with the result."""
-        context = contextvars.copy_context()  # NumPy's error state
+        """Call the function on a thread.
+
+        Args:
+          function: a kernel.
+          arguments: its arguments.
+          tag: returned with the result.
+          is_cancellable: whether it ends soon after its run has been cancelled.
+        """
+        context = contextvars.copy_context()  # NumPy's error state, the run's limits
 
         def run() -> None:
             try:
                 result = context.run(function, *arguments)
             except Exception as error:
-                self._ended.put((tag, None, error))
+                self._ended.put((tag, is_cancellable, None, error))
             else:
-                self._ended.put((tag, result, None))
+                self._ended.put((tag, is_cancellable, result, None))
 
         # A daemon: a function that never returns must not keep the process alive.
-        threading.Thread(target=run, daemon=True, name="tfteach-py_func").start()
+        name = "tfteach-waiting-op" if is_cancellable else "tfteach-py_func"
+        threading.Thread(target=run, daemon=True, name=name).start()
         self._count += 1
+        self._waiting += is_cancellable
 
     def wait(self) -> tuple[Any, Any, Exception | None]:
         """The tag of the next call to finish, its result, and its error or None."""
-        ended = self._ended.get()
+        tag, is_cancellable, result, error = self._ended.get()
         self._count -= 1
-        return ended
+        self._waiting -= is_cancellable
+        return tag, result, error
+
+    def wait_for_cancelled(self) -> None:
+        """After the run was cancelled: wait for the calls that this ends."""
+        while self._waiting:
+            self.wait()

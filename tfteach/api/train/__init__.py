@@ -2,7 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from tfteach.api.train import queue_runner as queue_runner
 from tfteach.compat.renamed import absent as _absent
+from tfteach.lib.queues.coordinator import Coordinator as Coordinator
+from tfteach.lib.queues.coordinator import LooperThread as LooperThread
+from tfteach.lib.queues.queue_runner import QueueRunner as QueueRunner
+from tfteach.lib.queues.queue_runner import add_queue_runner as add_queue_runner
+from tfteach.lib.queues.queue_runner import start_queue_runners as start_queue_runners
 
 if TYPE_CHECKING:
     from tfteach.lib.files.checkpoint_management import checkpoint_exists as checkpoint_exists

@@ -1,0 +1,191 @@
+"""Kernels that wait for another run: a queue's, a barrier's, an accumulator's.
+
+A kernel waits on a condition variable of its resource, and three things end the wait
+early: its session closes, its run exceeds the time limit or has failed elsewhere, or
+Ctrl-C interrupts the main thread.  Runs hold no lock while kernels compute, so a run
+that waits never delays another one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from tfteach.framework.errors import CancelledError, DeadlineExceededError
+
+
+class Deadline:
+    """The time limit of a run.
+
+    As in TensorFlow an op that computes is not interrupted: the run fails after the op
+    that exceeds the limit.  An op that waits, as for a queue, ends at the limit.
+
+    Args:
+      timeout_ms: from now on.
+    """
+
+    __slots__ = ("_end",)
+
+    def __init__(self, timeout_ms: int) -> None:
+        self._end = time.monotonic() + timeout_ms / 1000
+
+    def left_s(self) -> float:
+        """The remaining time in seconds, at least 0."""
+        return max(0.0, self._end - time.monotonic())
+
+    def check(self) -> None:
+        """Raise DeadlineExceededError if the time limit is exceeded."""
+        if time.monotonic() >= self._end:
+            raise DeadlineExceededError(
+                None, None, "Timed out waiting for notification"
+            )
+
+
+class Cancellation:
+    """Ends the waits of a session's runs, or of one run, when it is cancelled.
+
+    Attributes:
+      is_cancelled: whether `cancel` was called; it stays so.
+      condition_of_waits: the conditions on which threads wait now, with multiplicity.
+    """
+
+    __slots__ = ("_lock", "condition_of_waits", "is_cancelled")
+
+    def __init__(self) -> None:
+        self.is_cancelled = False
+        self.condition_of_waits: list[threading.Condition] = []
+        self._lock = threading.Lock()
+
+    def add(self, condition: threading.Condition) -> None:
+        with self._lock:
+            self.condition_of_waits.append(condition)
+
+    def remove(self, condition: threading.Condition) -> None:
+        with self._lock:
+            self.condition_of_waits.remove(condition)
+
+    def cancel(self) -> None:
+        """Wake all that wait; they and all later ones raise CancelledError."""
+        with self._lock:
+            self.is_cancelled = True
+            waiting = list(self.condition_of_waits)
+        # Not while holding our lock: a thread that begins to wait takes these first.
+        for condition in waiting:
+            with condition:
+                condition.notify_all()
+
+
+class WouldWait(Exception):
+    """A kernel would have to wait, and was called only to try; see `trying`."""
+
+
+class _RunLimits:
+    """The limits of the run that this thread executes."""
+
+    __slots__ = ("cancellation", "deadline", "may_wait")
+
+    def __init__(
+        self,
+        deadline: Deadline | None,
+        cancellation: Cancellation | None = None,
+        may_wait: bool = True,
+    ) -> None:
+        self.deadline = deadline
+        self.cancellation = cancellation
+        self.may_wait = may_wait
+
+
+_NO_LIMITS = _RunLimits(None)
+# A context variable, so that the threads of a run's independent ops inherit it.
+_limits: ContextVar[_RunLimits] = ContextVar("limits", default=_NO_LIMITS)
+
+
+@contextmanager
+def limited(
+    deadline: Deadline | None, cancellation: Cancellation | None = None
+) -> Iterator[None]:
+    """A run: waits in it end at the deadline, or when it is cancelled."""
+    token = _limits.set(_RunLimits(deadline, cancellation))
+    try:
+        yield
+    finally:
+        _limits.reset(token)
+
+
+@contextmanager
+def trying() -> Iterator[None]:
+    """In this block a kernel that would have to wait raises `WouldWait` instead."""
+    outer = _limits.get()
+    limits = _RunLimits(outer.deadline, outer.cancellation, may_wait=False)
+    token = _limits.set(limits)
+    try:
+        yield
+    finally:
+        _limits.reset(token)
+
+
+def refuse_if_trying() -> None:
+    """Raise `WouldWait` in a kernel that is about to change something and wait."""
+    if not _limits.get().may_wait:
+        raise WouldWait
+
+
+@contextmanager
+def outside_limits() -> Iterator[None]:
+    """A block of user code in the middle of a run, which may run sessions itself."""
+    token = _limits.set(_NO_LIMITS)
+    try:
+        yield
+    finally:
+        _limits.reset(token)
+
+
+def wait_until(
+    condition: threading.Condition,
+    predicate: Callable[[], bool],
+    cancelled_message: str,
+    session: Cancellation,
+    timeout_s: float | None = None,
+) -> bool:
+    """Wait until `predicate()`; see `KernelContext.wait_until`.
+
+    Args:
+      condition: held by the caller; notified whenever the predicate may have changed.
+      predicate: called while the condition is held.
+      cancelled_message: of the CancelledError.
+      session: cancelled when the session closes.
+      timeout_s: how long to wait at most, or None.
+
+    Returns:
+      Whether the predicate is true; False only after the timeout.
+    """
+    if predicate():
+        return True
+    limits = _limits.get()
+    if not limits.may_wait:
+        raise WouldWait
+    scopes = [session]
+    if limits.cancellation is not None:
+        scopes.append(limits.cancellation)
+    end = None if timeout_s is None else time.monotonic() + timeout_s
+    for scope in scopes:
+        scope.add(condition)
+    try:
+        while not predicate():
+            if any(scope.is_cancelled for scope in scopes):
+                raise CancelledError(None, None, cancelled_message)
+            left_s = None if end is None else end - time.monotonic()
+            if left_s is not None and left_s <= 0:
+                return False
+            if limits.deadline is not None:
+                limits.deadline.check()
+                run_left_s = limits.deadline.left_s()
+                left_s = run_left_s if left_s is None else min(left_s, run_left_s)
+            condition.wait(left_s)
+    finally:
+        for scope in scopes:
+            scope.remove(condition)
+    return True

@@ -1,0 +1,30 @@
+"""Queues, barriers, accumulators, staging areas: what runs of a session share."""
+
+# Op type -> module.  Written by `python tfteach/framework/export.py --write`.
+MODULE_OF = {
+    "FIFOQueue": "queue_ops",
+    "FIFOQueueV2": "queue_ops",
+    "FakeQueue": "queue_ops",
+    "PaddingFIFOQueue": "queue_ops",
+    "PaddingFIFOQueueV2": "queue_ops",
+    "PriorityQueue": "queue_ops",
+    "PriorityQueueV2": "queue_ops",
+    "QueueClose": "queue_ops",
+    "QueueCloseV2": "queue_ops",
+    "QueueDequeue": "queue_ops",
+    "QueueDequeueMany": "queue_ops",
+    "QueueDequeueManyV2": "queue_ops",
+    "QueueDequeueUpTo": "queue_ops",
+    "QueueDequeueUpToV2": "queue_ops",
+    "QueueDequeueV2": "queue_ops",
+    "QueueEnqueue": "queue_ops",
+    "QueueEnqueueMany": "queue_ops",
+    "QueueEnqueueManyV2": "queue_ops",
+    "QueueEnqueueV2": "queue_ops",
+    "QueueIsClosed": "queue_ops",
+    "QueueIsClosedV2": "queue_ops",
+    "QueueSize": "queue_ops",
+    "QueueSizeV2": "queue_ops",
+    "RandomShuffleQueue": "queue_ops",
+    "RandomShuffleQueueV2": "queue_ops",
+}
