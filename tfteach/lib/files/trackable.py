@@ -9,8 +9,7 @@ core/protobuf/trackable_object_graph.proto.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tfteach.framework.operation import Operation
@@ -24,6 +23,9 @@ from tfteach.variables.base import Variable
 _VALUE = "VARIABLE_VALUE"
 _ATTRIBUTES = ".ATTRIBUTES"
 _SLOT = ".OPTIMIZER_SLOT"
+# The attribute of an object with restored checkpoints that have more than it does so
+# far: `Restoration`s of tfteach/lib/files/object_matches.py.
+AWAITED = "_awaited_restorations"
 
 
 class AutoTrackable:
@@ -31,6 +33,12 @@ class AutoTrackable:
 
     def _checkpoint_children(self) -> dict[str, Any]:
         return {name: item for name, item in vars(self).items() if _holds(item)}
+
+
+def match_awaited(item: Any) -> None:
+    """Look for new parts of an object in the checkpoints that were restored to it."""
+    for restoration in tuple(vars(item).get(AWAITED, ())):
+        restoration.matched()
 
 
 def is_trackable(item: Any) -> bool:
@@ -214,75 +222,3 @@ class ObjectGraphSaveable(SaveableObject):
     def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
         """An Operation that does nothing: the graph describes the checkpoint only."""
         return no_op()
-
-
-class Matches:
-    """Which objects of a checkpoint are which of the program.
-
-    Args:
-      root: the object that corresponds to the checkpoint's first.
-      graph: the checkpoint's TrackableObjectGraph.
-
-    Attributes:
-      by_node: the objects, by number in the checkpoint.
-    """
-
-    def __init__(self, root: Any, graph: Proto) -> None:
-        self._graph = graph
-        self.by_node: dict[int, Any] = {0: root}
-        pending = [0]
-        for number in pending:  # which grows
-            own = children(self.by_node[number])
-            for child in graph.nodes[number].children:
-                item = own.get(child.local_name)
-                if item is not None and child.node_id not in self.by_node:
-                    self.by_node[child.node_id] = item
-                    pending.append(child.node_id)
-        for number in pending:
-            for slot in graph.nodes[number].slot_variables:
-                optimizer = self.by_node[number]
-                variable = self.by_node.get(slot.original_variable_node_id)
-                if variable is not None and hasattr(optimizer, "get_slot"):
-                    found = optimizer.get_slot(variable, slot.slot_name)
-                    if found is not None:
-                        self.by_node[slot.slot_variable_node_id] = found
-
-    def saveables(
-        self, cache: SaveableCache
-    ) -> tuple[list[SaveableObject], dict[int, str]]:
-        """What to restore, under the checkpoint's keys; attributes without an object.
-
-        An object that stands at two places of the checkpoint is restored once.
-        """
-        found, unused = [], {}
-        seen: set[int] = set()
-        for number, item in sorted(self.by_node.items()):
-            known = {a.name: a for a in attributes(item)}
-            for attribute in self._graph.nodes[number].attributes:
-                if attribute.name not in known:
-                    unused[number] = attribute.name
-                elif id(item) not in seen:
-                    own = known[attribute.name]
-                    found.append(cache.make(item, own, attribute.checkpoint_key))
-            seen.add(id(item))
-        return found, unused
-
-    @functools.cached_property
-    def names(self) -> Mapping[int, str]:
-        """What the checkpoint's objects are called: `(root).model.kernel`."""
-        nodes = self._graph.nodes
-        found = {0: "(root)"}
-        pending = [0]
-        for number in pending:
-            for child in nodes[number].children:
-                if child.node_id not in found:
-                    found[child.node_id] = f"{found[number]}.{child.local_name}"
-                    pending.append(child.node_id)
-        for number, node in enumerate(nodes):
-            for slot in node.slot_variables:
-                original = found.get(slot.original_variable_node_id, "?")
-                owner = found.get(number, "?")
-                found[slot.slot_variable_node_id] = (
-                    f"{owner}'s state '{slot.slot_name}' for {original}"
-                )
-        return found

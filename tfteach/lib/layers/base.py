@@ -35,6 +35,7 @@ from tfteach.framework.type_aliases import (
     ShapeLike,
     TensorLike,
 )
+from tfteach.lib.files.trackable import match_awaited
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.specs import check_inputs
 from tfteach.lib.layers.tracking import collect, depends, op_of
@@ -296,6 +297,7 @@ class Layer:
             self._non_trainable_weights.append(variable)
         if not _is_partitioned(variable):
             self._checkpoint_children()[name] = variable
+            match_awaited(self)
         return variable
 
     def _checkpoint_children(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from tfteach.framework.indexed_slices import (
 )
 from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.lib.files.trackable import match_awaited
 from tfteach.lib.training import slot_creator
 from tfteach.ops.array.segment_functions import unsorted_segment_sum
 from tfteach.ops.array.unique import unique
@@ -297,6 +298,7 @@ class Optimizer:
         key = _key(var)
         if key not in slots:
             slots[key] = make()
+            match_awaited(self)
         return slots[key]
 
     def _get_or_make_slot(
@@ -343,6 +345,7 @@ class Optimizer:
                     use_resource=is_resource(colocate_with),
                 )
             self._non_slots[name, graph] = found
+            match_awaited(self)
         return found
 
     def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Any:
