@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.lab import Lab
+from tests.jupyter.test_all_magics import BUILD, CALLS
 
 pytestmark = pytest.mark.browser
 
@@ -110,3 +111,18 @@ def test_a_cell_of_course_notes_runs_as_it_stands(lab: Lab) -> None:
     assert [text.strip() for text in lab.output(2).all_inner_texts()] == ["30 1.15.5"]
     assert "import tensorflow" in lab.output(3).inner_text()
     lab.screenshot("notes")
+
+
+@pytest.mark.parametrize("option", ["--text", "--static"])
+def test_the_console_says_nothing_of_views_that_are_not_live(
+    lab: Lab, option: str
+) -> None:
+    setup = "import tfteach as tf\n%load_ext tfteach\n" + BUILD
+    lines = [call.format(option) for name, call in CALLS.items() if name != "%tfteach"]
+    if option == "--static":
+        lines = [line for line in lines if not line.startswith("%why")]
+    lab.open_cells("printed.ipynb", setup, *lines)
+    lab.run_all()
+    assert not (errors := lab.cell_errors()), errors
+    lab.page.wait_for_timeout(500)  # the page makes models when it has time
+    assert [text for text in lab.console_errors if "model" in text] == []

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from IPython.core.error import UsageError
+from ipywidgets.widgets import widget
 
 import tfteach as tf
 from tests.browser.views import CELLS, SETUP
@@ -124,6 +125,23 @@ def test_text_is_what_the_view_prints(
     else:
         assert printed
         assert out == "\n".join([*printed, ""])
+
+
+@pytest.mark.parametrize("magic", magics())
+@pytest.mark.parametrize("option", ["--text", "--static"])
+def test_the_page_gets_no_model_of_what_is_not_live(
+    built: Any, tmp_path: Any, magic: str, option: str
+) -> None:
+    if option not in options(magics()[magic]):
+        assert magic in TEXT_ONLY
+        return
+    page = tmp_path / "page.html"
+    saves = "--save" in options(magics()[magic])
+    words = f"{option} --save {page}" if saves else option
+    before = dict(widget._instances)
+    assert run(built, CALLS[magic].format(words)).success
+    assert widget._instances == before
+    assert page.exists() is saves
 
 
 @pytest.mark.parametrize("magic", magics())

@@ -72,15 +72,18 @@ def page_of(
     """
     views = []
     for part in parts:
-        state = part.widget.get_state()
-        code = {"module": state["_esm"], "style": state["_css"]}
-        for name in list(state):
-            if name in _OF_THE_HOST or name.startswith(_PREFIXES_OF_THE_HOST):
-                del state[name]
+        code = part.widget.get_state(["_esm", "_css"])
+        code = {"module": code["_esm"], "style": code["_css"]}
+        state = part.widget.get_state([k for k in part.widget.keys if not _is_host(k)])
         answers = _wire(part.widget, part.answers)
         state |= part.state
         views.append({"title": part.title, **code, "state": state, "answers": answers})
     return _html(title, text, {"views": views, "linked": list(linked)})
+
+
+def _is_host(name: str) -> bool:
+    """Whether a trait is for Jupyter's page; asking for its layout would make one."""
+    return name in _OF_THE_HOST or name.startswith(_PREFIXES_OF_THE_HOST)
 
 
 def _wire(widget: Any, answers: Answers | None) -> dict[str, Any] | None:

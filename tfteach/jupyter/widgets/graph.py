@@ -208,14 +208,14 @@ class GraphView(Shown, anywidget.AnyWidget):
             self._growing.flush(check=len(self._rows) < 3000)
 
     def _send_batch(self, batch: dict[str, Any]) -> None:
-        if self.comm is None:  # closed, or no front end
+        self._trait_values["_runs"] = batch.get("runs", self._runs)
+        self._trait_values["_first"] = batch.get("first", self._first)
+        if self.comm is None:  # not displayed: the rows have it all
             return
         # Every batch is a separate attribute, so that the page's model keeps all of
         # them, even before a view listens.
         number = self._batches
         self._trait_values["_batches"] = number + 1
-        self._trait_values["_runs"] = batch.get("runs", self._runs)
-        self._trait_values["_first"] = batch.get("first", self._first)
         state = {f"_batch_{number}": packed_batch(batch), "_batches": number + 1}
         self._send({"method": "update", "state": state, "buffer_paths": []})
 

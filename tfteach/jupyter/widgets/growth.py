@@ -145,7 +145,7 @@ class GrowthView(PlainView):
         Args:
           batch: JSON data.
         """
-        if self.comm is None:  # closed, or no front end
+        if self.comm is None:  # not displayed: the panes have it all
             return
         number = self._batches
         self._trait_values["_batches"] = number + 1

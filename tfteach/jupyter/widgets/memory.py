@@ -110,7 +110,7 @@ class MemoryView(PlainView):
         """Send the current state to the page now."""
         with self._lock:
             self._sent_s = time.monotonic()
-            if self.comm is None and self._curves:  # closed
+            if self._is_closed:
                 return
             self._curves = [_row(curve) for curve in self.curves]
 

@@ -129,7 +129,7 @@ class SessionsView(PlainView):
             self._sent_s = time.monotonic()
             log = self.session_log
             names = list(log.sessions)
-            if self.comm is None and self._sessions:  # closed
+            if self._is_closed:
                 return
             with self.hold_sync():
                 self._ops = self.graph.version

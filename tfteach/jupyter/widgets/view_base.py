@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import anywidget
+import ipywidgets
 import traitlets
 
 from tfteach.framework.defaults import get_default_graph, get_default_session
@@ -61,10 +62,31 @@ def session_for(session: Any, view: str, why: str) -> Any:
     return session
 
 
-class Shown:
-    """A widget with a static picture: a cell displays both (see `display.show`)."""
+class Shown(ipywidgets.Widget):
+    """A widget with a static picture: a cell displays both (see `display.show`).
 
-    model_id: str
+    The page gets its model when the view is first displayed live, never if it is only
+    printed, saved or shown as a picture: JupyterLab would report that the model of a
+    view closed meanwhile cannot be made.
+    """
+
+    _is_closed = False
+
+    def open(self) -> None:
+        """Called by the constructor; the model is sent later (see `model_id`)."""
+
+    @property
+    def model_id(self) -> str:
+        """The key of the view's model in the page, which is made now if it is not."""
+        if self.comm is None and not self._is_closed:
+            super().open()
+        found: str = super().model_id
+        return found
+
+    def close(self) -> None:
+        """Remove the view from the page."""
+        self._is_closed = True
+        super().close()
 
     def static_bundle(self) -> dict[str, str]:
         """The static picture as a dict from MIME types to data."""
