@@ -129,6 +129,7 @@ def widget_of(name: str, names: dict[str, Any]) -> Any:
 
 def show(page: Page, widget: Any, *places: str) -> list[Locator]:
     """The widget's views in these places of the page."""
+    widget.live_bundle()  # a host displays it: from now on it is told of changes
     state = widget.get_state()
     given = {
         "esm": state.pop("_esm"),

@@ -211,6 +211,7 @@ export class GraphView implements PanelHost {
   *#steps(): Steps<Scene> {
     yield* this.#source.read();
     const options = this.#options();
+    this.model.setAside = options.rules.aside;
     const { expansion } = this.state;
     if (!expansion.peek().chosen) {
       expansion.value = { ids: yield* depthSteps(this.model, options, this.#traits.get("depth")), chosen: false };

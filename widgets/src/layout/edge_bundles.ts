@@ -3,6 +3,7 @@
 import type { Steps } from "../base/time_slices";
 import type { GraphModel, Node, Op } from "../model/graph";
 import { isReference } from "../model/graph";
+import { isSetAside } from "../model/series";
 
 /** The main flow; training; and ops connected to nearly everything (init, save, hubs). */
 export type Lane = "main" | "training" | "aside";
@@ -238,7 +239,8 @@ function assignLanes(model: GraphModel, frame: OpenScope, bundles: Bundle[], rul
       if ([...(reads.get(box.id) ?? [])].every((id) => lane.get(id) !== "main")) lane.set(box.id, "training");
     }
   }
-  // If every box is in a side lane, there are no lanes.
+  // A series set aside opens to a list. If every box is in a side lane otherwise, there are no lanes.
+  if (frame.scope.kind === "series" && isSetAside(rules.aside, frame.scope)) return;
   if (![...lane.values()].includes("main")) for (const box of frame.boxes) lane.set(box.id, "main");
 }
 
@@ -254,7 +256,7 @@ function laneOf(
 ): Lane {
   const name = nameOf(box);
   if (rules.inline.has(name)) return "main";
-  if (rules.aside.has(name)) return "aside";
+  if (isSetAside(rules.aside, box)) return "aside";
   const op = box.kind === "op" ? model.opOf(box)! : undefined;
   const base = name.slice(name.lastIndexOf("/") + 1);
   if (HOUSEKEEPING.test(base) && (op === undefined || op.type === "NoOp")) return "aside";

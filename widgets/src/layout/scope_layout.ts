@@ -236,7 +236,10 @@ function arrange(layout: ScopeLayout, main: Block, training: Block, aside: Block
   layout.w = main.w;
   layout.h = main.h;
   layout.edges.push(...main.edges);
-  if (hasSide) {
+  if (layout.frame.scope.kind === "series" && aside.boxes.length === layout.boxes.length) {
+    move(aside, 0, 0); // the series stands in the area already
+    [layout.w, layout.h] = [aside.w, aside.h];
+  } else if (hasSide) {
     const x = main.w + LANE_GAP;
     const w = Math.max(training.w, aside.w, 110);
     let y = 0;

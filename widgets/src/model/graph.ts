@@ -62,6 +62,8 @@ export class GraphModel {
   readonly scopes = new Map<string, Node>();
   readonly root = new Node(ROOT, "scope", "", null);
   version = 0;
+  /** Names of boxes that a view sets aside: many variables among them are drawn as one box. */
+  setAside: ReadonlySet<string> = new Set();
 
   constructor(rows: readonly OpRow[] = []) {
     this.root.children = [];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Node } from "../../src/model/graph";
 import { nameOf } from "../../src/model/graph";
-import { baseName, grouped } from "../../src/model/series";
+import { baseName, grouped, isSetAside } from "../../src/model/series";
 import { model } from "../helpers";
 
 const many = (n: number, name = "Add"): { name: string; type: string }[] =>
@@ -72,4 +72,17 @@ test("a series is called by what its members share, and by how many they are", (
   expect(nameOf(net)).toBe("net");
   expect(nameOf(all)).toBe("net/Add ×400");
   expect(nameOf(grouped(m, all, 300)[1]!)).toBe("net/Add 10–19 ×10");
+});
+
+test("many variables set aside are one box, which opens to all of them", () => {
+  const rows = many(60, "VarHandleOp").map(({ type }, i) => ({ name: `block_${i}/w`, type }));
+  const m = model([...rows, { name: "save/NoOp", type: "NoOp" }, { name: "net/MatMul", type: "MatMul" }]);
+  expect(grouped(m, m.root, 300)).toBe(m.root.children);
+  m.setAside = new Set([...rows.slice(1).map(({ name }) => name.split("/")[0]!), "save"]);
+  const boxes = grouped(m, m.root, 300);
+  expect(boxes.map((box) => nameOf(box))).toEqual(["block_0", "variables ×59", "save", "net"]);
+  expect(boxes.map((box) => isSetAside(m.setAside, box))).toEqual([false, true, true, false]);
+  expect(grouped(m, boxes[1]!, 300)).toHaveLength(59);
+  m.setAside = new Set([...m.setAside].slice(0, 10));
+  expect(grouped(m, m.root, 300)).toBe(m.root.children); // few enough to be drawn
 });
