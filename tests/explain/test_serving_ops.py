@@ -8,7 +8,12 @@ import tfteach as tf
 from tests.golden.model_files import FOLDER
 from tfteach.explain.function_bodies import with_function_bodies
 from tfteach.explain.model_files import read_model
-from tfteach.explain.serving_ops import beside_outputs, calls_that_compute, switches
+from tfteach.explain.serving_ops import (
+    beside_outputs,
+    calls_that_compute,
+    ends_of_bodies,
+    switches,
+)
 from tfteach.framework.protos import GraphDef
 
 
@@ -72,3 +77,15 @@ def test_a_scalar_that_all_layers_read_is_a_switch() -> None:
     with tf.Graph().as_default() as graph:
         tf.placeholder(tf.float32, [], name="alone")
     assert switches(graph.as_graph_def()) == []
+
+
+def test_an_op_that_waits_for_all_layers_is_the_end_of_a_body() -> None:
+    layers = {f"f__layer{i}__read": "" for i in range(20)}
+    waits = " ".join(f"^{name}" for name in layers)
+    graph_def = graph_of(
+        **layers, f__end=waits, f__sum=waits, near="^f__layer0__read " * 30
+    )
+    for node in graph_def.node:
+        if node.name in ("f/end", "near"):
+            node.op = "NoOp"
+    assert ends_of_bodies(graph_def) == ["f/end"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from tfteach.framework.op import op_class
 
-__all__ = ["beside_outputs", "calls_that_compute", "switches"]
+__all__ = ["beside_outputs", "calls_that_compute", "ends_of_bodies", "switches"]
 
 HUB_READERS = 20
 MOST_SOURCES = 30  # boxes that are drawn with the calls that read them
@@ -73,6 +73,26 @@ def switches(graph_def: Any) -> list[str]:
         and "shape" in node.attr
         and not node.attr["shape"].shape.dim
         and not op_class(node.op).returns_handle
+    ]
+
+
+def ends_of_bodies(graph_def: Any) -> list[str]:
+    """Ops that only wait for a large part of the graph.
+
+    A function of TensorFlow 2 has one that waits for all its reads of variables: their
+    edges would pull the layers of a model apart.
+
+    Args:
+      graph_def: a GraphDef.
+
+    Returns:
+      Names of ops.
+    """
+    return [
+        node.name
+        for node in graph_def.node
+        if op_class(node.op).does_nothing
+        and len({_op(name).rpartition("/")[0] for name in node.input}) >= HUB_READERS
     ]
 
 

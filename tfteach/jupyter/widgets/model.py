@@ -16,7 +16,12 @@ from tfteach.explain.model_files import (
     shape_words,
     unknown_words,
 )
-from tfteach.explain.serving_ops import beside_outputs, calls_that_compute, switches
+from tfteach.explain.serving_ops import (
+    beside_outputs,
+    calls_that_compute,
+    ends_of_bodies,
+    switches,
+)
 from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC, GraphView
@@ -68,7 +73,8 @@ class ModelView(GraphView):
         self.model = model if isinstance(model, ModelFile) else read_model(model)
         self.shown = _chosen(self.model, graph)
         drawn = with_function_bodies(self.shown.graph_def)
-        aside = [*options.pop("aside", ()), *switches(drawn)]
+        hubs = [*switches(drawn), *ends_of_bodies(drawn)]
+        aside = [*options.pop("aside", ()), *hubs]
         if drawn is not self.shown.graph_def:
             aside.append(functions_scope(self.shown.graph_def))
             if calls := _calls_to_open(self.shown, drawn):
