@@ -10,9 +10,8 @@ from typing import Any
 
 from tfteach.autodiff.gradients import gradients
 from tfteach.framework.convert import convert
-from tfteach.framework.errors import NotFoundError
 from tfteach.framework.function_attribute import Function
-from tfteach.framework.functions.body import Body, body_rule
+from tfteach.framework.functions.body import Body, body_rule, defined_in
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.graph import Graph
 from tfteach.framework.graphdef.import_graph_def import import_graph
@@ -31,11 +30,7 @@ def gradient_body(op: Operation) -> Body:
     spec: Any = op.spec
     function: Function = spec.f
     graph = op.graph
-    defined = graph.functions.get(function.name)
-    if defined is None:
-        raise NotFoundError(None, None, f"Function {function.name} is not defined.").at(
-            op
-        )
+    defined = defined_in(graph, function, op)
     if defined.gradient_name:
         own = graph.functions[defined.gradient_name]
         return own.body(Function(own.name))

@@ -451,7 +451,7 @@ class Graph(GraphCollections, GraphScopes):
         def as_graph_def(
             self, from_version: int | None = None, add_shapes: bool = False
         ) -> Any: ...
-        def add_library(self, library: Any) -> None:
+        def add_library(self, library: Any, producer_op_list: Any = None) -> None:
             """Add the functions of a FunctionDefLibrary."""
 
         def _node_of_type(

@@ -174,6 +174,8 @@ class Op:
     host_types_on_gpu: ClassVar[frozenset[str]] = frozenset()
     # Memory in which its int32 GPU kernel computes; "" if there is none.
     int32_on_gpu: ClassVar[Int32Kernel] = ""
+    # Whether it has a GPU kernel although variants have none: they hold its arrays.
+    variants_on_gpu: ClassVar[bool] = False
     # Whether its GPU kernel also accepts strings, which stay in host memory.
     strings_on_gpu: ClassVar[bool] = False
 

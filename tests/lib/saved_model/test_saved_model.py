@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.golden import saved_models
+from tests.golden import model_files, saved_models
 from tfteach.lib.saved_model import builder
 from tfteach.lib.saved_model.loader import (
     SavedModelLoader,
@@ -178,20 +178,28 @@ def answer(python, script):
 # ---- models with functions
 
 
-def test_a_model_of_tensorflow_2_is_read_and_refused_by_name(tmp_path):
+def test_a_model_of_tensorflow_2_runs(tmp_path):
     folder = unpacked("functions", tmp_path)
-    meta_graph = SavedModelLoader(folder).get_meta_graph_def_from_tags({"serve"})
-    functions = {f.signature.name for f in meta_graph.graph_def.library.function}
-    assert any("predict" in name for name in functions)
-    signature = meta_graph.signature_def["serving_default"]
-    assert tf.saved_model.is_valid_signature(signature)
     with tf.Graph().as_default() as graph, tf.Session() as session:
-        with pytest.raises(
-            NotImplementedError,
-            match=r"written by TensorFlow 2.*calls the function '__",
-        ):
-            tf.saved_model.load(session, ["serve"], folder)
-        assert not graph.get_operations()
+        meta_graph = tf.saved_model.load(session, ["serve"], folder)
+        signature = meta_graph.signature_def["serving_default"]
+        feeds = {signature.inputs["x"].name: saved_models.NUMBERS}
+        found = session.run(signature.outputs["y"].name, feeds)
+        assert found.tolist() == GOLDEN["functions"]["result"]
+        assert any("predict" in name for name in graph.functions)
+
+
+def test_a_model_of_tensorflow_2_with_tables_loops_and_branches_runs():
+    folder = Path(model_files.__file__).parent / "model_files" / "tf2_calls"
+    with tf.Graph().as_default(), tf.Session() as session:
+        meta_graph = tf.saved_model.load(session, ["serve"], str(folder))
+        signature = meta_graph.signature_def["serving_default"]
+        (words,), (rows,) = signature.inputs.values(), signature.outputs.values()
+        found = session.run(rows.name, {words.name: ["b", "x", "c"]})
+        expected = np.ones([3, 2], np.float32)
+        for _ in range(5):
+            expected = np.tanh(expected)
+        np.testing.assert_allclose(found, 2 * expected, rtol=1e-6)
 
 
 # ---- parts

@@ -35,6 +35,7 @@ from tfteach.engine.plan.step import (
     checking_shapes,
     keeping_strings,
     kernel_of,
+    needs_context,
     return_names,
     writes,
 )
@@ -224,7 +225,7 @@ class Compiler:
         inputs = tuple(self.argument(node, i) for i in range(len(node.inputs)))
         function: Callable[..., Any] | None = None
         first: Any = node.device.xp
-        if spec.is_stateful:
+        if needs_context(spec):
             first = Context(node.op, node.device, self.resources, self.session)
             self.contexts[node] = first
         else:

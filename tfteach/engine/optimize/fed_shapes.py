@@ -45,6 +45,8 @@ class Inference:
             shape = self.shapes.get(edge)
             if shape is None or not shapes.is_full(shape):
                 return None
+            if not tensor.dtype.is_numpy_compatible:
+                return None
             zero = np.zeros((), tensor.dtype.numpy_dtype)
             stand_ins.append(np.broadcast_to(zero, shape))
         return stand_ins, "the shape is known"

@@ -47,15 +47,19 @@ def missing_kernel(op: Operation) -> str:
     only = spec.host_types_on_gpu
     if only and kind is not None and kind.name not in only:
         return f"no GPU kernel for {kind.name} {op.type}"
+    never = (
+        NEVER_ON_GPU - {"variant", "string"} if spec.variants_on_gpu else NEVER_ON_GPU
+    )
     for tensor in (*op.inputs, *op.outputs):
         name = tensor.dtype.base_dtype.name
-        if name in NEVER_ON_GPU:
+        if name in never:
             return f"no GPU kernel for {name}"
-    if kind is dtypes.int32 and not (only or spec.int32_on_gpu):
+    has_int32 = only or spec.int32_on_gpu or spec.variants_on_gpu
+    if kind is dtypes.int32 and not has_int32:
         return f"no GPU kernel for int32 {op.type}"
     return (
         f"no GPU kernel for {kind.name}"
-        if (kind is not None and kind.name in NEVER_ON_GPU)
+        if (kind is not None and kind.name in never)
         else ""
     )
 

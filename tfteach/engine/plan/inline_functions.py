@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 
 from tfteach.framework.device import merge_names
 from tfteach.framework.functions.body import Body
+from tfteach.framework.graph import Graph
 from tfteach.framework.op import ROLES, Op
 from tfteach.framework.op_traits import Flow, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import merge
 from tfteach.framework.shape_inference import infer
+from tfteach.framework.topological_order import topological_order
 
 
 class InlinedOperation(Operation):
@@ -77,7 +79,7 @@ def inlined(op: Operation) -> Inlined | None:
         if cached is None or cached[0] != graph.mutations:
             body = op.spec.function_body(op)
             found = None
-            if body is not None and body.name not in _open_calls(op):
+            if body is not None and not (body.name and body.name in _open_calls(op)):
                 found = _Inliner(op, body).run()
             cached = graph.mutations, found
             op.inlined = cached  # type: ignore[attr-defined]
@@ -117,6 +119,34 @@ def resolved_op(op: Operation) -> Operation:
     return op if found is None else found.end
 
 
+def _may_be_dead(op: Operation) -> bool:
+    """Whether the op, or one that it is inlined for, is in a graph with branches."""
+    while isinstance(op, InlinedOperation):
+        if op.original is not None and _has_flow(op.original.graph):
+            return True
+        op = op.caller
+    return _has_flow(op.graph)
+
+
+def _has_flow(graph: Graph) -> bool:
+    """Whether a graph, maybe an imported one, has branches or loops."""
+    if graph.has_control_flow:
+        return True
+    size = len(graph.operations)
+    known: tuple[int, bool] = getattr(graph, "flow_up_to", (0, False))
+    if known[0] != size:
+        new = graph.operations[known[0] :]
+        known = size, known[1] or any(op.spec.flow is not None for op in new)
+        graph.flow_up_to = known  # type: ignore[attr-defined]
+    return known[1]
+
+
+def _sources_of(op: Operation) -> list[Operation]:
+    """What an op of a body comes after: all but the back edges of loops."""
+    data = [t.op for t in op.inputs if not t.op.spec.closes_loop]
+    return data + op.control_inputs if op.control_inputs else data
+
+
 class _Inliner:
     def __init__(self, call: Operation, body: Body) -> None:
         self.call, self.body = call, body
@@ -131,7 +161,7 @@ class _Inliner:
         call, body = self.call, self.body
         self.tensors.update(zip(body.inputs, call.inputs, strict=True))
         placeholders = {tensor.op for tensor in body.inputs}
-        for op in body.graph.operations:
+        for op in topological_order(body.graph.operations, _sources_of):
             if op not in placeholders:
                 self.copy(op)
         for op in self.back:
@@ -181,7 +211,7 @@ class _Inliner:
     def liveness(self) -> list[Operation]:
         """What ops without inputs wait for, so that they run only if the call does."""
         call = self.call
-        if not call.graph.has_control_flow or not call.inputs or call.control_inputs:
+        if not call.inputs or call.control_inputs or not _may_be_dead(call):
             return []
         if self.pivot is None:
             tensor = call.inputs[0]
@@ -203,10 +233,8 @@ class _Inliner:
         op.graph, op.name, op.spec, op.inputs = call.graph, name, spec, inputs
         op.caller, op.original = call, original
         number = len(self.body.graph.operations) + 1
-        if original is not None:
-            number = original.node_id
-        elif inputs:
-            number = 0
+        if original is not None or inputs:
+            number = len(self.copies)
         op.node_id = call.node_id
         op.order = (*order_of(call), number)
         dtypes, shapes = self.types(op, original)

@@ -23,9 +23,14 @@ if TYPE_CHECKING:
     from tfteach.engine.devices.devices import Device
 
 
+def needs_context(spec: Op) -> bool:
+    """Whether the kernel gets a context, not the array module."""
+    return spec.is_stateful or spec.calls_function
+
+
 def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:
     """The kernel bound to its context or array module; single outputs are bare."""
-    xp = first.xp if spec.is_stateful else first
+    xp = first.xp if needs_context(spec) else first
     compute = spec.compute if is_on_host(xp) else spec.compute_on_card
     function = functools.partial(compute, first)
     outputs = type(spec).outputs

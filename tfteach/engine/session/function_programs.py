@@ -10,9 +10,8 @@ import numpy as np
 
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.framework.dtypes import string
-from tfteach.framework.errors import NotFoundError
 from tfteach.framework.function_attribute import Function
-from tfteach.framework.functions.body import Body
+from tfteach.framework.functions.body import Body, defined_in
 from tfteach.framework.graph import Graph
 from tfteach.framework.transaction import outside_transactions, running
 
@@ -55,10 +54,7 @@ class FunctionPrograms:
         Raises:
           NotFoundError: the function is not in the library.
         """
-        defined = graph.functions.get(function.name)
-        if defined is None:
-            raise NotFoundError(None, None, f"Function {function.name} is not defined.")
-        body = defined.body(function)
+        body = defined_in(graph, function).body(function)
         found = self._called.get(id(body))
         if found is not None and found[1] is resources:
             return found[2]

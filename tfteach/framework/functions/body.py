@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from tfteach.framework.errors import NotFoundError
+
 if TYPE_CHECKING:
-    from tfteach.framework.graph import Graph
+    from tfteach.framework.function_attribute import Function
+    from tfteach.framework.graph import Graph, GraphFunction
     from tfteach.framework.op import Op
     from tfteach.framework.operation import Operation, Tensor
 
@@ -46,6 +49,30 @@ def _has_effect(op: Operation) -> bool:
         and not spec.reads_variable
         and not type(spec)._ref_inputs
     )
+
+
+def body_of(op: Operation, function: Function) -> Body:
+    """The body of a function that an attribute of `op` names.
+
+    Raises:
+      NotFoundError: the graph's library has no such function.
+    """
+    return defined_in(op.graph, function, op).body(function)
+
+
+def defined_in(
+    graph: Graph, function: Function, op: Operation | None = None
+) -> GraphFunction:
+    """The function of a graph's library that `function` names.
+
+    Raises:
+      NotFoundError: there is none.
+    """
+    found = graph.functions.get(function.name)
+    if found is None:
+        error = NotFoundError(None, None, f"Function {function.name} is not defined.")
+        raise error if op is None else error.at(op)
+    return found
 
 
 _Rule = TypeVar("_Rule", bound="Callable[[Operation], Body | None]")

@@ -38,6 +38,12 @@ class FunctionCall(MultiOutputOp, abstract=True):
     waits_for_context: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
 
+    def compute(self, context: Any, *args: Any) -> Any:
+        """Of a function that calls itself: its own body is not inlined into it."""
+        found = tuple(context.function(Function(self.defined.name))(args))
+        outputs = type(self).outputs
+        return found[0] if len(outputs) == 1 and not outputs[0].is_sequence else found
+
     def function_body(self, op: Operation) -> Body:
         return self.defined.body(Function(self.defined.name))
 
@@ -87,6 +93,7 @@ class DefinedFunction:
             self.name = hashed_name(name, self._written())
         self._bodies: dict[Function, Body] = {}
         self._lock = threading.RLock()
+        self.producer_op_list: Any = None  # of the program that wrote the definition
         self.python_gradient: Callable[..., Any] | None = None  # (op, *grads)
         self.companions: list[GraphFunction] = []  # such as the gradient's function
 
@@ -150,7 +157,7 @@ class DefinedFunction:
 
         graph_def, names, results = graph_def_of(self.definition, class_of, attrs)
         with default_graph(graph):
-            import_graph(graph_def, name="")
+            import_graph(graph_def, name="", producer_op_list=self.producer_op_list)
         graph.inputs = [graph.get_tensor_by_name(f"{name}:0") for name in names]
         graph.outputs = [graph.get_tensor_by_name(name) for name in results]
         return graph.as_body()

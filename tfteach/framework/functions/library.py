@@ -11,8 +11,12 @@ from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.graph import Graph
 
 
-def add_library(self: Graph, library: Any) -> None:
+def add_library(self: Graph, library: Any, producer_op_list: Any = None) -> None:
     """Add the functions of a FunctionDefLibrary to a graph.
+
+    Args:
+      library: the FunctionDefLibrary.
+      producer_op_list: an OpList of the program that wrote it, or None.
 
     Raises:
       ValueError: the graph has another function of one of the names.
@@ -23,12 +27,11 @@ def add_library(self: Graph, library: Any) -> None:
         copy = type(definition)()
         copy.CopyFrom(definition)
         gradient = gradients.get(name)
-        self.add_function(
-            DefinedFunction(name, definition=copy, library=self, gradient_name=gradient)
+        made = DefinedFunction(
+            name, definition=copy, library=self, gradient_name=gradient
         )
-
-
-Graph.add_library = add_library  # type: ignore[method-assign]
+        made.producer_op_list = producer_op_list
+        self.add_function(made)
 
 
 def _is_function(self: Graph, name: str) -> bool:
@@ -46,8 +49,7 @@ def _functions(self: Graph) -> dict[str, Any]:
     return dict(self.functions)
 
 
-# TensorFlow's names, which old programs use.
-for _method in (_is_function, _get_function):
+for _method in (add_library, _is_function, _get_function):
     setattr(Graph, _method.__name__, _method)
 setattr(Graph, "_functions", property(_functions))  # noqa: B010
 setattr(Graph, "_add_function", Graph.add_function)  # noqa: B010

@@ -107,7 +107,7 @@ def import_graph(
             mapped = _mapped_inputs(graph, input_map, name)
             for function in graph_def.library.function:
                 _check_function_name(function.signature.name)
-            graph.add_library(graph_def.library)
+            graph.add_library(graph_def.library, producer_op_list)
             reader = NodeReader(scope, producer_op_list, graph.functions)
             work = _Import(graph, graph_def, scope, mapped, reader)
             work.run()

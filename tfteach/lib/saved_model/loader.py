@@ -223,10 +223,8 @@ class SavedModelLoader:
 
         Raises:
           RuntimeError: no MetaGraph has these tags.
-          NotImplementedError: the graph calls functions.
         """
         meta_graph = self.get_meta_graph_def_from_tags(tags)
-        _refuse_functions(meta_graph)
         with graph.as_default():
             found = import_with_elements(
                 meta_graph, import_scope=import_scope, **saver_kwargs
@@ -295,20 +293,3 @@ class SavedModelLoader:
             self.restore_variables(sess, saver, import_scope)
             self.run_init_ops(sess, tags, import_scope)
         return self.get_meta_graph_def_from_tags(tags)
-
-
-def _refuse_functions(meta_graph: Any) -> None:
-    """Raise an error that names the first node that calls a function."""
-    functions = {f.signature.name for f in meta_graph.graph_def.library.function}
-    for node in meta_graph.graph_def.node:
-        called = [a.func.name for a in node.attr.values() if a.HasField("func")]
-        if called or node.op in functions:
-            version = meta_graph.meta_info_def.tensorflow_version
-            raise NotImplementedError(
-                f"The SavedModel, written by TensorFlow {version}, calls the function "
-                f"'{called[0] if called else node.op}' in the node '{node.name}': "
-                "functions in graphs are not implemented. Its MetaGraphDef, with "
-                f"{len(functions)} functions in graph_def.library, can be read by "
-                "SavedModelLoader.get_meta_graph_def_from_tags; or write the model "
-                "again by tf.compat.v1.saved_model.simple_save."
-            )

@@ -82,7 +82,9 @@ class ZerosLike(Op):
     def infer_shape(self, x: Shape) -> Shape:
         return x
 
-    def compute(self, xp: ArrayModule, x: Array) -> Any:
+    def compute(self, xp: ArrayModule, x: Any) -> Any:
+        if not isinstance(x, np.generic) and hasattr(x, "zeros"):  # a variant
+            return x.zeros(xp)
         if x.dtype.hasobject:
             return np.full(x.shape, b"", object)
         return xp.zeros(x.shape, x.dtype)

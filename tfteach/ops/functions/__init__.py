@@ -2,8 +2,19 @@
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {
+    "Case": "control_flow",
+    "FakeParam": "control_flow",
+    "For": "control_flow",
+    "If": "control_flow",
+    "OptionalFromValue": "optionals",
+    "OptionalGetValue": "optionals",
+    "OptionalHasValue": "optionals",
+    "OptionalNone": "optionals",
     "PartitionedCall": "calls",
     "RemoteCall": "calls",
     "StatefulPartitionedCall": "calls",
+    "StatelessIf": "control_flow",
+    "StatelessWhile": "control_flow",
     "SymbolicGradient": "calls",
+    "While": "control_flow",
 }

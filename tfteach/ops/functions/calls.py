@@ -7,12 +7,11 @@ Source: core/ops/functional_ops.cc.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from tfteach.framework.dtypes import DType
-from tfteach.framework.errors import NotFoundError
 from tfteach.framework.function_attribute import Function
-from tfteach.framework.functions.body import Body
+from tfteach.framework.functions.body import Body, body_of
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
@@ -24,29 +23,18 @@ class _Call(MultiOutputOp, abstract=True):
     calls_function: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
 
-    if TYPE_CHECKING:  # each type states its attributes in TensorFlow's order
-        Tout: tuple[DType, ...]
-        f: Function
-
     def infer_shape(self, *args: Any) -> list[Shape]:
-        return [None] * len(self.Tout)
+        spec: Any = self  # each type states its attributes in TensorFlow's order
+        return [None] * len(spec.Tout)
+
+    def compute(self, context: Any, *args: Any) -> Any:
+        """Of a function that calls itself: its own body is not inlined into it."""
+        spec: Any = self
+        return tuple(context.function(spec.f)(args))
 
     def function_body(self, op: Operation) -> Body | None:
-        return body_of(op, self.f)
-
-
-def body_of(op: Operation, function: Function) -> Body:
-    """The body of a function that an attribute of `op` names.
-
-    Raises:
-      NotFoundError: the graph's library has no such function.
-    """
-    defined = op.graph.functions.get(function.name)
-    if defined is None:
-        raise NotFoundError(None, None, f"Function {function.name} is not defined.").at(
-            op
-        )
-    return defined.body(function)
+        spec: Any = self
+        return body_of(op, spec.f)
 
 
 class PartitionedCall(_Call):
@@ -116,7 +104,7 @@ class RemoteCall(_Call):
     minimum: ClassVar[Mapping[str, int]] = {"Tin": 1, "Tout": 1}
 
     def compute(self, context: Any, target: Any, *args: Any) -> Any:
-        return tuple(context.function(self.f)(args))
+        return super().compute(context, *args)
 
     def function_body(self, op: Operation) -> None:
         return None  # its device is known when it runs

@@ -1,0 +1,219 @@
+"""`TensorList`: the value of a tensor list, an immutable sequence of tensors.
+
+Source: core/kernels/list_kernels.h, list_kernels.cc (checks and messages).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import DType, string
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.shape import Shape, is_full
+from tfteach.framework.type_aliases import ArrayModule
+
+
+class TensorList:
+    """A list of tensors of one type; None stands for an element that was never set.
+
+    Lists that are made from one another by appending share their storage.
+
+    Args:
+      dtype: the type of the elements.
+      element_shape: the shape that all elements have, possibly partial.
+      items: the storage; it belongs to the list.
+      size: the number of elements, at most `len(items)`.
+      most: the largest number of elements, or -1.
+    """
+
+    __slots__ = ("dtype", "element_shape", "items", "most", "size")
+
+    shape = ()  # of the scalar variant tensor that holds it
+
+    def __init__(
+        self,
+        dtype: DType,
+        element_shape: Shape,
+        items: list[Any],
+        size: int | None = None,
+        most: int = -1,
+    ) -> None:
+        self.dtype, self.element_shape = dtype, element_shape
+        self.items = items
+        self.size = len(items) if size is None else size
+        self.most = most
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __repr__(self) -> str:
+        shape = shapes.text(self.element_shape)
+        return f"<TensorList of {self.size} {self.dtype.name} tensors of shape {shape}>"
+
+    def elements(self) -> list[Any]:
+        """The elements, in a new list."""
+        return self.items[: self.size]
+
+    def replaced(self, items: list[Any]) -> TensorList:
+        """A list of other elements, of the same type and shape."""
+        return TensorList(self.dtype, self.element_shape, items, None, self.most)
+
+    # ---- checks
+
+    def check_type(self, dtype: DType) -> None:
+        """Raise InvalidArgumentError unless the elements have this type."""
+        if dtype is not self.dtype:
+            raise invalid_argument(
+                f"Invalid data types; op elements {_kind(dtype)} but list elements "
+                f"{_kind(self.dtype)}"
+            )
+
+    def _check_shape(self, value: Any, action: str) -> None:
+        if not shapes.compatible(self.element_shape, value.shape):
+            raise invalid_argument(
+                f"Tried to {action} a tensor with incompatible shape "
+                f"{'to' if action == 'append' else 'in'} a list. Op element shape: "
+                f"{shape_text(value.shape)} list shape: "
+                f"{shape_text(self.element_shape)}"
+            )
+
+    def merged_shape(self, given: Shape) -> Shape:
+        """The shape that an op states, merged with the list's."""
+        return _merged(given, self.element_shape)
+
+    # ---- operations
+
+    def pushed(self, value: Any) -> TensorList:
+        """The list with another element."""
+        self._check_shape(value, "append")
+        if 0 <= self.most <= self.size:
+            raise invalid_argument(
+                f"Tried to push item into a full list list size: {self.size} "
+                f"max_num_elements: {self.most}"
+            )
+        items = self.items
+        if len(items) != self.size:  # another list has appended to the storage
+            items = items[: self.size]
+        items.append(value)
+        return TensorList(
+            self.dtype, self.element_shape, items, self.size + 1, self.most
+        )
+
+    def popped(self, xp: ArrayModule, given: Shape) -> tuple[TensorList, Any]:
+        """The list without its last element, and that element."""
+        if not self.size:
+            raise invalid_argument("Trying to pop from an empty list.")
+        last = self._value(xp, self.size - 1, given)
+        # The storage is shared: a later push to the shorter list copies it.
+        rest = self.items[: self.size - 1] if self.size < 16 else self.items
+        return (
+            TensorList(self.dtype, self.element_shape, rest, self.size - 1, self.most),
+            last,
+        )
+
+    def get(self, xp: ArrayModule, index: int, given: Shape) -> Any:
+        """One element; zeros if it was never set."""
+        if not 0 <= index < self.size:
+            raise invalid_argument(
+                f"Trying to access element {index} in a list with {self.size} elements."
+            )
+        return self._value(xp, index, given)
+
+    def _value(self, xp: ArrayModule, index: int, given: Shape) -> Any:
+        value = self.items[index]
+        if value is not None:
+            return value
+        shape = self.merged_shape(given)
+        for other in self.elements():
+            if not is_full(shape) and other is not None:
+                shape = _merged(shape, other.shape)
+        if not is_full(shape):
+            raise invalid_argument(
+                "Trying to read an uninitialized tensor but element_shape is not "
+                f"fully defined: {shape_text(shape)} and no list element is set."
+            )
+        return _zeros(xp, shape, self.dtype)
+
+    def set(self, index: int, value: Any) -> TensorList:
+        """The list with another value for one element."""
+        if not 0 <= index < self.size:
+            raise invalid_argument(
+                f"Trying to modify element {index} in a list with {self.size} elements."
+            )
+        self._check_shape(value, "set")
+        items = self.elements()
+        items[index] = value
+        return self.replaced(items)
+
+    def stacked(self, xp: ArrayModule, given: Shape) -> Any:
+        """The elements as one array."""
+        shape = self.merged_shape(given)
+        found = self.elements()
+        if not is_full(shape):
+            for value in found:
+                if value is not None:
+                    shape = _merged(shape, value.shape)
+        if not is_full(shape):
+            what = (
+                "list which only contains uninitialized tensors and has a "
+                if found
+                else "elements of an empty list with "
+            )
+            raise invalid_argument(
+                f"Tried to stack {what}non-fully-defined element_shape: "
+                f"{shape_text(shape)}"
+            )
+        for value in found:
+            if value is not None:
+                _merged(shape, value.shape)
+        if not found:
+            return _zeros(xp, (0, *(shape or ())), self.dtype)
+        rows = [_zeros(xp, shape, self.dtype) if v is None else v for v in found]
+        return xp.stack(rows)
+
+    def zeros(self, xp: ArrayModule) -> TensorList:
+        """A list of zeros of the elements' shapes."""
+        found = [
+            None if v is None else _zeros(xp, v.shape, self.dtype)
+            for v in self.elements()
+        ]
+        return self.replaced(found)
+
+    def __add__(self, other: TensorList) -> TensorList:
+        if len(self) != len(other):
+            raise invalid_argument(
+                "Trying to add two lists of tensors with different lengths. One is "
+                f"{len(self)} and the other is {len(other)}"
+            )
+        pairs = zip(self.elements(), other.elements(), strict=True)
+        return self.replaced(
+            [b if a is None else a if b is None else a + b for a, b in pairs]
+        )
+
+
+def _merged(first: Shape, second: Shape) -> Shape:
+    try:
+        return shapes.merge(first, second)
+    except ValueError:
+        raise invalid_argument(
+            "PartialTensorShape: Incompatible shapes during merge: "
+            f"{shape_text(first)} vs. {shape_text(second)}"
+        ) from None
+
+
+def _zeros(xp: ArrayModule, shape: Any, dtype: DType) -> Any:
+    if dtype is string:
+        return xp.full(shape, b"", object)
+    return xp.zeros(shape, dtype.numpy_dtype)
+
+
+def _kind(dtype: DType) -> str:
+    return {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
+
+
+def shape_text(shape: Shape) -> str:
+    """A shape in the words of TensorFlow's C++ messages."""
+    if shape is None:
+        return "<unknown>"
+    return f"[{','.join('?' if n is None else str(n) for n in shape)}]"

@@ -1,0 +1,296 @@
+"""Several elements of tensor lists at once: gather, scatter, concatenate, split.
+
+Source: core/ops/list_ops.cc, python/ops/list_ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import dtypes
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.op import MultiOutputOp, Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
+from tfteach.ops.core.fill import zeros_like
+from tfteach.ops.state.tensor_list import TensorList, shape_text
+from tfteach.ops.state.tensor_list_ops import (
+    INDICES,
+    ListOp,
+    after_first,
+    element_shape_of,
+    given_shape,
+    rows_of,
+    static_shape,
+)
+
+
+class TensorListGather(Op):
+    """Some elements as one tensor.  Source: list_ops.cc, TensorListGather."""
+
+    signature = (
+        "input_handle: variant, indices: int32, element_shape: int32 -> "
+        "values: element_dtype"
+    )
+    element_dtype: DType
+
+    host_inputs: ClassVar[tuple[str, ...]] = ("indices", "element_shape")
+    by_value: ClassVar[tuple[str, ...]] = ("element_shape",)
+    variants_on_gpu: ClassVar[bool] = True
+    is_foldable: ClassVar[bool] = False
+
+    def infer_shape(self, handle: Shape, indices: Shape, element_shape: Any) -> Shape:
+        shape = static_shape(element_shape)
+        if shape is None:
+            return None
+        return (None if indices is None else indices[0], *shape)
+
+    def compute(
+        self, xp: ArrayModule, handle: TensorList, indices: Any, element_shape: Any
+    ) -> Any:
+        handle.check_type(self.element_dtype)
+        shape = given_shape(element_shape)
+        for i in indices:
+            if not 0 <= i < len(handle):
+                raise invalid_argument(
+                    f"Index {int(i)} out o range; list only has {len(handle)} elements."
+                )
+        found = [handle.get(xp, int(i), shape) for i in indices]
+        return handle.replaced(found).stacked(xp, shape)
+
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
+        handle, indices, _ = op.inputs
+        made = TensorListScatter()(grad, indices, element_shape_of(handle))
+        return [made, None, None]
+
+
+class _Scatter(ListOp, abstract=True):
+    """A list of a tensor's rows, in the places that the indices name."""
+
+    def scattered(
+        self, tensor: Array, indices: Any, shape: Shape, count: int = -1
+    ) -> TensorList:
+        if len(indices) and min(indices) < 0:
+            raise invalid_argument(
+                "Indices in TensorListScatter must all be non-negative."
+            )
+        most = max((int(i) + 1 for i in indices), default=0)
+        if count not in (-1, most) and count < most:
+            raise invalid_argument(
+                "TensorListScatter: Trying to scatter at index "
+                f"{most - 1} in list with size {count}"
+            )
+        kind = (
+            dtypes.string if tensor.dtype.hasobject else dtypes.as_dtype(tensor.dtype)
+        )
+        items: list[Any] = [None] * max(most, count)
+        for i, row in zip(indices, rows_of(tensor), strict=True):
+            items[int(i)] = row
+        return TensorList(kind, shape, items)
+
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
+        tensor, indices = op.inputs[:2]
+        gather = TensorListGather(tensor.dtype.base_dtype)
+        rest: list[Gradient] = [None] * (len(op.inputs) - 1)
+        return [gather(grad, indices, after_first(tensor)), *rest]
+
+
+class TensorListScatter(_Scatter):
+    """A list of a tensor's rows at given places.  Source: list_ops.cc."""
+
+    signature = (
+        "tensor: element_dtype, indices: int32, element_shape: shape_type -> "
+        "output_handle: variant"
+    )
+    shape_type = INDICES
+    host_inputs: ClassVar[tuple[str, ...]] = ("indices", "element_shape")
+
+    def compute(
+        self, xp: ArrayModule, tensor: Array, indices: Any, element_shape: Any
+    ) -> Any:
+        return self.scattered(tensor, indices, given_shape(element_shape))
+
+
+class TensorListScatterV2(_Scatter):
+    """`TensorListScatter` with the number of elements.  Source: list_ops.cc."""
+
+    signature = (
+        "tensor: element_dtype, indices: int32, element_shape: shape_type, "
+        "num_elements: int32 -> output_handle: variant"
+    )
+    shape_type = INDICES
+    host_inputs: ClassVar[tuple[str, ...]] = (
+        "indices",
+        "element_shape",
+        "num_elements",
+    )
+
+    def compute(
+        self, xp: ArrayModule, tensor: Array, indices: Any, shape: Any, count: Any
+    ) -> Any:
+        if int(count) < -1:
+            raise invalid_argument(
+                f"TensorListScatter expects num_elements >= -1, found: {int(count)}"
+            )
+        return self.scattered(tensor, indices, given_shape(shape), int(count))
+
+
+class TensorListScatterIntoExistingList(ListOp):
+    """The list with a tensor's rows at given places.  Source: list_ops.cc."""
+
+    signature = (
+        "input_handle: variant, tensor: element_dtype, indices: int32 -> "
+        "output_handle: variant"
+    )
+    host_inputs: ClassVar[tuple[str, ...]] = ("indices",)
+
+    def compute(
+        self, xp: ArrayModule, handle: TensorList, tensor: Array, indices: Any
+    ) -> Any:
+        items = handle.elements()
+        most = max((int(i) + 1 for i in indices), default=0)
+        items += [None] * (most - len(items))
+        for i, row in zip(indices, rows_of(tensor), strict=True):
+            items[int(i)] = row
+        return handle.replaced(items)
+
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
+        _, tensor, indices = op.inputs
+        rest = TensorListScatterIntoExistingList()(grad, zeros_like(tensor), indices)
+        gather = TensorListGather(tensor.dtype.base_dtype)
+        return [rest, gather(grad, indices, after_first(tensor)), None]
+
+
+class TensorListConcatLists(Op):
+    """The elements of two lists in one.  Source: list_ops.cc."""
+
+    signature = "input_a: variant, input_b: variant -> output: variant"
+    element_dtype: DType
+
+    variants_on_gpu: ClassVar[bool] = True
+    is_foldable: ClassVar[bool] = False
+    stops_gradients: ClassVar[bool] = True
+
+    def infer_shape(self, input_a: Shape, input_b: Shape) -> Shape:
+        return shapes.merge(input_a, input_b)
+
+    def compute(self, xp: ArrayModule, input_a: Any, input_b: Any) -> Any:
+        for one in (input_a, input_b):
+            one.check_type(self.element_dtype)
+        return input_a.replaced([*input_a.elements(), *input_b.elements()])
+
+
+class _Concat(MultiOutputOp, abstract=True):
+    """The elements, joined along their first dimension, and their lengths."""
+
+    variants_on_gpu: ClassVar[bool] = True
+    is_foldable: ClassVar[bool] = False
+
+    def joined(self, xp: ArrayModule, handle: TensorList, shape: Shape) -> Any:
+        rows = handle.elements()
+        if not rows:
+            known = handle.merged_shape(shape)
+            inner = (known or (0,))[1:]
+            if known is None or None in inner:
+                raise invalid_argument(
+                    "All except the first dimension must be fully defined when "
+                    "concating an empty tensor list. element_shape: "
+                    f"{shape_text(shape)}"
+                )
+            empty = xp.zeros((0, *inner), handle.dtype.numpy_dtype)
+            return empty, np.zeros([0], np.int64)
+        found = [handle.get(xp, i, shape) for i in range(len(rows))]
+        if any(row.ndim == 0 for row in found):
+            raise invalid_argument(
+                "Concat saw a scalar shape at index 0 but requires at least vectors."
+            )
+        return xp.concatenate(found), np.array([len(r) for r in found], np.int64)
+
+    def gradient(self, op: Operation, dtensor: Tensor, dlengths: Any) -> list[Gradient]:
+        handle = op.inputs[0]
+        split = TensorListSplit()
+        found = split(dtensor, element_shape_of(handle), op.outputs[1])
+        rest: list[Gradient] = [None] * (len(op.inputs) - 1)
+        return [found, *rest]
+
+
+class TensorListConcat(_Concat):
+    """The elements joined, and their lengths.  Source: list_ops.cc."""
+
+    signature = "input_handle: variant -> tensor: element_dtype, lengths: int64"
+    element_dtype: DType
+    element_shape: Shape = None
+
+    def infer_shape(self, input_handle: Shape) -> list[Shape]:
+        shape = self.element_shape
+        return [None if shape is None else (None, *shape[1:]), (None,)]
+
+    def compute(self, xp: ArrayModule, input_handle: TensorList) -> Any:
+        input_handle.check_type(self.element_dtype)
+        return self.joined(xp, input_handle, self.element_shape)
+
+
+class TensorListConcatV2(_Concat):
+    """`TensorListConcat` with shapes as inputs.  Source: list_ops.cc."""
+
+    signature = (
+        "input_handle: variant, element_shape: shape_type, leading_dims: int64 -> "
+        "tensor: element_dtype, lengths: int64"
+    )
+    shape_type = INDICES
+    element_dtype: DType
+
+    host_inputs: ClassVar[tuple[str, ...]] = ("element_shape", "leading_dims")
+    by_value: ClassVar[tuple[str, ...]] = ("element_shape",)
+
+    def infer_shape(
+        self, handle: Shape, element_shape: Any, leading_dims: Shape
+    ) -> list[Shape]:
+        shape = static_shape(element_shape)
+        return [None if shape is None else (None, *shape[1:]), (None,)]
+
+    def compute(
+        self, xp: ArrayModule, handle: TensorList, element_shape: Any, dims: Any
+    ) -> Any:
+        handle.check_type(self.element_dtype)
+        return self.joined(xp, handle, given_shape(element_shape))
+
+
+class TensorListSplit(ListOp):
+    """A list of consecutive rows of a tensor.  Source: list_ops.cc."""
+
+    signature = (
+        "tensor: element_dtype, element_shape: shape_type, lengths: int64 -> "
+        "output_handle: variant"
+    )
+    shape_type = INDICES
+    host_inputs: ClassVar[tuple[str, ...]] = ("element_shape", "lengths")
+
+    def compute(
+        self, xp: ArrayModule, tensor: Array, element_shape: Any, lengths: Any
+    ) -> Any:
+        if tensor.ndim == 0:
+            raise invalid_argument(
+                "Tensor must be at least a vector, but saw shape: []"
+            )
+        if int(np.sum(lengths)) != len(tensor):
+            raise invalid_argument(
+                "Unused values in tensor. Length of tensor: "
+                f"{len(tensor)} Values used: {int(np.sum(lengths))}"
+            )
+        ends = np.cumsum(lengths)[:-1].tolist()
+        parts = np.split(np.arange(len(tensor)), ends) if len(lengths) else []
+        kind = (
+            dtypes.string if tensor.dtype.hasobject else dtypes.as_dtype(tensor.dtype)
+        )
+        return TensorList(kind, given_shape(element_shape), [tensor[p] for p in parts])
+
+    def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
+        tensor = op.inputs[0]
+        join = TensorListConcat(tensor.dtype.base_dtype)
+        return [join(grad)[0], None, None]
