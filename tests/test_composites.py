@@ -19,7 +19,13 @@ from tests.test_golden_graphs import described
 FOLDER = Path(composites.__file__).parent
 MODULES = ["losses", "layers", "convolution_layers", "metrics"]
 MODULES += ["contrib_layers", "recurrent", "sequence_losses", "image_colors"]
-MODULES += ["image_geometry", "legacy_sequences", "decoders", "recurrent_extras"]
+MODULES += [
+    "image_geometry",
+    "input_queues",
+    "legacy_sequences",
+    "decoders",
+    "recurrent_extras",
+]
 SCRIPTS = {m: importlib.import_module(f"tests.golden.{m}") for m in MODULES}
 GOLDEN = {m: json.loads((FOLDER / f"{m}.json").read_text()) for m in MODULES}
 

@@ -205,7 +205,7 @@ def test_protos_and_meta_graphs(graph: tf.Graph) -> None:
         )
     tf.train.add_queue_runner(runner)
     assert str(runner.to_proto()).splitlines() == [
-        'queue_name: "fifo_queue"',
+        'queue_name: "a/fifo_queue"',
         'enqueue_op_name: "a/fifo_queue_enqueue"',
         'enqueue_op_name: "a/fifo_queue_enqueue"',
         'close_op_name: "a/fifo_queue_Close"',
@@ -215,7 +215,6 @@ def test_protos_and_meta_graphs(graph: tf.Graph) -> None:
     ]
     assert runner.to_proto(export_scope="other") is None
     proto = runner.to_proto()
-    proto.queue_name = "a/fifo_queue"
     again = tf.train.QueueRunner.from_proto(proto)
     assert again.queue is queue.queue_ref.op
     assert again.enqueue_ops == enqueue

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.slim.learning import clip_gradient_norms as clip_gradient_norms
     from tfteach.lib.contrib.slim.learning import create_train_op as create_train_op
     from tfteach.lib.contrib.slim.learning import multiply_gradients as multiply_gradients
+    from tfteach.lib.contrib.training.bucket_ops import bucket as bucket
+    from tfteach.lib.contrib.training.bucket_ops import bucket_by_sequence_length as bucket_by_sequence_length
     from tfteach.lib.contrib.training.hparam import HParams as HParams
     from tfteach.lib.contrib.training.hparam import parse_values as parse_values
     from tfteach.lib.files.checkpoint_reader import checkpoints_iterator as checkpoints_iterator
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 _LATER = {
     "HParams": ("tfteach.lib.contrib.training.hparam", "HParams"),
     "add_gradients_summaries": ("tfteach.lib.contrib.slim.learning", "add_gradients_summaries"),
+    "bucket": ("tfteach.lib.contrib.training.bucket_ops", "bucket"),
+    "bucket_by_sequence_length": ("tfteach.lib.contrib.training.bucket_ops", "bucket_by_sequence_length"),
     "checkpoints_iterator": ("tfteach.lib.files.checkpoint_reader", "checkpoints_iterator"),
     "clip_gradient_norms": ("tfteach.lib.contrib.slim.learning", "clip_gradient_norms"),
     "create_train_op": ("tfteach.lib.contrib.slim.learning", "create_train_op"),

@@ -4,11 +4,24 @@ from typing import TYPE_CHECKING
 
 from tfteach.api.train import queue_runner as queue_runner
 from tfteach.compat.renamed import absent as _absent
+from tfteach.lib.queues.batch import batch as batch
+from tfteach.lib.queues.batch import batch_join as batch_join
+from tfteach.lib.queues.batch import maybe_batch as maybe_batch
+from tfteach.lib.queues.batch import maybe_batch_join as maybe_batch_join
 from tfteach.lib.queues.coordinator import Coordinator as Coordinator
 from tfteach.lib.queues.coordinator import LooperThread as LooperThread
+from tfteach.lib.queues.input_producers import input_producer as input_producer
+from tfteach.lib.queues.input_producers import limit_epochs as limit_epochs
+from tfteach.lib.queues.input_producers import range_input_producer as range_input_producer
+from tfteach.lib.queues.input_producers import slice_input_producer as slice_input_producer
+from tfteach.lib.queues.input_producers import string_input_producer as string_input_producer
 from tfteach.lib.queues.queue_runner import QueueRunner as QueueRunner
 from tfteach.lib.queues.queue_runner import add_queue_runner as add_queue_runner
 from tfteach.lib.queues.queue_runner import start_queue_runners as start_queue_runners
+from tfteach.lib.queues.shuffle_batch import maybe_shuffle_batch as maybe_shuffle_batch
+from tfteach.lib.queues.shuffle_batch import maybe_shuffle_batch_join as maybe_shuffle_batch_join
+from tfteach.lib.queues.shuffle_batch import shuffle_batch as shuffle_batch
+from tfteach.lib.queues.shuffle_batch import shuffle_batch_join as shuffle_batch_join
 
 if TYPE_CHECKING:
     from tfteach.lib.files.checkpoint_management import checkpoint_exists as checkpoint_exists

@@ -173,7 +173,7 @@ class QueueRunner:
 
     @property
     def name(self) -> str:
-        """The name of the queue's op, without its scope."""
+        """The name of the queue's op."""
         return str(self._queue.name)
 
     def _run(

@@ -195,8 +195,8 @@ class QueueBase:
 
     @property
     def name(self) -> str:
-        """The name of the queue's op, without its scope."""
-        return self._name
+        """The name of the queue's op."""
+        return self._queue_ref.op.name
 
     @property
     def dtypes(self) -> Sequence[DType]:
@@ -458,7 +458,7 @@ class FIFOQueue(QueueBase):
         shapes: ShapeLike | Sequence[ShapeLike] | None = None,
         names: str | Sequence[str] | None = None,
         shared_name: str | None = None,
-        name: str = "fifo_queue",
+        name: str | None = "fifo_queue",
     ) -> None:
         types = as_type_list(dtypes)
         sizes = as_shape_list(shapes, types)
