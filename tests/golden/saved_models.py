@@ -1,7 +1,7 @@
 """SavedModels of real TensorFlow, and what they compute.
 
 `python saved_models.py OUT.json` writes those that TensorFlow 1.15 makes, and with 2.x
-one whose graph calls functions; `... OUT.json v1` one of 2.x's compat.v1.
+one whose graph calls functions; `... OUT.json v1` those of 2.x's compat.v1.
 tests/lib/saved_model loads them, and lets real TensorFlow load ours.
 """
 
@@ -95,6 +95,52 @@ def save_simply(tf, folder):
         return session.run(y, {x: NUMBERS}).tolist()
 
 
+PIXELS = [[[[1.0, -2.0]], [[0.5, 3.0]]], [[[-1.0, 0.0]], [[2.0, 1.0]]]]
+
+
+def save_normalized(tf, folder):
+    """A model with batch normalization, an optimizer and a variable in parts."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2, 1, 2], name="x")
+        ones, zeros = tf.ones_initializer(), tf.zeros_initializer()
+        scale = tf.get_variable("scale", [2], initializer=ones)
+        offset = tf.get_variable("offset", [2], initializer=zeros, use_resource=True)
+        moving = [
+            tf.get_variable(name, [2], initializer=initializer, trainable=False)
+            for name, initializer in (("mean", zeros), ("variance", ones))
+        ]
+        trained, mean, variance = tf.nn.fused_batch_norm(x, scale, offset)
+        fixed, _, _ = tf.nn.fused_batch_norm(
+            x, scale, offset, *moving, is_training=False
+        )
+        parts = tf.get_variable(
+            "parts",
+            [4, 1],
+            initializer=ones,
+            partitioner=tf.fixed_size_partitioner(2),
+            use_resource=True,
+        )
+        y = tf.matmul(tf.reshape(fixed, [-1, 4]), parts, name="y")
+        loss = tf.reduce_sum(y * y) + tf.reduce_sum(trained * trained * trained)
+        loss = tf.identity(loss, name="loss")
+        train = tf.train.AdamOptimizer(0.1).minimize(loss, name="train")
+        with tf.control_dependencies([train]):
+            updates = [
+                tf.assign(old, 0.5 * old + 0.5 * new)
+                for old, new in zip(moving, (mean, variance))
+            ]
+        tf.group(*updates, name="step")
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, folder, {"x": x}, {"y": y})
+        return train_on(session)
+
+
+def train_on(session):
+    """The losses of four steps."""
+    steps = [session.run(["loss:0", "step"], {"x:0": PIXELS}) for _ in range(4)]
+    return [float(loss) for loss, _ in steps]
+
+
 def predict(tf, folder, feeds, key="serving_default", tags=("serve",)):
     """What a signature of a SavedModel computes."""
     with tf.Graph().as_default(), tf.Session() as session:
@@ -150,7 +196,10 @@ def main(path, as_version_1=""):
             models = {"functions": lambda folder: save_functions(tf, folder)}
             if as_version_1:
                 tf.compat.v1.disable_v2_behavior()
-                models = {"later": lambda folder: save_simply(tf.compat.v1, folder)}
+                models = {
+                    "later": lambda folder: save_simply(tf.compat.v1, folder),
+                    "normalized": lambda folder: save_normalized(tf.compat.v1, folder),
+                }
         for name, save in models.items():
             folder = os.path.join(scratch, name)
             result = save(folder)

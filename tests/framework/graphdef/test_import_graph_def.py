@@ -400,3 +400,26 @@ def test_a_malformed_device_beside_a_colocation_counts_for_nothing(graph):
     assert graph.get_operations()[1].device == ""
     with pytest.raises(ValueError, match=r"Unknown attribute: 'foo'.*node 'a'"):
         import_graph_def(parse('node{name:"a" op:"NoOp" device:"/foo:0"}'))
+
+
+def test_other_shapes_of_a_newer_program_are_not_its_graphs_end(graph):
+    shapes = 'attr{key:"_output_shapes" value{list{shape{dim{size:3}}}}}'
+    text = A + B.replace(FLOAT, FLOAT + shapes)
+    for version in (24, 134):
+        with pytest.raises(ValueError, match="inconsistent with shapes for output #0"):
+            import_graph_def(parse(f"{text} versions{{producer:{version}}}"))
+    import_graph_def(parse(text + "versions{producer:135}"))
+    assert [op.outputs[0].shape.as_list() for op in graph.get_operations()] == [[], []]
+
+
+def test_hints_of_tensorflow_2_become_control_edges(graph):
+    hint = (
+        'node{name:"hint" op:"DisableCopyOnRead" device:"/cpu:0" '
+        'input:"a:0" input:"^a" input:"^b" attr{key:"_x" value{b:true}}} '
+        'node{name:"c" op:"NoOp" input:"^hint"}'
+    )
+    import_graph_def(parse(hint + B + A), name="")
+    found = graph.get_operation_by_name("hint")
+    assert (found.type, found.device) == ("NoOp", "/device:CPU:0")
+    assert [op.name for op in found.control_inputs] == ["a", "b"]
+    assert graph.get_operation_by_name("c").control_inputs == [found]

@@ -54,6 +54,30 @@ def test_tensorflows_simple_model_runs_here(name, tmp_path):
     np.testing.assert_allclose(found, GOLDEN[name]["result"], rtol=1e-6)
 
 
+def test_a_later_model_with_its_optimizer_is_trained_on_here(tmp_path):
+    """It has ops and static shapes that TensorFlow 1.15 does not know."""
+    folder = unpacked("normalized", tmp_path / "theirs")
+    meta_graph = SavedModelLoader(folder).get_meta_graph_def_from_tags({"serve"})
+    hints = [n for n in meta_graph.graph_def.node if n.op == "DisableCopyOnRead"]
+    assert len(hints) == 6  # each part of the variable, and of its slots
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        tf.saved_model.load(session, ["serve"], folder)
+        read = graph.get_operation_by_name(hints[0].name)
+        assert read.type == "NoOp"
+        assert [op.name for op in read.control_inputs] == list(hints[0].input)
+        found = saved_models.train_on(session)
+        np.testing.assert_allclose(found, GOLDEN["normalized"]["result"], rtol=1e-5)
+        saver = tf.train.Saver()
+        saver.save(session, str(tmp_path / "m"))
+        after = saved_models.train_on(session)
+    types = {node.op for node in graph.as_graph_def().node}
+    assert "DisableCopyOnRead" not in types  # TensorFlow 1.15 does not have it
+    with tf.Graph().as_default(), tf.Session() as session:
+        saver = tf.train.import_meta_graph(str(tmp_path / "m.meta"))
+        saver.restore(session, str(tmp_path / "m"))
+        np.testing.assert_allclose(saved_models.train_on(session), after, rtol=1e-5)
+
+
 def test_hints_of_later_versions_are_dropped_only_if_the_file_defines_them(tmp_path):
     folder = unpacked("later", tmp_path)
     meta_graph = SavedModelLoader(folder).saved_model.meta_graphs[0]

@@ -37,8 +37,9 @@ from tfteach.framework.protos import pool
 from tfteach.framework.protos.wire_format import varint
 
 _PIECE_BYTES = 1 << 20
-# As the nodes of a sharded `tf.train.Saver` name the files that they write first.
-_SCRATCH = re.compile(r"_temp_[0-9a-f]{32}/part-\d{5,}-of-\d{5,}\Z")
+# As the nodes of a sharded `tf.train.Saver` name the files that they write first; in a
+# SavedModel of TensorFlow 2 without a number.
+_SCRATCH = re.compile(r"_temp(_[0-9a-f]{32})?/part-\d{5,}-of-\d{5,}\Z")
 
 
 class BundleWriter:

@@ -19,7 +19,7 @@ from tfteach.framework.defaults import default_graph
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
-from tfteach.framework.graphdef.import_node import NodeReader
+from tfteach.framework.graphdef.import_node import NodeReader, without_hint
 from tfteach.framework.graphdef.import_placement import (
     colocated,
     put_on_device,
@@ -226,7 +226,7 @@ class _Import:
         reader: NodeReader,
     ) -> None:
         self.graph, self.scope, self.mapped, self.reader = graph, scope, mapped, reader
-        self.nodes: list[Any] = list(graph_def.node)
+        self.nodes: list[Any] = [without_hint(node) for node in graph_def.node]
         self.producer = graph_def.versions.producer
         self.index: dict[str, int] = {}
         self.edges: list[_Edges] = []
@@ -413,6 +413,8 @@ class _Import:
             try:
                 tensor._shape = merge(tensor._shape, shape)
             except ValueError:
+                if self.producer > CONSUMER:
+                    continue  # newer versions know other shapes, and need not be right
                 raise ValueError(
                     f"Node '{op.name}' has an _output_shapes attribute inconsistent "
                     f"with shapes for output #{tensor.value_index}: "

@@ -27,11 +27,29 @@ from tfteach.framework.signature import Arg
 _MAX_OUTPUTS = 1 << 16
 # Attributes of TensorFlow 2 that change no result; TensorFlow 1.15 refuses them.
 _HINTS = frozenset(("debug_name", "grad_a", "grad_b", "validate_shape"))
+# Ops of TensorFlow 2 without outputs that change no result.
+_HINT_OPS = frozenset(("DisableCopyOnRead",))
 _MOST_LISTED = 15  # TF abbreviates longer lists of values in messages
 
 
 class UnknownOpError(NotFoundError, ValueError):
     """A GraphDef has an op type that is not defined here."""
+
+
+def without_hint(node: Any) -> Any:
+    """The node, or a NoOp that waits for its inputs if it is only a hint.
+
+    So what reads the graph next, which may be TensorFlow 1.15, does not have to know
+    the op.
+    """
+    if node.op not in _HINT_OPS:
+        return node
+    plain = type(node)(name=node.name, op="NoOp", device=node.device)
+    for source in node.input:
+        name = source if source[0] == "^" else "^" + source.partition(":")[0]
+        if name not in plain.input:
+            plain.input.append(name)
+    return plain
 
 
 class ReadNode(NamedTuple):
