@@ -17,7 +17,8 @@ from tfteach.framework.errors import NotFoundError
 from tfteach.framework.graph import GraphFunction
 from tfteach.framework.graphdef.graph_def import KINDS, python_value
 from tfteach.framework.graphdef.op_def import KIND_NAMES, minimum_of, op_def
-from tfteach.framework.op import Op, find_op, op_class
+from tfteach.framework.op import ROLES, Op, find_op, op_class
+from tfteach.framework.op_traits import Role
 from tfteach.framework.operation import Tensor
 from tfteach.framework.protos.attr_value import MAX_INT32, c_name, check_attr_value
 from tfteach.framework.shape import TensorShape
@@ -44,7 +45,7 @@ def without_hint(node: Any) -> Any:
     """
     if node.op not in _HINT_OPS:
         return node
-    plain = type(node)(name=node.name, op="NoOp", device=node.device)
+    plain = type(node)(name=node.name, op=ROLES[Role.NO_OP].op_type, device=node.device)
     for source in node.input:
         name = source if source[0] == "^" else "^" + source.partition(":")[0]
         if name not in plain.input:
