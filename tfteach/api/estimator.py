@@ -7,8 +7,42 @@ from tfteach.compat.renamed import absent as _absent
 if TYPE_CHECKING:
     from tfteach.lib.files.warm_start import VocabInfo as VocabInfo
     from tfteach.lib.files.warm_start import WarmStartSettings as WarmStartSettings
+    from tfteach.lib.training.hooks.checkpoints import CheckpointSaverHook as CheckpointSaverHook
+    from tfteach.lib.training.hooks.checkpoints import CheckpointSaverListener as CheckpointSaverListener
+    from tfteach.lib.training.hooks.feeds_and_final_ops import FeedFnHook as FeedFnHook
+    from tfteach.lib.training.hooks.feeds_and_final_ops import FinalOpsHook as FinalOpsHook
+    from tfteach.lib.training.hooks.logged_values import LoggingTensorHook as LoggingTensorHook
+    from tfteach.lib.training.hooks.logged_values import StepCounterHook as StepCounterHook
+    from tfteach.lib.training.hooks.session_run_hook import SessionRunArgs as SessionRunArgs
+    from tfteach.lib.training.hooks.session_run_hook import SessionRunContext as SessionRunContext
+    from tfteach.lib.training.hooks.session_run_hook import SessionRunHook as SessionRunHook
+    from tfteach.lib.training.hooks.session_run_hook import SessionRunValues as SessionRunValues
+    from tfteach.lib.training.hooks.stopping import GlobalStepWaiterHook as GlobalStepWaiterHook
+    from tfteach.lib.training.hooks.stopping import NanLossDuringTrainingError as NanLossDuringTrainingError
+    from tfteach.lib.training.hooks.stopping import NanTensorHook as NanTensorHook
+    from tfteach.lib.training.hooks.stopping import StopAtStepHook as StopAtStepHook
+    from tfteach.lib.training.hooks.summaries import ProfilerHook as ProfilerHook
+    from tfteach.lib.training.hooks.summaries import SummarySaverHook as SummarySaverHook
+    from tfteach.lib.training.hooks.timer import SecondOrStepTimer as SecondOrStepTimer
 
 _LATER = {
+    "CheckpointSaverHook": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverHook"),
+    "CheckpointSaverListener": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverListener"),
+    "FeedFnHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FeedFnHook"),
+    "FinalOpsHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FinalOpsHook"),
+    "GlobalStepWaiterHook": ("tfteach.lib.training.hooks.stopping", "GlobalStepWaiterHook"),
+    "LoggingTensorHook": ("tfteach.lib.training.hooks.logged_values", "LoggingTensorHook"),
+    "NanLossDuringTrainingError": ("tfteach.lib.training.hooks.stopping", "NanLossDuringTrainingError"),
+    "NanTensorHook": ("tfteach.lib.training.hooks.stopping", "NanTensorHook"),
+    "ProfilerHook": ("tfteach.lib.training.hooks.summaries", "ProfilerHook"),
+    "SecondOrStepTimer": ("tfteach.lib.training.hooks.timer", "SecondOrStepTimer"),
+    "SessionRunArgs": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunArgs"),
+    "SessionRunContext": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunContext"),
+    "SessionRunHook": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunHook"),
+    "SessionRunValues": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunValues"),
+    "StepCounterHook": ("tfteach.lib.training.hooks.logged_values", "StepCounterHook"),
+    "StopAtStepHook": ("tfteach.lib.training.hooks.stopping", "StopAtStepHook"),
+    "SummarySaverHook": ("tfteach.lib.training.hooks.summaries", "SummarySaverHook"),
     "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
     "WarmStartSettings": ("tfteach.lib.files.warm_start", "WarmStartSettings"),
 }

@@ -153,6 +153,8 @@ class Op:
     writes_scratch_files: ClassVar[bool] = False
     # Whether its value can only be fed.
     must_be_fed: ClassVar[bool] = False
+    # Whether it takes a variable by reference and leaves its value as it is.
+    keeps_reference: ClassVar[bool] = False
     # Whether it reads the variable of a resource handle.
     reads_variable: ClassVar[bool] = False
     # Whether it forwards its first input, a resource handle.

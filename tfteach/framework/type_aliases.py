@@ -140,6 +140,12 @@ Hyperparameter: TypeAlias = "TensorLike | Callable[[], TensorLike]"
 
 # ---- runs
 
+# What `session.run` accepts: a Tensor, an Operation, a variable, a name, or any nesting
+# of lists, tuples, namedtuples and dicts of these.
+Fetches: TypeAlias = "Any"
+# The values in that structure, with None in place of operations.
+FetchedValues: TypeAlias = "Any"
+
 FeedDict: TypeAlias = "Mapping[Any, Any]"
 
 # ---- kernels

@@ -11,21 +11,33 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.slim.learning import multiply_gradients as multiply_gradients
     from tfteach.lib.contrib.training.bucket_ops import bucket as bucket
     from tfteach.lib.contrib.training.bucket_ops import bucket_by_sequence_length as bucket_by_sequence_length
+    from tfteach.lib.contrib.training.evaluation import SummaryAtEndHook as SummaryAtEndHook
+    from tfteach.lib.contrib.training.evaluation import evaluate_repeatedly as evaluate_repeatedly
     from tfteach.lib.contrib.training.hparam import HParams as HParams
     from tfteach.lib.contrib.training.hparam import parse_values as parse_values
+    from tfteach.lib.contrib.training.training import train as train
     from tfteach.lib.files.checkpoint_reader import checkpoints_iterator as checkpoints_iterator
     from tfteach.lib.files.checkpoint_reader import wait_for_new_checkpoint as wait_for_new_checkpoint
+    from tfteach.lib.training.evaluation import StopAfterNEvalsHook as StopAfterNEvalsHook
+    from tfteach.lib.training.evaluation import evaluate_once as evaluate_once
+    from tfteach.lib.training.evaluation import get_or_create_eval_step as get_or_create_eval_step
 
 _LATER = {
     "HParams": ("tfteach.lib.contrib.training.hparam", "HParams"),
+    "StopAfterNEvalsHook": ("tfteach.lib.training.evaluation", "StopAfterNEvalsHook"),
+    "SummaryAtEndHook": ("tfteach.lib.contrib.training.evaluation", "SummaryAtEndHook"),
     "add_gradients_summaries": ("tfteach.lib.contrib.slim.learning", "add_gradients_summaries"),
     "bucket": ("tfteach.lib.contrib.training.bucket_ops", "bucket"),
     "bucket_by_sequence_length": ("tfteach.lib.contrib.training.bucket_ops", "bucket_by_sequence_length"),
     "checkpoints_iterator": ("tfteach.lib.files.checkpoint_reader", "checkpoints_iterator"),
     "clip_gradient_norms": ("tfteach.lib.contrib.slim.learning", "clip_gradient_norms"),
     "create_train_op": ("tfteach.lib.contrib.slim.learning", "create_train_op"),
+    "evaluate_once": ("tfteach.lib.training.evaluation", "evaluate_once"),
+    "evaluate_repeatedly": ("tfteach.lib.contrib.training.evaluation", "evaluate_repeatedly"),
+    "get_or_create_eval_step": ("tfteach.lib.training.evaluation", "get_or_create_eval_step"),
     "multiply_gradients": ("tfteach.lib.contrib.slim.learning", "multiply_gradients"),
     "parse_values": ("tfteach.lib.contrib.training.hparam", "parse_values"),
+    "train": ("tfteach.lib.contrib.training.training", "train"),
     "wait_for_new_checkpoint": ("tfteach.lib.files.checkpoint_reader", "wait_for_new_checkpoint"),
 }
 

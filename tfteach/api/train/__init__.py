@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from tfteach.lib.training.adagrad import AdagradOptimizer as AdagradOptimizer
     from tfteach.lib.training.adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
     from tfteach.lib.training.adam import AdamOptimizer as AdamOptimizer
+    from tfteach.lib.training.basic_loops import basic_train_loop as basic_train_loop
     from tfteach.lib.training.cosine_schedules import cosine_decay as cosine_decay
     from tfteach.lib.training.cosine_schedules import cosine_decay_restarts as cosine_decay_restarts
     from tfteach.lib.training.cosine_schedules import linear_cosine_decay as linear_cosine_decay
@@ -61,18 +62,44 @@ if TYPE_CHECKING:
     from tfteach.lib.training.global_step import get_or_create_global_step as get_or_create_global_step
     from tfteach.lib.training.global_step import global_step as global_step
     from tfteach.lib.training.gradient_descent import GradientDescentOptimizer as GradientDescentOptimizer
+    from tfteach.lib.training.hooks.checkpoints import CheckpointSaverHook as CheckpointSaverHook
+    from tfteach.lib.training.hooks.checkpoints import CheckpointSaverListener as CheckpointSaverListener
+    from tfteach.lib.training.hooks.feeds_and_final_ops import FeedFnHook as FeedFnHook
+    from tfteach.lib.training.hooks.feeds_and_final_ops import FinalOpsHook as FinalOpsHook
+    from tfteach.lib.training.hooks.logged_values import LoggingTensorHook as LoggingTensorHook
+    from tfteach.lib.training.hooks.logged_values import StepCounterHook as StepCounterHook
+    from tfteach.lib.training.hooks.session_run_hook import SessionRunArgs as SessionRunArgs
+    from tfteach.lib.training.hooks.session_run_hook import SessionRunContext as SessionRunContext
+    from tfteach.lib.training.hooks.session_run_hook import SessionRunHook as SessionRunHook
+    from tfteach.lib.training.hooks.session_run_hook import SessionRunValues as SessionRunValues
+    from tfteach.lib.training.hooks.stopping import GlobalStepWaiterHook as GlobalStepWaiterHook
+    from tfteach.lib.training.hooks.stopping import NanLossDuringTrainingError as NanLossDuringTrainingError
+    from tfteach.lib.training.hooks.stopping import NanTensorHook as NanTensorHook
+    from tfteach.lib.training.hooks.stopping import StopAtStepHook as StopAtStepHook
+    from tfteach.lib.training.hooks.summaries import ProfilerHook as ProfilerHook
+    from tfteach.lib.training.hooks.summaries import SummarySaverHook as SummarySaverHook
+    from tfteach.lib.training.hooks.timer import SecondOrStepTimer as SecondOrStepTimer
     from tfteach.lib.training.momentum import MomentumOptimizer as MomentumOptimizer
+    from tfteach.lib.training.monitored_session import MonitoredSession as MonitoredSession
+    from tfteach.lib.training.monitored_session import SingularMonitoredSession as SingularMonitoredSession
+    from tfteach.lib.training.monitored_training_session import MonitoredTrainingSession as MonitoredTrainingSession
     from tfteach.lib.training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from tfteach.lib.training.optimizer import Optimizer as Optimizer
     from tfteach.lib.training.proximal import ProximalAdagradOptimizer as ProximalAdagradOptimizer
     from tfteach.lib.training.proximal import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
     from tfteach.lib.training.rmsprop import RMSPropOptimizer as RMSPropOptimizer
+    from tfteach.lib.training.scaffold import Scaffold as Scaffold
     from tfteach.lib.training.schedules import exponential_decay as exponential_decay
     from tfteach.lib.training.schedules import inverse_time_decay as inverse_time_decay
     from tfteach.lib.training.schedules import natural_exp_decay as natural_exp_decay
     from tfteach.lib.training.schedules import piecewise_constant as piecewise_constant
     from tfteach.lib.training.schedules import piecewise_constant as piecewise_constant_decay
     from tfteach.lib.training.schedules import polynomial_decay as polynomial_decay
+    from tfteach.lib.training.session_creators import ChiefSessionCreator as ChiefSessionCreator
+    from tfteach.lib.training.session_creators import SessionCreator as SessionCreator
+    from tfteach.lib.training.session_creators import WorkerSessionCreator as WorkerSessionCreator
+    from tfteach.lib.training.session_manager import SessionManager as SessionManager
+    from tfteach.lib.training.supervisor import Supervisor as Supervisor
 
 _LATER = {
     "AdadeltaOptimizer": ("tfteach.lib.training.adadelta", "AdadeltaOptimizer"),
@@ -81,18 +108,45 @@ _LATER = {
     "AdamOptimizer": ("tfteach.lib.training.adam", "AdamOptimizer"),
     "Checkpoint": ("tfteach.lib.files.object_checkpoint", "Checkpoint"),
     "CheckpointManager": ("tfteach.lib.files.checkpoint_manager", "CheckpointManager"),
+    "CheckpointSaverHook": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverHook"),
+    "CheckpointSaverListener": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverListener"),
+    "ChiefSessionCreator": ("tfteach.lib.training.session_creators", "ChiefSessionCreator"),
     "ExponentialMovingAverage": ("tfteach.lib.training.moving_averages", "ExponentialMovingAverage"),
+    "FeedFnHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FeedFnHook"),
+    "FinalOpsHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FinalOpsHook"),
     "FtrlOptimizer": ("tfteach.lib.training.ftrl", "FtrlOptimizer"),
+    "GlobalStepWaiterHook": ("tfteach.lib.training.hooks.stopping", "GlobalStepWaiterHook"),
     "GradientDescentOptimizer": ("tfteach.lib.training.gradient_descent", "GradientDescentOptimizer"),
+    "LoggingTensorHook": ("tfteach.lib.training.hooks.logged_values", "LoggingTensorHook"),
     "MomentumOptimizer": ("tfteach.lib.training.momentum", "MomentumOptimizer"),
+    "MonitoredSession": ("tfteach.lib.training.monitored_session", "MonitoredSession"),
+    "MonitoredTrainingSession": ("tfteach.lib.training.monitored_training_session", "MonitoredTrainingSession"),
+    "NanLossDuringTrainingError": ("tfteach.lib.training.hooks.stopping", "NanLossDuringTrainingError"),
+    "NanTensorHook": ("tfteach.lib.training.hooks.stopping", "NanTensorHook"),
     "NewCheckpointReader": ("tfteach.lib.files.checkpoint_reader", "new_checkpoint_reader"),
     "Optimizer": ("tfteach.lib.training.optimizer", "Optimizer"),
+    "ProfilerHook": ("tfteach.lib.training.hooks.summaries", "ProfilerHook"),
     "ProximalAdagradOptimizer": ("tfteach.lib.training.proximal", "ProximalAdagradOptimizer"),
     "ProximalGradientDescentOptimizer": ("tfteach.lib.training.proximal", "ProximalGradientDescentOptimizer"),
     "RMSPropOptimizer": ("tfteach.lib.training.rmsprop", "RMSPropOptimizer"),
     "Saver": ("tfteach.lib.files.saver", "Saver"),
+    "Scaffold": ("tfteach.lib.training.scaffold", "Scaffold"),
+    "SecondOrStepTimer": ("tfteach.lib.training.hooks.timer", "SecondOrStepTimer"),
+    "SessionCreator": ("tfteach.lib.training.session_creators", "SessionCreator"),
+    "SessionManager": ("tfteach.lib.training.session_manager", "SessionManager"),
+    "SessionRunArgs": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunArgs"),
+    "SessionRunContext": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunContext"),
+    "SessionRunHook": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunHook"),
+    "SessionRunValues": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunValues"),
+    "SingularMonitoredSession": ("tfteach.lib.training.monitored_session", "SingularMonitoredSession"),
+    "StepCounterHook": ("tfteach.lib.training.hooks.logged_values", "StepCounterHook"),
+    "StopAtStepHook": ("tfteach.lib.training.hooks.stopping", "StopAtStepHook"),
+    "SummarySaverHook": ("tfteach.lib.training.hooks.summaries", "SummarySaverHook"),
+    "Supervisor": ("tfteach.lib.training.supervisor", "Supervisor"),
     "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
+    "WorkerSessionCreator": ("tfteach.lib.training.session_creators", "WorkerSessionCreator"),
     "assert_global_step": ("tfteach.lib.training.global_step", "assert_global_step"),
+    "basic_train_loop": ("tfteach.lib.training.basic_loops", "basic_train_loop"),
     "checkpoint_exists": ("tfteach.lib.files.checkpoint_management", "checkpoint_exists"),
     "checkpoints_iterator": ("tfteach.lib.files.checkpoint_reader", "checkpoints_iterator"),
     "cosine_decay": ("tfteach.lib.training.cosine_schedules", "cosine_decay"),

@@ -271,6 +271,8 @@ def return_names(step: Step) -> dict[Tensor, str]:
 
 def writes(node: Node) -> bool:
     """Whether the node changes a variable: it takes a reference, or a handle."""
+    if node.routes_values or (node.spec and node.spec.keeps_reference):
+        return False
     if node.is_feed or not node.spec.is_stateful:
         return any(arg.is_ref for arg in type(node.spec).inputs) if node.spec else False
     kinds = type(node.spec).inputs

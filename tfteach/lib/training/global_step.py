@@ -12,7 +12,9 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, Tensor, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
+from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import SessionLike, TensorLike
+from tfteach.ops.state.ref_variables import assign_add
 from tfteach.variables.base import Variable, VariableAggregation
 from tfteach.variables.initializers import Zeros
 from tfteach.variables.scope import get_variable
@@ -108,6 +110,74 @@ def get_or_create_global_step(graph: Graph | None = None) -> Tensor:
     step = get_global_step(graph)
     result: Tensor = create_global_step(graph) if step is None else step
     return result
+
+
+# The collection of the Tensor that `global_step_read` returns.
+_READ_KEY = "global_step_read_op_cache"
+
+
+def global_step_read(graph: Graph | None = None) -> Tensor | None:
+    """A Tensor of the global step's value, built once per graph.
+
+    It exists before the step of a run: what depends on it reads the step as it was.
+
+    Args:
+      graph: the graph; the default graph if None.
+
+    Returns:
+      The Tensor; None if the graph has no global step.
+
+    Raises:
+      RuntimeError: there are several such Tensors, as after importing a graph twice.
+    """
+    graph = graph or get_default_graph()
+    found: list[Tensor] = graph.get_collection(_READ_KEY)
+    if len(found) > 1:
+        raise RuntimeError(
+            f"There are multiple items in collection {_READ_KEY}. There should be "
+            "only one."
+        )
+    if found:
+        return found[0]
+    step = get_global_step(graph)
+    if step is None:
+        return None
+    with graph.as_default(), name_scope(None), name_scope(f"{step.op.name}/"):
+        is_variable = isinstance(step, Variable)
+        read: Tensor = (step.initialized_value() if is_variable else step) + 0
+        graph.add_to_collection(_READ_KEY, read)
+    return read
+
+
+def required_global_step_read(user: str) -> Tensor:
+    """`global_step_read` of the default graph, for the hook `user`.
+
+    Raises:
+      RuntimeError: the graph has no global step.
+    """
+    read = global_step_read()
+    if read is None:
+        raise RuntimeError(f"Global step should be created to use {user}.")
+    return read
+
+
+def increment_global_step(increment: int, graph: Graph | None = None) -> Any:
+    """An op that adds to the global step once `global_step_read` has been computed.
+
+    Raises:
+      ValueError: the graph has no global step.
+    """
+    graph = graph or get_default_graph()
+    step, read = get_global_step(graph), global_step_read(graph)
+    if step is None or read is None:
+        raise ValueError(
+            "Global step tensor should be created by "
+            "tf.train.get_or_create_global_step before calling increment."
+        )
+    scope = f"{step.op.name}/"
+    with graph.as_default(), name_scope(None), name_scope(scope):  # noqa: SIM117
+        with graph.control_dependencies([read]):
+            return assign_add(step, increment)
 
 
 @export("train.assert_global_step")

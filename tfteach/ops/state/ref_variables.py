@@ -191,6 +191,7 @@ class IsVariableInitialized(StatefulOp):
     """
 
     signature = "ref: ref dtype -> is_initialized: bool"
+    keeps_reference = True
 
     def infer_shape(self, ref: Shape) -> Shape:
         return ()
