@@ -131,3 +131,13 @@ def test_a_graph_def_of_functions_is_drawn_by_a_graph_view_too() -> None:
     graph_def.node.add(name="strange", op="NobodyKnows")
     view = tfj.GraphView(graph_def)
     assert view._rows[0].more["unknown"] is True
+
+
+def test_a_net_of_more_layers_than_graphs_show_stays_a_chain(tmp_path: Path) -> None:
+    with tf.Graph().as_default() as graph:
+        y = tf.placeholder(tf.float32, name="x")
+        for _ in range(320):
+            y = tf.nn.relu(y)
+    tf.io.write_graph(graph, str(tmp_path), "deep.pb", as_text=False)
+    assert tfj.show(tmp_path / "deep.pb").group_above == 600
+    assert tfj.show(tmp_path / "deep.pb", group_above=50).group_above == 50

@@ -26,6 +26,7 @@ from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC, GraphView
 
+MOST_BOXES = 600  # Inception has 313 layers, as series they have no order
 MOST_ROWS = 2000  # variables in the page
 DEFAULT_SIGNATURE = "serving_default"
 MOST_LINES = 40  # variables in a saved notebook
@@ -44,7 +45,7 @@ class ModelView(GraphView):
         SavedModel's directory; or a `ModelFile` from `read_model`.
       graph: of a file with several graphs, the number of the one to show, or a part of
         its title, such as a tag.
-      options: as for `GraphView`.
+      options: as for `GraphView`; a scope with more than 600 boxes is grouped.
 
     Attributes:
       model: the `ModelFile`.
@@ -85,6 +86,7 @@ class ModelView(GraphView):
                 calls = [output.partition(":")[0] for output in outputs]
                 options["inline"] = [*options.get("inline", ()), *calls]
         options["aside"] = aside
+        options.setdefault("group_above", MOST_BOXES)
         super().__init__(drawn, **options)
         self._model = _contents(self.model, self.shown)
 

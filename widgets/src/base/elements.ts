@@ -30,6 +30,10 @@ export function button(text: string, title: string, press: () => void, className
   return h("button", { type: "button", class: className, title, "aria-label": name, onclick: press }, text);
 }
 
+/** A name that may break behind each of its scopes. */
+export const breakable = (name: string): (string | HTMLElement)[] =>
+  name.split(/(?<=[/])/).flatMap((part) => [part, h("wbr")]);
+
 /** Keeps a key or a click from the page: a notebook would act on it as well. */
 export function consume(event: Event): void {
   event.preventDefault();

@@ -1,6 +1,6 @@
 // The panel about a step of a recorded run: its op, inputs and outputs, where a NaN began; and the loops around it.
 import { untracked } from "@preact/signals-core";
-import { button, focusNear, h } from "../base/elements";
+import { breakable, button, focusNear, h } from "../base/elements";
 import { bytesText, count, timeText } from "../base/format";
 import type { StepState } from "../drawing/step_state";
 import type { UnfoldableTraits } from "../kernel/view_messages";
@@ -128,11 +128,7 @@ function section(title: string, content: HTMLElement[]): Part {
   return content.length === 0 ? null : h("section", {}, h("h4", {}, title), ...content);
 }
 
-/** A name that may break after each scope. */
-function title(name: string): HTMLElement {
-  const parts = name.split("/").map((part, i, all) => (i < all.length - 1 ? `${part}/` : part));
-  return h("h3", {}, ...parts.flatMap((part) => [part, h("wbr")]));
-}
+const title = (name: string): HTMLElement => h("h3", {}, ...breakable(name));
 
 function sourceOf(op: Op | undefined): Part {
   if (op?.source === undefined) return null;

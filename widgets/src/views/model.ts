@@ -1,5 +1,5 @@
 // The view of a model's file: its graph, beside the signatures and the variables.
-import { h } from "../base/elements";
+import { breakable, h } from "../base/elements";
 import { count } from "../base/format";
 import { GraphWithTools } from "../graph_view/graph_with_tools";
 import { hosted } from "../kernel/host";
@@ -62,7 +62,7 @@ class ModelView {
     return h(
       "button",
       { type: "button", class: "tft-model-row", title: `Go to ${op}`, onclick: () => this.#go(op) },
-      h("code", {}, key),
+      h("code", {}, ...breakable(key)),
       " ",
       h("span", { class: "tft-muted" }, type),
     );

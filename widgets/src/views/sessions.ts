@@ -1,6 +1,6 @@
 // The sessions view: sessions on one graph, what the variables of each hold, and the runs that made it so.
 import { Cleanup } from "../base/cleanup";
-import { button, consume, focusNear, h } from "../base/elements";
+import { breakable, button, consume, focusNear, h } from "../base/elements";
 import { hosted } from "../kernel/host";
 import type { Traits } from "../kernel/traits";
 import { onChange } from "../kernel/traits";
@@ -163,7 +163,7 @@ class SessionsView {
         h(
           "th",
           { scope: "row", class: "tft-name" },
-          h("code", { title: name }, ...breakable(name)),
+          h("code", { title: name }, ...breakable(shorten(name, MOST_NAME))),
           h("span", {}, type),
         ),
         ...sessions.map((session, i) => {
@@ -299,13 +299,6 @@ function inShort(value: string): string {
     text += `, ${next}`;
   }
   return shorten(text, most);
-}
-
-/** A name that may break behind each of its scopes; of a very long one both ends. */
-function breakable(name: string): (string | HTMLElement)[] {
-  return shorten(name, MOST_NAME)
-    .split(/(?<=[/])/)
-    .flatMap((part) => [part, h("wbr")]);
 }
 
 const colour = (index: number): string => `tft-ses-${1 + (Math.max(0, index) % COLOURS)}`;
