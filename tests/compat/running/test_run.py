@@ -114,6 +114,56 @@ def test_python_2(tmp_path: Path) -> None:
     ]
 
 
+IN_PLACE = """
+import numpy as np
+
+class Counts(object):
+    total = [7, 9]
+    total[0] /= 2
+
+    def __init__(self):
+        self.n, self.asked = 7, 0
+        self.rows = {"a": 9}
+
+    def me(self):
+        self.asked += 1
+        return self
+
+    def index(self):
+        self.asked += 1
+        return "a"
+
+slice = None
+c, n = Counts(), 2
+c.me().n /= n
+c.me().rows[c.index()] /= 2
+print c.n, c.rows, c.asked, c.total
+whole, real = np.arange(12).reshape(3, 4), np.ones([3])
+same, also = whole, real
+whole[1:, ::2] /= n
+whole[0] /= n
+real[:] /= n
+real /= n
+whole /= n
+print whole.tolist(), real.tolist(), same is whole, also is real
+x = [5, 5.0]
+x[0] /= n; x[1] /= n
+print x, [name for name in dir() if "tfteach" in name]
+c.missing /= 2
+"""
+
+
+def test_division_in_place(tmp_path: Path) -> None:
+    done = run(script(tmp_path, IN_PLACE), "old.py")
+    assert done.output == [
+        "3 {'a': 4} 3 [3, 9]",
+        "[[0, 0, 0, 0], [1, 2, 1, 3], [2, 4, 2, 5]] [0.25, 0.25, 0.25] True True",
+        "[2, 2.5] []",
+    ]
+    assert "line 36, in <module>" in done.errors
+    assert "has no attribute 'missing'" in done.errors
+
+
 def test_show(tmp_path: Path) -> None:
     path = script(tmp_path, "print 'a', 1 / 2\nimport urllib2\n")
     done = run(path, "--show", "old.py")

@@ -14,6 +14,7 @@ import importlib.machinery
 import importlib.util
 import linecache
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -138,7 +139,7 @@ class OwnModules(importlib.abc.MetaPathFinder):
             translated = python2.translate(source, name, futures)
             tree = python2.parsed(translated, name)
             if not python2.asks_for_true_division(source + "\n" + futures):
-                tree = python2.Divisions().visit(tree)
+                tree = ast.fix_missing_locations(python2.Divisions().visit(tree))
             _move(tree, source, python2.original_lines(source, translated))
         tree = ast.fix_missing_locations(_OldMethods().visit(tree))
         if shows and not source.rstrip().endswith(";"):
@@ -156,7 +157,11 @@ class OwnModules(importlib.abc.MetaPathFinder):
         names = dict(vars(builtins))
         names["__import__"] = functools.partial(self._import, is_2)
         names[_METHOD] = functools.partial(_method, self.teller)
-        names[python2.DIVIDE] = self._divide
+        names[python2.DIVIDE] = functools.partial(self._divide, python2.divide)
+        names[python2.DIVIDE_IN_PLACE] = functools.partial(
+            self._divide, python2.divide_in_place
+        )
+        names[python2.SLICE] = slice
         names[_SHOW] = _show
         module.__dict__["__builtins__"] = names
 
@@ -179,8 +184,10 @@ class OwnModules(importlib.abc.MetaPathFinder):
             self.teller,
         )
 
-    def _divide(self, a: Any, b: Any) -> Any:
-        result, differs = python2.divide(a, b)
+    def _divide(
+        self, divide: Callable[[Any, Any], tuple[Any, bool]], a: Any, b: Any
+    ) -> Any:
+        result, differs = divide(a, b)
         if differs:
             what = "integers are divided, as in Python 2, without remainder"
             self.teller(what, "a // b", every_line=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
 import difflib
+import operator
 import re
 import warnings
 from typing import Any
@@ -171,30 +173,66 @@ def original_lines(source: str, translated: str) -> list[int]:
 # ---- division
 
 DIVIDE = "__tfteach_divide__"
+DIVIDE_IN_PLACE = "__tfteach_divide_in_place__"
+SLICE = "__tfteach_slice__"  # `slice`, which a program may have named something else
+_OWNER, _PLACE = "__tfteach_owner__", "__tfteach_place__"
 
 
 class Divisions(ast.NodeTransformer):
-    """Replaces `a / b` by a call of `divide`."""
+    """Replaces `a / b` by a call of `divide`, `a /= b` of `divide_in_place`."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.op, ast.Div) or _has_float(node.left, node.right):
             return node
-        return self._call(node, node.left, node.right)
+        return self._call(node, DIVIDE, node.left, node.right)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         self.generic_visit(node)
         if not isinstance(node.op, ast.Div) or _has_float(node.value):
             return node
-        if not isinstance(node.target, ast.Name):
-            return node  # would evaluate the target twice
-        current = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
-        value = self._call(node, current, node.value)
-        return ast.copy_location(ast.Assign([node.target], value), node)
+        target = node.target
+        if isinstance(target, ast.Name):
+            return self._divide_in_place(node, target)
+        # What leads to the target is evaluated once.
+        before = [self._assign(node, _OWNER, target.value)]
+        target.value = ast.Name(_OWNER, ast.Load())
+        if isinstance(target, ast.Subscript):
+            before.append(self._assign(node, _PLACE, _without_colons(target.slice)))
+            target.slice = ast.Name(_PLACE, ast.Load())
+        names = [_OWNER, _PLACE][: len(before)]
+        after = ast.Delete([ast.Name(name, ast.Del()) for name in names])
+        divide = self._divide_in_place(node, target)
+        return [*before, divide, ast.copy_location(after, node)]
 
-    def _call(self, node: ast.AST, left: ast.expr, right: ast.expr) -> ast.expr:
-        name = ast.copy_location(ast.Name(DIVIDE, ast.Load()), node)
+    def _divide_in_place(
+        self, node: ast.AugAssign, target: ast.Name | ast.Attribute | ast.Subscript
+    ) -> ast.stmt:
+        current = copy.deepcopy(target)
+        current.ctx = ast.Load()
+        value = self._call(node, DIVIDE_IN_PLACE, current, node.value)
+        return ast.copy_location(ast.Assign([target], value), node)
+
+    def _assign(self, node: ast.AST, name: str, value: ast.expr) -> ast.stmt:
+        assign = ast.Assign([ast.Name(name, ast.Store())], value)
+        return ast.copy_location(assign, node)
+
+    def _call(
+        self, node: ast.AST, function: str, left: ast.expr, right: ast.expr
+    ) -> ast.expr:
+        name = ast.copy_location(ast.Name(function, ast.Load()), node)
         return ast.copy_location(ast.Call(name, [left, right], []), node)
+
+
+def _without_colons(index: ast.expr) -> ast.expr:
+    """An index, such as `1:n`, as an expression that can stand outside of brackets."""
+    if isinstance(index, ast.Tuple):
+        return ast.Tuple([_without_colons(item) for item in index.elts], ast.Load())
+    if not isinstance(index, ast.Slice):
+        return index
+    bounds = index.lower, index.upper, index.step
+    given = [ast.Constant(None) if bound is None else bound for bound in bounds]
+    return ast.Call(ast.Name(SLICE, ast.Load()), given, [])
 
 
 def _has_float(*nodes: ast.expr) -> bool:
@@ -217,6 +255,13 @@ def divide(a: Any, b: Any) -> tuple[Any, bool]:
     if _is_integral(a) and _is_integral(b):
         return a // b, True
     return a / b, False
+
+
+def divide_in_place(a: Any, b: Any) -> tuple[Any, bool]:
+    """What `a /= b` makes of `a` in Python 2, and whether it differs from Python 3."""
+    if _is_integral(a) and _is_integral(b):
+        return operator.ifloordiv(a, b), True
+    return operator.itruediv(a, b), False
 
 
 def _is_integral(value: Any) -> bool:
