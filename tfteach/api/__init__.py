@@ -511,6 +511,7 @@ from tfteach.variables.scope.variable_scope import VariableScope as VariableScop
 from tfteach.variables.scope.variable_scope import no_regularizer as no_regularizer
 
 if TYPE_CHECKING:
+    from tfteach.api import data as data
     from tfteach.api import distributions as distributions
     from tfteach.api import estimator as estimator
     from tfteach.api import layers as layers
@@ -523,6 +524,9 @@ if TYPE_CHECKING:
     from tfteach.api import signal as signal
     from tfteach.api import spectral as spectral
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
+    from tfteach.lib.data.element_specs import SparseTensorSpec as SparseTensorSpec
+    from tfteach.lib.data.element_specs import TensorSpec as TensorSpec
+    from tfteach.lib.data.element_specs import TypeSpec as TypeSpec
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
     from tfteach.ops.io.decode_csv import decode_csv as decode_csv
@@ -565,7 +569,11 @@ if TYPE_CHECKING:
     from tfteach.ops.text.string_split import string_split as string_split
 
 _LATER = {
+    "SparseTensorSpec": ("tfteach.lib.data.element_specs", "SparseTensorSpec"),
+    "TensorSpec": ("tfteach.lib.data.element_specs", "TensorSpec"),
+    "TypeSpec": ("tfteach.lib.data.element_specs", "TypeSpec"),
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
+    "data": ("tfteach.api", "data"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),
     "decode_csv": ("tfteach.ops.io.decode_csv", "decode_csv"),

@@ -87,6 +87,8 @@ class Op:
     doc: ClassVar[str] = ""
 
     is_stateful: ClassVar[bool] = False
+    # Whether its kernel gets a context (resources, functions) although it has no state.
+    needs_context: ClassVar[bool] = False
     # Whether an output may share memory with an input or with the session's state.
     aliases: ClassVar[bool] = False
     # Inputs passed to `infer_shape` as constant values (an array, or None if unknown),

@@ -63,8 +63,9 @@ if TYPE_CHECKING:
         @property
         def may_defer(self) -> bool: ...
         def function(
-            self, function: Function
+            self, function: Function, state: Any = None
         ) -> Callable[[Sequence[Any]], list[Any]]: ...
+        def op_states(self) -> Any: ...
         def once(self, factory: Callable[[], T]) -> T: ...
         def resource(
             self, kind: str, name: str, factory: Callable[[], T], container: str = ""
@@ -98,6 +99,9 @@ FloatLike: TypeAlias = "float | np.floating[Any] | np.integer[Any]"
 Gradient: TypeAlias = "Tensor | IndexedSlices | None"
 # A value in nested lists, tuples and dicts, as `framework/nest.py` flattens them.
 Nested: TypeAlias = "T | Sequence[Nested[T]] | Mapping[Any, Nested[T]]"
+# A nested structure of an element of a dataset, or of types, shapes or specs like it:
+# the caller knows how it is nested, and indexes it.
+Structure: TypeAlias = "Any"
 
 # What a Saver saves: variables and other objects, perhaps by names in the checkpoint.
 SaveableList: TypeAlias = "Mapping[str, Any] | Sequence[Any] | set[Any]"

@@ -55,6 +55,28 @@ class Resources:
                 del self._items[key]
 
 
+class OpStates(Resources):
+    """A session's resources, except for the objects private to an op.
+
+    Args:
+      shared: the session's resources.
+    """
+
+    def __init__(self, shared: Resources) -> None:
+        super().__init__()
+        self._shared = shared
+
+    def get(self, key: Hashable, factory: Callable[[], _T]) -> _T:
+        if isinstance(key, tuple) and key[0] == "op":
+            return super().get(key, factory)
+        return self._shared.get(key, factory)
+
+    def find(self, key: Hashable) -> Any:
+        if isinstance(key, tuple) and key[0] == "op":
+            return super().find(key)
+        return self._shared.find(key)
+
+
 class Context:
     """Passed to the kernel of a stateful op instead of `xp`.
 
@@ -78,13 +100,17 @@ class Context:
         self.may_defer = False
         self._resources = resources
 
-    def function(self, function: Function) -> Callable[[Sequence[Any]], list[Any]]:
+    def function(
+        self, function: Function, state: OpStates | None = None
+    ) -> Callable[[Sequence[Any]], list[Any]]:
         """A function of the graph's library as a Python function.
 
         Its body is compiled once per session, with the session's resources.
 
         Args:
           function: an attribute of the op.
+          state: holds what the body's ops have private, such as random streams; by
+            default the session does.
 
         Returns:
           A function of a list of arrays, for the arguments and the captures, which
@@ -96,8 +122,19 @@ class Context:
         """
         session = self.session
         return session.planner.functions.get(  # type: ignore[no-any-return]
-            function, self.op.graph, self._resources, session
+            function,
+            self.op.graph,
+            self._resources if state is None else state,
+            session,
         )
+
+    def op_states(self) -> OpStates:
+        """New private objects for the ops of functions, beside the session's resources.
+
+        An iterator has such ones, so that its random numbers start again when it is
+        initialized.
+        """
+        return OpStates(self._resources)
 
     def once(self, factory: Callable[[], _T]) -> _T:
         """An object private to this op, as long-lived as the session."""

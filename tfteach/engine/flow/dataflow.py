@@ -48,6 +48,7 @@ from tfteach.engine.plan.step import (
     checking_shapes,
     keeping_strings,
     kernel_of,
+    needs_context,
     return_names,
 )
 from tfteach.framework import errors
@@ -178,7 +179,7 @@ class DataflowProgram:
             instruction = None
             if not node.is_feed:
                 first: Any = node.device.xp
-                if node.spec.is_stateful:
+                if needs_context(node.spec):
                     first = Context(node.op, node.device, resources, session)
                 kernel = kernel_of(node.spec, first)
                 static = (t.static_shape for t in node.op.inputs)

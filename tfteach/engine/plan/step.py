@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def needs_context(spec: Op) -> bool:
     """Whether the kernel gets a context, not the array module."""
-    return spec.is_stateful or spec.calls_function
+    return spec.is_stateful or spec.calls_function or spec.needs_context
 
 
 def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:

@@ -487,6 +487,7 @@ class BaseSession:
         with self._lock:
             self._ready.clear()
             self._programs.clear()
+            self.planner.functions.clear()
             self.resources = Resources()
 
     def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:

@@ -64,6 +64,11 @@ class FunctionPrograms:
             self._called[id(body)] = body, resources, called  # keeps the id taken
             return called
 
+    def clear(self) -> None:
+        """Forget the programs, and with them the resources that they use."""
+        with self._lock:
+            self._called.clear()
+
 
 def _called(body: Body, program: Runs) -> Called:
     run = program.run

@@ -90,15 +90,18 @@ class _SerializeOp(SparseShapeOp, abstract=True):
     out_type: DType = string
     out_type_allowed = _FORMS
 
-    def validate(self) -> None:
-        if self.out_type is not string:
-            raise NotImplementedError(
-                f"{self.op_type}: out_type={self.out_type.name}: variant tensors "
-                "are not supported: serialize to strings"
-            )
-
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None] * 3
+
+    def _entry(self, indices: Any, values: Any, size: Any) -> list[Any]:
+        if self.out_type is not string:  # variants are the arrays themselves
+            return [indices, values, size]
+        dtype = as_dtype(values.dtype) if values.dtype != object else string
+        return [
+            serialized(indices, int64),
+            serialized(values, dtype),
+            serialized(size, int64),
+        ]
 
 
 class SerializeSparse(_SerializeOp):
@@ -111,7 +114,7 @@ class SerializeSparse(_SerializeOp):
         return (3,)
 
     def compute(self, xp: ArrayModule, indices: Array, values: Array, size: Any) -> Any:
-        return _as_strings([_entry(indices, values, size)])[0]
+        return _as_rows([self._entry(indices, values, size)])[0]
 
 
 class SerializeManySparse(_SerializeOp):
@@ -133,25 +136,17 @@ class SerializeManySparse(_SerializeOp):
             )
         check_ordered(xp, indices, size)
         bounds = np.searchsorted(indices[:, 0], np.arange(int(size[0]) + 1))
-        return _as_strings([
-            _entry(indices[i:j, 1:], values[i:j], size[1:])
+        return _as_rows([
+            self._entry(indices[i:j, 1:], values[i:j], size[1:])
             for i, j in pairwise(bounds)
         ])  # fmt: skip
 
 
-def _entry(indices: Any, values: Any, size: Any) -> list[bytes]:
-    dtype = as_dtype(values.dtype) if values.dtype != object else string
-    return [
-        serialized(indices, int64),
-        serialized(values, dtype),
-        serialized(size, int64),
-    ]
-
-
-def _as_strings(rows: list[list[bytes]]) -> Any:
+def _as_rows(rows: list[list[Any]]) -> Any:
     found = np.empty((len(rows), 3), object)
     for i, row in enumerate(rows):
-        found[i] = row
+        for j, part in enumerate(row):
+            found[i, j] = part
     return found
 
 
@@ -246,8 +241,10 @@ def _joined(serialized: Any, dtype: DType, is_stacked: bool) -> Any:
     return np.concatenate(indices), np.concatenate(values), whole
 
 
-def _checked(row: list[bytes], number: int, dtype: DType) -> tuple[Any, Any, Any]:
-    places, elements, size = (parsed(bytes(part)) for part in row)
+def _checked(row: list[Any], number: int, dtype: DType) -> tuple[Any, Any, Any]:
+    places, elements, size = (
+        parsed(bytes(part)) if isinstance(part, bytes) else part for part in row
+    )
     kind = string if elements.dtype == object else as_dtype(elements.dtype)
     which = f"SparseTensor[{number}]"
     for part, what, array, rank in (  # TensorFlow numbers the third part 1, too
@@ -296,14 +293,13 @@ def serialize_sparse(
     Args:
       sp_input: a SparseTensor.
       name: the op's name.
-      out_type: tf.string.
+      out_type: tf.string, or tf.variant for arrays that only datasets can use.
 
     Returns:
-      A string Tensor [3] of serialized TensorProtos.
+      A Tensor [3] of serialized TensorProtos, or of variants.
 
     Raises:
       TypeError: `sp_input` is not a SparseTensor.
-      NotImplementedError: `out_type` is tf.variant.
 
     Source: SerializeSparse in core/ops/sparse_ops.cc.
     """
@@ -320,14 +316,13 @@ def serialize_many_sparse(
     Args:
       sp_input: a SparseTensor [rows, ...] of rank 2 or more, with ordered indices.
       name: the op's name.
-      out_type: tf.string.
+      out_type: tf.string, or tf.variant for arrays that only datasets can use.
 
     Returns:
-      A string Tensor [rows, 3] of serialized TensorProtos.
+      A Tensor [rows, 3] of serialized TensorProtos, or of variants.
 
     Raises:
       TypeError: `sp_input` is not a SparseTensor.
-      NotImplementedError: `out_type` is tf.variant.
       tf.errors.InvalidArgumentError: in a run, indices are out of order or bounds.
 
     Example:

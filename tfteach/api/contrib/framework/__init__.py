@@ -56,12 +56,14 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.framework.variables import local_variable as local_variable
     from tfteach.lib.contrib.framework.variables import model_variable as model_variable
     from tfteach.lib.contrib.framework.variables import variable as variable
+    from tfteach.lib.data.element_specs import TensorSpec as TensorSpec
     from tfteach.lib.files.remapped_matrix import load_and_remap_matrix_initializer as load_and_remap_matrix_initializer
     from tfteach.lib.files.remapped_matrix import load_embedding_initializer as load_embedding_initializer
     from tfteach.lib.files.remapped_matrix import load_linear_multiclass_bias_initializer as load_linear_multiclass_bias_initializer
     from tfteach.lib.files.remapped_matrix import load_variable_slot_initializer as load_variable_slot_initializer
 
 _LATER = {
+    "TensorSpec": ("tfteach.lib.data.element_specs", "TensorSpec"),
     "VariableDeviceChooser": ("tfteach.lib.contrib.framework.variables", "VariableDeviceChooser"),
     "add_arg_scope": ("tfteach.lib.contrib.framework.arguments", "add_arg_scope"),
     "add_model_variable": ("tfteach.lib.contrib.framework.variables", "add_model_variable"),

@@ -1,0 +1,45 @@
+"""Elements and nodes of datasets as real TensorFlow 1.15 has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+from tests.golden import datasets
+
+RECORDED: dict[str, Any] = json.loads(
+    (Path(datasets.__file__).parent / "datasets.json").read_text()
+)
+NAMES = sorted(RECORDED)
+
+
+def equal(ours: Any, theirs: Any) -> bool:
+    """Whether two elements are equal; floats to their last but one digit."""
+    if isinstance(theirs, list) and isinstance(ours, list):
+        pairs = zip(ours, theirs, strict=False)
+        return len(ours) == len(theirs) and all(equal(a, b) for a, b in pairs)
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        return ours.keys() == theirs.keys() and all(
+            equal(ours[k], theirs[k]) for k in ours
+        )
+    if isinstance(theirs, float):
+        return bool(np.isclose(ours, theirs, rtol=1e-6))
+    return bool(ours == theirs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_elements(name: str) -> None:
+    found = datasets.epochs(tf, datasets.BUILDERS[name])
+    for ours, theirs in zip(found, RECORDED[name]["epochs"], strict=True):
+        assert equal(ours, theirs), f"{ours}\n{theirs}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nodes(name: str) -> None:
+    ours = datasets.nodes(tf, datasets.BUILDERS[name])
+    assert ours == RECORDED[name]["nodes"]

@@ -1,0 +1,186 @@
+"""What all datasets share: the variant tensor, the structure of elements, options.
+
+Source: python/data/ops/dataset_ops.py, DatasetV2.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import int64, string
+from tfteach.framework.graph import Graph
+from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import TensorLike
+from tfteach.lib.data import structures
+from tfteach.lib.data.element_specs import DatasetSpec, register_spec
+from tfteach.lib.data.functions import StructuredFunction
+from tfteach.lib.data.options import Options
+from tfteach.ops.data.options import (
+    MaxIntraOpParallelismDataset,
+    ModelDataset,
+    OptimizeDataset,
+    PrivateThreadPoolDataset,
+)
+
+if TYPE_CHECKING:
+    from tfteach.lib.data.dataset import Dataset
+
+
+class DatasetBase:
+    """A tensor of a dataset, with the structure of its elements.
+
+    Args:
+      variant: a scalar Tensor of type variant.
+      specs: the structure of the specs of an element.
+      inputs: the datasets that it reads.
+      functions: the functions that it calls.
+    """
+
+    concrete: ClassVar[type[Dataset]]
+
+    def __init__(
+        self,
+        variant: Tensor,
+        specs: Any,
+        inputs: Sequence[DatasetBase] = (),
+        functions: Sequence[StructuredFunction] = (),
+    ) -> None:
+        self._variant_tensor = variant
+        self._specs = specs
+        self._input_datasets = list(inputs)
+        self._wrapped_functions = list(functions)
+        self._own_options: Options | None = None
+
+    def derived(
+        self, variant: Tensor, specs: Any = None, *functions: StructuredFunction
+    ) -> Dataset:
+        """A dataset that reads this one; its elements are alike if `specs` is None."""
+        found = self._specs if specs is None else specs
+        return self.concrete(variant, found, [self], functions)
+
+    # ---- structure
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of an element, with `tf.TensorSpec` and the like as leaves."""
+        return self._specs
+
+    @property
+    def output_types(self) -> Any:
+        """The structure of the element types."""
+        return structures.legacy_types(self._specs)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The structure of the static shapes."""
+        return structures.legacy_shapes(self._specs)
+
+    @property
+    def output_classes(self) -> Any:
+        """The structure of the classes, `tf.Tensor` or `tf.SparseTensor`."""
+        return structures.legacy_classes(self._specs)
+
+    @property
+    def flat(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The types and the shapes of the components, attributes of most ops."""
+        return structures.flat_types(self._specs), structures.flat_shapes(self._specs)
+
+    @property
+    def _flat_types(self) -> list[Any]:
+        return list(self.flat[0])
+
+    @property
+    def _flat_shapes(self) -> list[Any]:
+        return list(self.flat[1])
+
+    @property
+    def _graph(self) -> Graph:
+        return self._variant_tensor.graph
+
+    def _as_variant_tensor(self) -> Tensor:
+        return self._variant_tensor
+
+    def _inputs(self) -> list[DatasetBase]:
+        return self._input_datasets
+
+    def __repr__(self) -> str:
+        shapes = str(structures.mapped(str, self.output_shapes)).replace("'", "")
+        types = str(structures.mapped(repr, self.output_types)).replace("'", "")
+        return f"<DatasetV1Adapter shapes: {shapes}, types: {types}>"
+
+    def __iter__(self) -> Any:
+        raise RuntimeError(
+            "__iter__() is only supported inside of tf.function or when eager "
+            "execution is enabled."
+        )
+
+    # ---- options
+
+    def options(self) -> Options:
+        """The options of this dataset and of those it reads."""
+        if self._own_options is not None:
+            return self._own_options
+        found = Options()
+        for source in self._input_datasets:
+            found = found.merge(source.options())
+        return found
+
+    def _applied_options(self) -> tuple[Tensor, Any]:
+        """The tensor after the datasets that options add."""
+        options = self.options()
+        found = self._variant_tensor
+        types, shapes = self.flat
+        threads = options.experimental_threading
+        if threads.max_intra_op_parallelism is not None:
+            limit = int64_tensor(
+                threads.max_intra_op_parallelism, "max_intra_op_parallelism"
+            )
+            found = MaxIntraOpParallelismDataset(types, shapes)(found, limit)
+        if threads.private_threadpool_size is not None:
+            count = int64_tensor(threads.private_threadpool_size, "num_threads")
+            found = PrivateThreadPoolDataset(types, shapes)(found, count)
+        names = options._static_optimizations()
+        if names and self._captures_reference():
+            warnings.warn(
+                "tf.data static optimizations are not compatible with tf.Variable. "
+                f"The following optimizations will be disabled: {', '.join(names)}. To "
+                "enable optimizations, use resource variables instead by calling "
+                "`tf.enable_resource_variables()` at the start of the program.",
+                stacklevel=3,
+            )
+        elif names:
+            which = convert(names, string, "optimizations")
+            op = OptimizeDataset(types, shapes, options._static_optimization_configs())
+            found = op(found, which)
+        tuning = options.experimental_optimization
+        if tuning.autotune is not False:
+            model = ModelDataset(
+                tuning.autotune_algorithm or 0,
+                tuning.autotune_cpu_budget or 0,
+                types,
+                shapes,
+            )
+            found = model(found)
+        return found, self._specs
+
+    def _captures_reference(self) -> bool:
+        captured = [t for f in self._wrapped_functions for t in f.captured_inputs]
+        seen = set(captured)
+        for tensor in captured:  # grows
+            if tensor.dtype.is_ref:
+                return True
+            new = [t for t in tensor.op.inputs if t not in seen]
+            seen.update(new)
+            captured += new
+        return any(source._captures_reference() for source in self._input_datasets)
+
+
+def int64_tensor(value: TensorLike, name: str) -> Tensor:
+    """A number as an int64 tensor."""
+    return convert(value, int64, name)
+
+
+register_spec(DatasetBase, lambda dataset: DatasetSpec(dataset.element_spec))

@@ -1,0 +1,105 @@
+"""`tf.data.Dataset`.
+
+Source: python/data/ops/dataset_ops.py, DatasetV1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.export import export
+from tfteach.framework.type_aliases import Structure
+from tfteach.lib.data.base import DatasetBase
+from tfteach.lib.data.iterator import (
+    Iterator,
+    initializable_iterator,
+    one_shot_iterator,
+)
+from tfteach.lib.data.sources import Sources
+from tfteach.lib.data.transformations import Transformations
+
+
+@export("data.Dataset")
+class Dataset(Sources, Transformations):
+    """A sequence of elements: nested structures of tensors.
+
+    Static methods, such as `from_tensor_slices` and `range`, make datasets; methods
+    such as `map`, `shuffle` and `batch` make datasets of others.
+
+    Example:
+      >>> dataset = tf.data.Dataset.range(10).map(lambda x: x * x).batch(4)
+      >>> element = dataset.make_one_shot_iterator().get_next()
+
+    Source: python/data/ops/dataset_ops.py.
+    """
+
+    def make_one_shot_iterator(self) -> Iterator:
+        """An iterator that begins by itself, and cannot begin again.
+
+        Raises:
+          ValueError: the dataset depends on a variable, table or placeholder.
+        """
+        return one_shot_iterator(self)
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Iterator:
+        """An iterator that begins whenever its `initializer` is run.
+
+        Args:
+          shared_name: a name under which iterators are shared.
+        """
+        return initializable_iterator(self, shared_name)
+
+    _make_one_shot_iterator = make_one_shot_iterator
+    _make_initializable_iterator = make_initializable_iterator
+
+
+DatasetBase.concrete = Dataset
+
+
+@export("data.make_one_shot_iterator")
+def make_one_shot_iterator(dataset: Dataset) -> Iterator:
+    """See `tf.data.Dataset.make_one_shot_iterator`."""
+    return dataset.make_one_shot_iterator()
+
+
+@export("data.make_initializable_iterator")
+def make_initializable_iterator(
+    dataset: Dataset, shared_name: str | None = None
+) -> Iterator:
+    """See `tf.data.Dataset.make_initializable_iterator`."""
+    return dataset.make_initializable_iterator(shared_name)
+
+
+def _checked(value: DatasetBase | Iterator) -> Any:
+    if not isinstance(value, DatasetBase | Iterator):
+        raise TypeError(
+            "`dataset_or_iterator` must be a Dataset or Iterator object, but got "
+            f"{type(value)}."
+        )
+    return value
+
+
+@export("data.get_output_types")
+def get_output_types(dataset_or_iterator: DatasetBase | Iterator) -> Structure:
+    """The structure of the element types of a dataset or iterator."""
+    return _checked(dataset_or_iterator).output_types
+
+
+@export("data.get_output_shapes")
+def get_output_shapes(
+    dataset_or_iterator: DatasetBase | Iterator,
+) -> Structure:
+    """The structure of the static shapes of a dataset or iterator."""
+    return _checked(dataset_or_iterator).output_shapes
+
+
+@export("data.get_output_classes")
+def get_output_classes(dataset_or_iterator: DatasetBase | Iterator) -> Structure:
+    """The structure of the classes of a dataset or iterator."""
+    return _checked(dataset_or_iterator).output_classes
+
+
+@export("data.experimental.get_structure")
+def get_structure(dataset_or_iterator: DatasetBase | Iterator) -> Structure:
+    """The structure of an element, with `tf.TensorSpec` and the like as leaves."""
+    return _checked(dataset_or_iterator).element_spec

@@ -1,0 +1,106 @@
+"""Functions that users pass to datasets, as functions of the graph.
+
+Source: python/data/ops/dataset_ops.py, StructuredFunctionWrapper;
+python/eager/function.py, python/framework/func_graph.py (names of nodes).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from tfteach.framework.convert import convert
+from tfteach.framework.function_attribute import Function
+from tfteach.framework.functions.defined_function import DefinedFunction
+from tfteach.framework.functions.func_graph import FuncGraph
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.operation import Tensor
+from tfteach.lib.data import structures
+from tfteach.lib.data.element_specs import converts
+from tfteach.ops.core.identity_reshape import identity
+
+_numbers = itertools.count()
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """The name of a Python function, as in the names of its graph functions."""
+    if isinstance(function, functools.partial):
+        return function_name(function.func)
+    name = getattr(function, "__name__", None)
+    return type(function).__name__ if name is None else str(name)
+
+
+class FunctionBody(FuncGraph):
+    """A body whose captures are named after the tensors."""
+
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        return super().capture(tensor, name or tensor.op.name)
+
+
+class StructuredFunction:
+    """A user's function of nested structures, in the graph's library.
+
+    Args:
+      function: of the parts of an element, or of an element that is no tuple.
+      transformation: such as "Dataset.map()", for names and messages.
+      specs: the structure of its argument.
+
+    Attributes:
+      output_specs: the structure of what it returns.
+      attribute: by which a node names it.
+      captured_inputs: the outer tensors that it reads.
+      returned: what the function returned.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], transformation: str, specs: Any
+    ) -> None:
+        prefix = transformation.replace(".", "_")[:-2]
+        name = f"{prefix}_{function_name(function)}"
+        body = FunctionBody(f"__inference_{name}_{next(_numbers)}")
+        with body.as_default():
+            tensors = [
+                body.add_input(dtype, shape, f"args_{i}")
+                for i, (dtype, shape) in enumerate(_arguments(specs))
+            ]
+            argument = structures.from_tensors(specs, tensors)
+            parts = argument if type(argument) is tuple else (argument,)
+            found = function(*_unpacked(argument, parts))
+            if isinstance(found, list):
+                found = tuple(found)
+            self.returned = found
+            try:
+                found = structures.mapped(_as_value, found)
+                self.output_specs = structures.specs_of(found)
+            except (ValueError, TypeError):
+                raise TypeError(
+                    f"Unsupported return value from function passed to "
+                    f"{transformation}: {found}."
+                ) from None
+            results = structures.to_tensors(self.output_specs, found)
+            body.outputs = [identity(convert(t)) for t in results]
+        graph = get_default_graph()
+        defined = DefinedFunction(body.name, body, library=graph)
+        defined.add_to_graph(graph)
+        self.attribute = Function(body.name)
+        self.captured_inputs: list[Tensor] = body.external_captures
+        self.body = body
+
+
+def _as_value(leaf: Any) -> Any:
+    """A leaf of the result that no spec converts once more."""
+    if isinstance(leaf, Tensor) or not converts(leaf):
+        return leaf
+    return convert(leaf)
+
+
+def _arguments(specs: Any) -> list[tuple[Any, Any]]:
+    types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
+    return list(zip(types, shapes, strict=True))
+
+
+def _unpacked(argument: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A tuple's items are arguments of their own; a named tuple is one."""
+    return parts if isinstance(argument, tuple) else (argument,)

@@ -1,0 +1,224 @@
+"""How datasets are made of others: selection, order and functions of elements.
+
+Source: python/data/ops/dataset_ops.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tfteach.framework.constant_values import constant_value
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import bool_, int32
+from tfteach.framework.type_aliases import TensorLike
+from tfteach.lib.data import structures
+from tfteach.lib.data.base import DatasetBase, int64_tensor
+from tfteach.lib.data.element_specs import TensorSpec
+from tfteach.lib.data.functions import StructuredFunction
+from tfteach.lib.data.seeds import seed_tensors
+from tfteach.ops.data.batching import BatchDatasetV2
+from tfteach.ops.data.buffering import PrefetchDataset
+from tfteach.ops.data.mapping import FilterDataset, MapDataset, ParallelMapDataset
+from tfteach.ops.data.selection import (
+    ConcatenateDataset,
+    RepeatDataset,
+    ShardDataset,
+    SkipDataset,
+    TakeDataset,
+)
+from tfteach.ops.data.shuffling import ShuffleDataset
+
+if TYPE_CHECKING:
+    from tfteach.lib.data.dataset import Dataset
+    from tfteach.lib.data.options import Options
+
+
+class Transformations(DatasetBase):
+    """The methods that select, order, batch and change elements."""
+
+    # ---- selection and order
+
+    def concatenate(self, dataset: DatasetBase) -> Dataset:
+        """The elements of this dataset, then those of another.
+
+        Args:
+          dataset: has elements of the same types and classes.
+
+        Raises:
+          TypeError: types or classes differ.
+        """
+        if self.output_types != dataset.output_types:
+            raise TypeError(
+                "Two datasets to concatenate have different types "
+                f"{self.output_types} and {dataset.output_types}"
+            )
+        if self.output_classes != dataset.output_classes:
+            raise TypeError(
+                "Two datasets to concatenate have different classes "
+                f"{self.output_classes} and {dataset.output_classes}"
+            )
+        specs = structures.merged(self._specs, dataset.element_spec)
+        types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
+        op = ConcatenateDataset(types, shapes)
+        variant = op(self._variant_tensor, dataset._variant_tensor)
+        return self.concrete(variant, specs, [self, dataset])
+
+    def take(self, count: TensorLike) -> Dataset:
+        """The first `count` elements; all for -1."""
+        number = int64_tensor(count, "count")
+        return self.derived(TakeDataset(*self.flat)(self._variant_tensor, number))
+
+    def skip(self, count: TensorLike) -> Dataset:
+        """All but the first `count` elements; none for -1."""
+        number = int64_tensor(count, "count")
+        return self.derived(SkipDataset(*self.flat)(self._variant_tensor, number))
+
+    def repeat(self, count: TensorLike | None = None) -> Dataset:
+        """The elements `count` times; without end for None or -1."""
+        number = int64_tensor(-1 if count is None else count, "count")
+        return self.derived(RepeatDataset(*self.flat)(self._variant_tensor, number))
+
+    def shard(self, num_shards: TensorLike, index: TensorLike) -> Dataset:
+        """Every `num_shards`-th element, from the one of number `index`.
+
+        Raises:
+          tf.errors.InvalidArgumentError: in a run, `num_shards` is not positive, or
+            `index` not below it.
+        """
+        count = int64_tensor(num_shards, "num_shards")
+        own = int64_tensor(index, "index")
+        op = ShardDataset(False, *self.flat)
+        return self.derived(op(self._variant_tensor, count, own))
+
+    def shuffle(
+        self,
+        buffer_size: TensorLike,
+        seed: TensorLike | None = None,
+        reshuffle_each_iteration: bool | None = None,
+    ) -> Dataset:
+        """The elements in random order: each is drawn from a buffer of the next ones.
+
+        Args:
+          buffer_size: the number of elements in the buffer; only one that holds the
+            whole dataset makes all orders equally likely.
+          seed: with `tf.set_random_seed`, determines the order, which is TensorFlow's.
+          reshuffle_each_iteration: False for the same order in each epoch.
+
+        Raises:
+          tf.errors.InvalidArgumentError: in a run, the buffer size is not positive.
+        """
+        size = int64_tensor(buffer_size, "buffer_size")
+        seeds = seed_tensors(seed)
+        reshuffles = reshuffle_each_iteration is None or reshuffle_each_iteration
+        op = ShuffleDataset(bool(reshuffles), *self.flat)
+        return self.derived(op(self._variant_tensor, size, *seeds))
+
+    def prefetch(self, buffer_size: TensorLike | None) -> Dataset:
+        """The same elements, of which a thread prepares the next `buffer_size`.
+
+        Args:
+          buffer_size: a number, or `tf.data.experimental.AUTOTUNE` (also None).
+        """
+        size = int64_tensor(-1 if buffer_size is None else buffer_size, "buffer_size")
+        op = PrefetchDataset(*self.flat)
+        return self.derived(op(self._variant_tensor, size))
+
+    # ---- batches
+
+    def batch(
+        self, batch_size: TensorLike, drop_remainder: TensorLike = False
+    ) -> Dataset:
+        """Consecutive elements, stacked along a new first axis.
+
+        Args:
+          batch_size: the number of elements in a batch.
+          drop_remainder: whether to omit a smaller batch at the end; if it is a
+            constant True, the static shapes have the size.
+
+        Raises:
+          tf.errors.InvalidArgumentError: in a run, shapes of the elements differ, or
+            the size is not positive.
+        """
+        size = int64_tensor(batch_size, "batch_size")
+        drops = convert(drop_remainder, bool_, "drop_remainder")
+        known = constant_value(size) if constant_value(drops) else None
+        count = None if known is None else int(known)
+        specs = structures.mapped(lambda spec: spec.batched(count), self._specs)
+        types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
+        op = BatchDatasetV2(False, types, shapes)
+        return self.derived(op(self._variant_tensor, size, drops), specs)
+
+    # ---- functions of elements
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: TensorLike | None = None,
+    ) -> Dataset:
+        """The results of a function of each element.
+
+        Args:
+          map_func: accepts an element, a tuple's items as separate arguments, as
+            tensors; returns a nested structure of tensors.  It is called once, to
+            build a function of the graph.
+          num_parallel_calls: a hint how many elements to work on at a time.
+
+        Raises:
+          TypeError: the function returns something else.
+        """
+        function = StructuredFunction(map_func, "Dataset.map()", self._specs)
+        specs = function.output_specs
+        types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
+        captured = function.captured_inputs
+        if num_parallel_calls is None:
+            op = MapDataset(function.attribute, types, shapes)
+            variant = op(self._variant_tensor, captured)
+        else:
+            calls = convert(num_parallel_calls, int32, "num_parallel_calls")
+            parallel = ParallelMapDataset(function.attribute, types, shapes)
+            variant = parallel(self._variant_tensor, captured, calls)
+        return self.derived(variant, specs, function)
+
+    def filter(self, predicate: Callable[..., Any]) -> Dataset:
+        """The elements for which a function returns True.
+
+        Args:
+          predicate: accepts an element as `map`'s function does; returns a scalar bool.
+
+        Raises:
+          ValueError: it returns something else.
+        """
+        function = StructuredFunction(predicate, "Dataset.filter()", self._specs)
+        found = function.output_specs
+        if not isinstance(found, TensorSpec) or not found.is_compatible_with(
+            TensorSpec([], bool_)
+        ):
+            raise ValueError(
+                "`predicate` return type must be convertible to a scalar boolean "
+                f"tensor. Was {found}."
+            )
+        op = FilterDataset(function.attribute, *self.flat)
+        variant = op(self._variant_tensor, function.captured_inputs)
+        return self.derived(variant, None, function)
+
+    # ---- functions of datasets, options
+
+    def apply(self, transformation_func: Callable[[Dataset], DatasetBase]) -> Dataset:
+        """The result of a function of this dataset.
+
+        Raises:
+          TypeError: it is no dataset.
+        """
+        found: Any = transformation_func(self)  # type: ignore[arg-type]
+        if not isinstance(found, DatasetBase):
+            raise TypeError(
+                f"`transformation_func` must return a Dataset. Got {found}."
+            )
+        return found  # type: ignore[return-value]
+
+    def with_options(self, options: Options) -> Dataset:
+        """The same elements, with options for the whole pipeline before."""
+        made = self.derived(self._variant_tensor)
+        made._own_options = self.options().merge(options)
+        return made

@@ -1,0 +1,103 @@
+"""Batches.
+
+Source: core/kernels/data/batch_dataset_op.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import KernelContext
+from tfteach.ops.data.dataset import (
+    Dataset,
+    DatasetOp,
+    Element,
+    Running,
+    batches_of,
+    integer,
+)
+
+
+class Batched(Dataset):
+    """Consecutive elements, stacked."""
+
+    def __init__(self, source: Dataset, size: int, drops_remainder: bool) -> None:
+        self.inputs = (source,)
+        self.size, self.drops_remainder = size, drops_remainder
+        self.is_fused = False  # with `map` before it
+
+    def elements(self, running: Running) -> Iterator[Element]:
+        draw = batches_of(self.inputs[0], running, self.is_fused)
+        return Batches(draw, self.size, self.drops_remainder)
+
+
+class Batches:
+    """Draws blocks of elements until the source ends."""
+
+    def __init__(
+        self,
+        draw: Callable[[int], Element | None],
+        size: int,
+        drops_remainder: bool,
+    ) -> None:
+        self._draw, self._size = draw, size
+        self._least = size if drops_remainder else 1
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        found = self._draw(self._size)
+        if found is None or len(found[0]) < self._least:
+            raise StopIteration
+        return found
+
+
+class BatchDatasetV2(DatasetOp):
+    """Consecutive elements, stacked.  Source: dataset_ops.cc, BatchDatasetV2."""
+
+    signature = (
+        "input_dataset: variant, batch_size: int64, drop_remainder: bool "
+        "-> handle: variant"
+    )
+    parallel_copy: bool = False
+    output_types: tuple[DType, ...]  # type: ignore[misc]  # TensorFlow's order
+    output_shapes: tuple[Shape, ...]  # type: ignore[misc]
+    minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
+    ranks: ClassVar[Mapping[str, int | tuple[int, ...]]] = {
+        "batch_size": 0, "drop_remainder": 0,
+    }  # fmt: skip
+
+    def dataset(
+        self, context: KernelContext, source: Dataset, size: Any, drops: Any
+    ) -> Dataset:
+        return Batched(source, checked_batch_size(size), bool(drops))
+
+
+class BatchDataset(DatasetOp):
+    """The same, with what remains at the end.  Source: dataset_ops.cc, BatchDataset."""
+
+    signature = "input_dataset: variant, batch_size: int64 -> handle: variant"
+    output_types: tuple[DType, ...]
+    output_shapes: tuple[Shape, ...]
+    minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
+    ranks: ClassVar[Mapping[str, int | tuple[int, ...]]] = {"batch_size": 0}
+
+    def dataset(self, context: KernelContext, source: Dataset, size: Any) -> Dataset:
+        return Batched(source, checked_batch_size(size), False)
+
+
+def checked_batch_size(size: Any) -> int:
+    """The size of batches.
+
+    Raises:
+      InvalidArgumentError: it is not positive.
+    """
+    found = integer(size)
+    if found <= 0:
+        raise invalid_argument("Batch size must be greater than zero.")
+    return found

@@ -1,0 +1,300 @@
+"""`Dataset`: the value of a dataset's tensor, a variant; and what iterates over it.
+
+A dataset is an immutable description.  An element is a tuple of arrays, one for each
+component of the flattened structure.  Iterators are Python iterators, except that an
+iterator that raised can continue with the next element, as in TensorFlow.
+
+Datasets whose elements are rows of arrays that exist anyway (slices of tensors, also
+shuffled or repeated) iterate over row numbers: a batch of them is gathered at once.
+Source: core/framework/dataset.h.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.function_attribute import Function
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation
+from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import Array, Gradient, KernelContext
+from tfteach.ops.text.byte_string_arrays import strings
+
+Element = tuple[Any, ...]
+# A function of a graph on arrays: (arrays) -> arrays.
+Called = Callable[[Sequence[Any]], list[Any]]
+
+_ROWS_AHEAD = 64
+
+
+class Running:
+    """One initialization of an iterator: what its datasets keep while it lives.
+
+    Args:
+      context: the kernel's context, which finds the functions of the graph.
+
+    Attributes:
+      state: objects of datasets that outlive an epoch, by dataset and name.
+    """
+
+    def __init__(self, context: KernelContext) -> None:
+        self._context = context
+        self._op_states: Any = None
+        self._called: dict[int, tuple[Any, Called]] = {}
+        self.state: dict[Any, tuple[Any, Any]] = {}
+        self._path: tuple[int, ...] = ()
+
+    def branch(self, number: int) -> Running:
+        """The same for one of several inputs: a dataset that two of them read has
+        objects for each."""
+        made = copy.copy(self)
+        made._path = (*self._path, number)
+        return made
+
+    def once(self, dataset: Dataset, name: str, make: Callable[[], Any]) -> Any:
+        """An object that a dataset keeps over all its epochs."""
+        key = self._path, id(dataset), name
+        found = self.state.get(key)
+        if found is None:  # the dataset is kept, so that its id remains taken
+            found = self.state[key] = dataset, make()
+        return found[1]
+
+    def call(self, function: BoundFunction) -> Called:
+        """A function of a dataset's attributes, with random streams of this run."""
+        found = self._called.get(id(function))
+        if found is None:
+            found = self._called[id(function)] = function, function.bind(self)
+        return found[1]
+
+    def op_states(self) -> Any:
+        if self._op_states is None:
+            self._op_states = self._context.op_states()
+        return self._op_states
+
+
+class BoundFunction:
+    """A function that a dataset's node names, with the values that it captures.
+
+    Args:
+      context: the context of the node's kernel.
+      function: the attribute.
+      captured: the values of the captured tensors.
+    """
+
+    def __init__(
+        self, context: KernelContext, function: Function, captured: Sequence[Any]
+    ) -> None:
+        self._context = context
+        self._function = function
+        self._captured = tuple(captured)
+        defined = context.op.graph.functions.get(function.name)
+        operations = () if defined is None else defined.body(function).graph.operations
+        # Random streams are private objects of ops: see `Running.op_states`.
+        self._has_state = any(hasattr(op.spec, "seed2") for op in operations)
+
+    def bind(self, running: Running) -> Called:
+        state = running.op_states() if self._has_state else None
+        called: Called = self._context.function(self._function, state)
+        captured = self._captured
+        if not captured:
+            return called
+        return lambda element: called((*element, *captured))
+
+
+class Dataset:
+    """The description of a dataset.
+
+    Attributes:
+      inputs: the datasets that it reads.
+      types: the element types of the components.
+      component_shapes: their static shapes.
+      node_name: the name of the node that made it.
+    """
+
+    shape: ClassVar[tuple[int, ...]] = ()  # of the variant tensor
+    inputs: tuple[Dataset, ...] = ()
+    types: tuple[DType, ...] = ()
+    component_shapes: tuple[Shape, ...] = ()
+    node_name: str = ""
+
+    def elements(self, running: Running) -> Iterator[Element]:
+        """An iterator over the elements."""
+        table = self.table
+        assert table is not None
+        return row_elements(table, self.rows(running))
+
+    @property
+    def table(self) -> list[Array] | None:
+        """Arrays whose rows are the elements; None if the elements are no such rows."""
+        return None
+
+    def rows(self, running: Running) -> Rows:
+        """The numbers of the table's rows, in the order of the elements."""
+        raise NotImplementedError
+
+    def with_inputs(self, inputs: tuple[Dataset, ...]) -> Dataset:
+        """The same transformation of other datasets."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.inputs = inputs
+        return made
+
+
+class Rows:
+    """An iterator over the numbers of rows, in blocks."""
+
+    def take(self, count: int) -> Array:
+        """The next numbers as int64 [count]; fewer at the end."""
+        raise NotImplementedError
+
+
+class RowElements:
+    """Rows as elements."""
+
+    def __init__(self, table: list[Array], rows: Rows) -> None:
+        self.table = table
+        self.rows = rows
+        self._ahead: Iterator[Element] = iter(())
+
+    def __iter__(self) -> RowElements:
+        return self
+
+    def __next__(self) -> Element:
+        for element in self._ahead:
+            return element
+        numbers = self.rows.take(_ROWS_AHEAD)
+        if not len(numbers):
+            raise StopIteration
+        columns = [column_elements(array[numbers]) for array in self.table]
+        self._ahead = zip(*columns, strict=True)
+        return next(self._ahead)
+
+
+def row_elements(table: list[Array], rows: Rows) -> Iterator[Element]:
+    """The elements that are these rows of a table."""
+    return RowElements(table, rows)
+
+
+def column_elements(array: Array) -> Sequence[Any]:
+    """The items of an array along its first axis, as arrays."""
+    if array.ndim > 1 or not array.dtype.hasobject:
+        return list(array)
+    return [text_array(item) for item in array.tolist()]
+
+
+def text_array(item: Any) -> Any:
+    """A scalar of type string or variant as kernels pass it."""
+    return np.array(item, object) if isinstance(item, bytes) else item
+
+
+def stacked(elements: Sequence[Element], is_fused: bool = False) -> Element:
+    """Elements along a new first axis.
+
+    Args:
+      elements: at least one.
+      is_fused: whether TensorFlow would run `map` and `batch` as one, with another
+        message.
+
+    Raises:
+      InvalidArgumentError: the shapes of a component differ.
+    """
+    columns = zip(*elements, strict=True)
+    return tuple([_column(i, list(c), is_fused) for i, c in enumerate(columns)])
+
+
+def _column(number: int, items: list[Any], is_fused: bool) -> Any:
+    first = items[0]
+    shape = first.shape
+    for i, item in enumerate(items):
+        if item.shape != shape:
+            ours, its = shapes.text(shape), shapes.text(item.shape)
+            if is_fused:
+                raise invalid_argument(
+                    "Cannot add tensor to the batch: number of elements does not "
+                    f"match. Shapes are: [tensor]: {its}, [batch]: {ours}"
+                )
+            raise invalid_argument(
+                f"Cannot batch tensors with different shapes in component {number}. "
+                f"First element had shape {ours} and element {i} had shape {its}."
+            )
+    dtype = getattr(first, "dtype", None)
+    if dtype is None or (dtype.hasobject and not shape):  # variants or strings
+        texts = [item if dtype is None else item.item() for item in items]
+        return strings(texts, (len(items),))
+    if not shape:
+        return np.array(items, dtype)
+    return np.concatenate(items).reshape((len(items), *shape))
+
+
+def batches_of(
+    dataset: Dataset, running: Running, is_fused: bool = False
+) -> Callable[[int], Element | None]:
+    """A function that returns the next `count` elements, stacked.
+
+    It returns fewer at the end, and then None.
+    """
+    table = dataset.table
+    if table is None:
+        iterator = dataset.elements(running)
+        block = getattr(iterator, "block", None)
+        if block is not None:
+            return block  # type: ignore[no-any-return]
+
+        def collected(count: int) -> Element | None:
+            found = list(islice(iterator, count))
+            return stacked(found, is_fused) if found else None
+
+        return collected
+    rows = dataset.rows(running)
+    columns = table
+
+    def gathered(count: int) -> Element | None:
+        numbers = rows.take(count)
+        if not len(numbers):
+            return None
+        return tuple([array.take(numbers, 0) for array in columns])
+
+    return gathered
+
+
+# ---- ops
+
+
+class DatasetOp(Op, abstract=True):
+    """A node whose value is a dataset."""
+
+    on_gpu: ClassVar[bool] = False
+    is_foldable: ClassVar[bool] = False
+    needs_context: ClassVar[bool] = True
+
+    def infer_shape(self, *inputs: Any) -> Shape:
+        return ()
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
+        return [None] * len(op.inputs)
+
+    def compute(self, context: KernelContext, *inputs: Any) -> Dataset:
+        made = self.dataset(context, *inputs)
+        own: Any = self
+        types = getattr(own, "output_types", None)
+        made.types = types or tuple(context.op.get_attr("Toutput_types"))
+        made.component_shapes = own.output_shapes
+        made.node_name = context.op.name
+        return made
+
+    def dataset(self, context: KernelContext, *inputs: Any) -> Dataset:
+        """The description, from the values of the inputs."""
+        raise NotImplementedError
+
+
+def integer(value: Any) -> int:
+    """The value of an int64 scalar input."""
+    return int(value)
