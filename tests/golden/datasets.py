@@ -13,6 +13,7 @@ import sys
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 Point = collections.namedtuple("Point", ["x", "y"])
+FACTORY_NAME = "_make_dataset_vQzoO0UoODw"  # of the function for `range(3).batch(2)`
 LIMIT = 40
 WITHOUT_NODES = ["conditional"]  # functional branches, `StatelessIf`
 

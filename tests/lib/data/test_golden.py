@@ -43,3 +43,10 @@ def test_elements(name: str) -> None:
 def test_nodes(name: str) -> None:
     ours = datasets.nodes(tf, datasets.BUILDERS[name])
     assert ours == RECORDED[name]["nodes"]
+
+
+def test_the_name_of_a_factory_is_tensorflows() -> None:
+    with tf.Graph().as_default() as graph:
+        tf.data.Dataset.range(3).batch(2).make_one_shot_iterator()
+        (function,) = graph.as_graph_def().library.function
+    assert function.signature.name == datasets.FACTORY_NAME

@@ -6,6 +6,7 @@ Source: python/framework/function.py, _FuncGraph (capture_by_value).
 from __future__ import annotations
 
 from tfteach.framework.build import create
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.data.dataset import DatasetOp
@@ -19,7 +20,7 @@ class ByValue(FuncGraph):
     """
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, functions=get_default_graph().functions)
         self._copies: dict[Operation, Operation] = {}
 
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:

@@ -13,7 +13,6 @@ from tfteach.framework.dtypes import string
 from tfteach.framework.export import export
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.defined_function import DefinedFunction
-from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, device, name_scope
@@ -294,22 +293,15 @@ def one_shot_iterator(dataset: DatasetBase) -> Iterator:
                 f"error: {error})"
             ) from None
         body.outputs = [variant]
-    name = factory_name(body)
-    body.name = name
-    DefinedFunction(name, body, library=graph).add_to_graph(graph)
-    types, shapes = dataset.flat
-    resource = OneShotIterator(Function(name), types, shapes)()
-    return Iterator._of(resource, None, specs)
-
-
-def factory_name(body: FuncGraph) -> str:
-    """A name for the function, which its content determines."""
-    import base64
-    import hashlib
-
-    text = "\n".join(
-        f"{op.name}|{op.type}|{[t.name for t in op.inputs]}|{op.spec!r}"
-        for op in body.operations
+    defined = DefinedFunction(
+        "_make_dataset",
+        body,
+        library=graph,
+        description="Factory function for a dataset.",
+        hashes=True,
     )
-    digest = hashlib.sha1(text.encode(), usedforsecurity=False).digest()
-    return f"_make_dataset_{base64.urlsafe_b64encode(digest)[:11].decode()}"
+    body.name = defined.name
+    defined.add_to_graph(graph)
+    types, shapes = dataset.flat
+    resource = OneShotIterator(Function(defined.name), types, shapes)()
+    return Iterator._of(resource, None, specs)
