@@ -191,7 +191,7 @@ class Iterator:
                     f"but got dataset with output shapes {dataset.output_shapes!r}."
                 )
 
-    def get_next(self, name: str | None = None) -> Any:
+    def get_next(self, name: str | None = None) -> Structure:
         """The tensors of the next element: each run advances the iterator.
 
         Args:
