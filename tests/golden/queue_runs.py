@@ -387,10 +387,99 @@ def one_step(tf):
     return [*log, seen(lambda: session.run([full.size(), empty.size(), other.size()]))]
 
 
+def _sums(tf, session, log, reduction):
+    total = tf.ConditionalAccumulator(tf.float32, [2], reduction_type=reduction)
+    grad, step = tf.placeholder(tf.float32), tf.placeholder(tf.int64)
+    apply, take = total.apply_grad(grad, step), total.take_grad(2)
+    count, limit = total.num_accumulated(), tf.RunOptions(timeout_in_ms=50)
+    log.append(seen(lambda: session.run(take, options=limit)))
+
+    def put(value, at):
+        log.append(seen(lambda: session.run(apply, {grad: value, step: at})))
+        log.append(seen(lambda: session.run(count)))
+
+    for value in ([1.0, 2.0], [3.0, 5.0], [3.0, 5.0]):
+        put(value, 0)
+    log.append(seen(lambda: session.run(take)))
+    put([1.0, 2.0], 0)
+    put([4.0, 2.0], 1)
+    session.run(total.set_global_step(5))
+    put([1.0, 2.0], 4)
+    put([6.0, 2.0], 5)
+    put([6.0], 5)
+    log.append(seen(lambda: session.run(take)))
+    for count in (0, -1):
+        log.append(seen(lambda count=count: session.run(total.take_grad(count))))
+    log.append(seen(lambda: total.apply_grad([1.0, 2.0, 3.0])))
+    return total
+
+
+def accumulators(tf):
+    log = []
+    session = tf.Session()
+    for reduction in ("MEAN", "SUM"):
+        total = _sums(tf, session, log, reduction)
+    waiting = Waiting(session, total.take_grad(1))
+    session.close()
+    log.append(waiting.end())
+    session = tf.Session()
+    free = tf.ConditionalAccumulator(tf.float32)
+    session.run(free.apply_grad([1.0, 2.0]))
+    log.append(seen(lambda: session.run(free.apply_grad([[1.0]]))))
+    log.append(seen(lambda: session.run(free.take_grad(1))))
+    session.run(free.apply_grad([[1.0]], 3))
+    log.append(seen(lambda: session.run(free.take_grad(1))))
+    log.append(seen(lambda: tf.ConditionalAccumulator(tf.float32, reduction_type="X")))
+    other = tf.ConditionalAccumulator(tf.float32, [2], shared_name="s")
+    again = tf.ConditionalAccumulator(tf.float32, [2], shared_name="s")
+    session.run(other.apply_grad([7.0, 8.0]))
+    log.append(seen(lambda: session.run(again.take_grad(1))))
+    operations = tf.get_default_graph().get_operations()
+    return [*log, [[o.name, o.type, len(o.inputs)] for o in operations]]
+
+
+def sparse_accumulators(tf):
+    log = []
+    session = tf.Session()
+    for reduction in ("MEAN", "SUM"):
+        total = tf.SparseConditionalAccumulator(
+            tf.float32, [3, 2], reduction_type=reduction
+        )
+
+        def put(indices, values, shape=None, step=0, total=total):
+            apply = total.apply_grad(indices, values, shape, step)
+            log.append(seen(lambda: session.run(apply)))
+
+        put([0, 2], [[1.0, 2.0], [3.0, 4.0]])
+        put([1, 2], [[1.0, 1.0], [5.0, 5.0]], [3, 2])
+        put([2, 1], [[1.0, 1.0], [5.0, 5.0]], [3, 2])
+        take, count = total.take_grad(2), total.num_accumulated()
+        log.append([seen(lambda t=take: session.run(t)), [str(t.shape) for t in take]])
+        for bad in (
+            ([[0]], [[1.0]]), ([0, 1], [[1.0, 2.0]]), ([0], [1.0]),
+            ([0], [[1.0, 2.0, 3.0]]), ([7], [[1.0, 2.0]]), ([0], [[1.0, 2.0]], [4, 2]),
+            ([], np.zeros([0, 2], np.float32)), ([0, 0], [[1.0, 2.0], [3.0, 4.0]]),
+        ):  # fmt: skip
+            put(*bad, step=9)
+            log.append(seen(lambda c=count: session.run(c)))
+        slices = tf.IndexedSlices(tf.ones([1, 2]), tf.range(1), tf.constant([3, 2]))
+        session.run(total.apply_indexed_slices_grad(slices, local_step=9))
+        taken = total.take_indexed_slices_grad(1)
+        log.append(seen(lambda t=taken: list(session.run(t))))
+        session.run(total.set_global_step(20))
+        put([0], [[1.0, 2.0]], step=9)
+        log.append(seen(lambda c=count: session.run(c)))
+    free = tf.SparseConditionalAccumulator(tf.float32)
+    session.run(free.apply_grad([0], [[1.0]], [2, 1]))
+    log.append(seen(lambda: session.run(free.take_grad(1))))
+    operations = tf.get_default_graph().get_operations()
+    return [*log, [[o.name, o.type, len(o.inputs)] for o in operations]]
+
+
 FUNCTIONS = [
     one_by_one_and_many, bad_shapes_and_counts, closing, closing_with_some,
     closing_while_full, sessions_end, padded, shuffled, priorities, shared_by_name,
-    arguments, chosen_from_a_list, one_step,
+    arguments, chosen_from_a_list, one_step, accumulators, sparse_accumulators,
 ]  # fmt: skip
 
 

@@ -390,6 +390,9 @@ from tfteach.ops.nn.clip_by_norm import clip_by_average_norm as clip_by_average_
 from tfteach.ops.nn.clip_by_norm import clip_by_global_norm as clip_by_global_norm
 from tfteach.ops.nn.clip_by_norm import clip_by_norm as clip_by_norm
 from tfteach.ops.nn.clip_by_norm import global_norm as global_norm
+from tfteach.ops.queues.conditional_accumulator import ConditionalAccumulator as ConditionalAccumulator
+from tfteach.ops.queues.conditional_accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
+from tfteach.ops.queues.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
 from tfteach.ops.queues.queue_base import FIFOQueue as FIFOQueue
 from tfteach.ops.queues.queue_base import PaddingFIFOQueue as PaddingFIFOQueue
 from tfteach.ops.queues.queue_base import PriorityQueue as PriorityQueue

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 from tfteach.ops.core.sparse_tensor import SparseTensor as SparseTensor
 from tfteach.ops.core.sparse_tensor import sparse_placeholder as placeholder
+from tfteach.ops.queues.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
 from tfteach.ops.sparse.sparse_add import sparse_add as add
 from tfteach.ops.sparse.sparse_add import sparse_maximum as maximum
 from tfteach.ops.sparse.sparse_add import sparse_minimum as minimum

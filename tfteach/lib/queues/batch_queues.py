@@ -124,7 +124,7 @@ def types_of(elements: Sequence[Sequence[Tensor]]) -> list[DType]:
 
 def shapes_of(
     elements: Sequence[Sequence[Tensor]], given: Shapes, enqueue_many: bool
-) -> Shapes:
+) -> Sequence[ShapeLike]:
     """The shapes of an element's components, as far as all elements agree.
 
     Raises:

@@ -2,6 +2,11 @@
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {
+    "AccumulatorApplyGradient": "accumulators",
+    "AccumulatorNumAccumulated": "accumulators",
+    "AccumulatorSetGlobalStep": "accumulators",
+    "AccumulatorTakeGradient": "accumulators",
+    "ConditionalAccumulator": "accumulators",
     "FIFOQueue": "queue_ops",
     "FIFOQueueV2": "queue_ops",
     "FakeQueue": "queue_ops",
@@ -27,4 +32,12 @@ MODULE_OF = {
     "QueueSizeV2": "queue_ops",
     "RandomShuffleQueue": "queue_ops",
     "RandomShuffleQueueV2": "queue_ops",
+    "ResourceAccumulatorApplyGradient": "accumulators",
+    "ResourceAccumulatorNumAccumulated": "accumulators",
+    "ResourceAccumulatorSetGlobalStep": "accumulators",
+    "ResourceAccumulatorTakeGradient": "accumulators",
+    "ResourceConditionalAccumulator": "accumulators",
+    "SparseAccumulatorApplyGradient": "accumulators",
+    "SparseAccumulatorTakeGradient": "accumulators",
+    "SparseConditionalAccumulator": "accumulators",
 }

@@ -193,7 +193,7 @@ class Queue:
     @property
     def value(self) -> Any:
         """A reference to it, as a run returns: the container and the name."""
-        return np.array([b"", self.name.encode()], object)
+        return np.array([b"localhost", self.name.encode()], object)
 
     # ---- elements, for subclasses; the caller holds the lock
 

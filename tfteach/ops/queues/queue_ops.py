@@ -27,7 +27,7 @@ from tfteach.ops.queues.queue_kinds import (
 )
 
 
-class _OnHost(StatefulOp, abstract=True):
+class OnHost(StatefulOp, abstract=True):
     """Queues stay on the CPU and have no gradients."""
 
     on_gpu: ClassVar[bool] = False
@@ -39,7 +39,7 @@ class _OnHost(StatefulOp, abstract=True):
 # ---- queues
 
 
-class _QueueHandle(_OnHost, abstract=True):
+class _QueueHandle(OnHost, abstract=True):
     """A queue, shared by name."""
 
     minimum: ClassVar[dict[str, int]] = {"component_types": 1}
@@ -235,7 +235,7 @@ class RandomShuffleQueue(_ShuffleHandle):
     signature = "-> handle: ref string"
 
 
-class FakeQueue(_OnHost):
+class FakeQueue(OnHost):
     """A reference to a queue that has a resource handle.
 
     Source: data_flow_ops.cc, FakeQueue.
@@ -254,7 +254,7 @@ class FakeQueue(_OnHost):
 # ---- enqueuing
 
 
-class _Enqueue(_OnHost, NoOutputOp, abstract=True):
+class _Enqueue(OnHost, NoOutputOp, abstract=True):
     timeout_ms: int = -1
 
     minimum: ClassVar[dict[str, int]] = {"Tcomponents": 1}
@@ -317,7 +317,7 @@ class QueueEnqueueMany(_EnqueueMany):
 # ---- dequeuing
 
 
-class _Dequeue(_OnHost, MultiOutputOp, abstract=True):
+class _Dequeue(OnHost, MultiOutputOp, abstract=True):
     component_types: tuple[DType, ...]
     timeout_ms: int = -1
 
@@ -404,7 +404,7 @@ class QueueDequeueUpTo(_DequeueMany):
 # ---- closing
 
 
-class _Close(_OnHost, NoOutputOp, abstract=True):
+class _Close(OnHost, NoOutputOp, abstract=True):
     cancel_pending_enqueues: bool = False
 
     may_wait: ClassVar[bool] = True
@@ -431,7 +431,7 @@ class QueueClose(_Close):
 # ---- looking
 
 
-class _Size(_OnHost, abstract=True):
+class _Size(OnHost, abstract=True):
     def infer_shape(self, handle: Shape) -> Shape:
         return ()
 
@@ -452,7 +452,7 @@ class QueueSize(_Size):
     signature = "handle: ref string -> size: int32"
 
 
-class _IsClosed(_OnHost, abstract=True):
+class _IsClosed(OnHost, abstract=True):
     def infer_shape(self, handle: Shape) -> Shape:
         return ()
 
