@@ -236,11 +236,11 @@ def _require_new(name: str, named: dict[str, Any]) -> None:
 
 def _variable_tensor(item: Any, complaint: str) -> Tensor:
     """The Tensor that refers to a variable, or reads its handle."""
-    tensor: Tensor = (
-        item._as_graph_element()
-        if isinstance(item, RefVariable | BaseResourceVariable)
-        else convert(item, as_ref=True)
-    )
+    tensor: Tensor | None = None
+    if isinstance(item, RefVariable | BaseResourceVariable):
+        tensor = item._as_graph_element()
+    if tensor is None:
+        tensor = convert(item, as_ref=True)
     if not isinstance(tensor.op.spec, _VARIABLES):
         raise TypeError(f"{complaint}{tensor}")
     return tensor
