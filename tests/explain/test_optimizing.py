@@ -7,6 +7,7 @@ import pytest
 
 import tfteach as tf
 from tfteach.explain.optimizing import explain_optimizing
+from tfteach.framework import machine_code
 
 
 @pytest.fixture
@@ -79,6 +80,28 @@ def test_fusion_says_with_what() -> None:
             (kernel,) = fusion.after
             assert kernel.op_type.startswith("fused Exp + Square + Tanh")
             assert fusion.changes[0].reason == "one pass over memory with e, s, t, u, v"
+
+
+@pytest.mark.skipif(machine_code.vectors() is None, reason="nothing can be compiled")
+def test_fusion_says_what_runs_in_the_parts_of_a_convolution() -> None:
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [64, 28, 28, 1], name="x")
+        kernel = tf.placeholder(tf.float32, [5, 5, 1, 8], name="kernel")
+        bias = tf.placeholder(tf.float32, [8], name="bias")
+        y = tf.nn.conv2d(x, kernel, [1, 1, 1, 1], "SAME", name="conv")
+        tf.nn.relu(tf.nn.bias_add(y, bias, name="add"), name="y")
+        small = tf.nn.bias_add(tf.nn.relu(x[:1], name="r"), bias[:1], name="small")
+        with tf.Session() as session:
+            feeds = ["x", "kernel", "bias"]
+            fusion = explain_optimizing(session, ["y", small], feeds)["fusion"]
+    told = {change.node: change.reason for change in fusion.changes}
+    assert told == {
+        "y": "runs on each part of conv while that is in the cache, with add",
+        "small": "one loop with r",
+    }
+    kinds = {node.name: node.op_type for node in fusion.after}
+    assert kinds["y"] == "fused Conv2D + BiasAdd + Relu"
+    assert fusion.asked - fusion.left == 3
 
 
 def test_options_and_loops() -> None:

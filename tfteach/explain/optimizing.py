@@ -11,8 +11,10 @@ from tfteach.engine.execute.compile import compile_step
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.flow.guards import UnstructuredError
 from tfteach.engine.flow.structured_control_flow import recover
+from tfteach.engine.fusion.epilogues import FollowedKernel
 from tfteach.engine.fusion.fuse_chains import fuse_chains
 from tfteach.engine.fusion.fuse_large import FusedKernel
+from tfteach.engine.fusion.fuse_small import ChainKernel
 from tfteach.engine.optimize.fold_constants import fold_constants
 from tfteach.engine.optimize.merge_duplicates import merge_duplicates
 from tfteach.engine.optimize.remove_dead import remove_dead
@@ -28,6 +30,7 @@ from tfteach.explain.pruning import Fetch, elements_of
 __all__ = ["OptimizerLog", "Pass", "StepNode", "explain_optimizing"]
 
 MOST_CHANGES = 12
+Joined = FusedKernel | ChainKernel | FollowedKernel
 
 ABOUT = {
     "all": "the step before and after all passes",
@@ -37,7 +40,7 @@ ABOUT = {
     "remove_dead": "nodes that nothing needs are dropped",
     "specialize": "with the shapes of the feeds known, more is constant",
     "unfolded": "every op runs: no pass changes the graph",
-    "fusion": "chains of element-wise ops go through the cache block by block",
+    "fusion": "chains of element-wise ops go over memory once, as one kernel",
 }
 
 
@@ -321,20 +324,31 @@ def _fusion(step: Step) -> Pass:
     changes: list[Change] = []
     for instruction in compiled.fused:
         node = by_name[instruction.node.name]
-        if isinstance(instruction.function, FusedKernel):
-            parts = [part.node.name for part in instruction.function.parts]
-            kinds = [part.node.op.type for part in instruction.function.parts]
+        kernel = instruction.function
+        if isinstance(kernel, Joined) and len(kernel.parts) > 1:
+            parts = [part.node.name for part in kernel.parts]
+            kinds = [part.node.op.type for part in kernel.parts]
             taken = [name for part in parts for name in by_name[part].inputs]
             outside = [name for name in taken if name not in parts]
             node = node._replace(
                 op_type=f"fused {' + '.join(kinds)}",
                 inputs=tuple(dict.fromkeys(outside)),
             )
-            reason = f"one pass over memory with {', '.join(parts[:-1])}"
+            reason = _why_joined(kernel, parts)
             changes.append(Change("fusion", instruction.node.name, reason))
         after.append(node)
     before = tuple(by_name[name] for name in plain)
     return Pass("fusion", before, tuple(after), tuple(changes))
+
+
+def _why_joined(kernel: Joined, parts: Sequence[str]) -> str:
+    """Why ops are one kernel, which has the name of the last."""
+    first, *others = parts[:-1]
+    if isinstance(kernel, FollowedKernel):
+        more = f", with {', '.join(others)}" if others else ""
+        return f"runs on each part of {first} while that is in the cache{more}"
+    how = "one pass over memory" if isinstance(kernel, FusedKernel) else "one loop"
+    return f"{how} with {', '.join([first, *others])}"
 
 
 def _nodes(step: Step) -> tuple[StepNode, ...]:
