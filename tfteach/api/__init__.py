@@ -517,6 +517,7 @@ if TYPE_CHECKING:
     from tfteach.api import data as data
     from tfteach.api import distributions as distributions
     from tfteach.api import estimator as estimator
+    from tfteach.api import feature_column as feature_column
     from tfteach.api import layers as layers
     from tfteach.api import lookup as lookup
     from tfteach.api import losses as losses
@@ -592,6 +593,7 @@ _LATER = {
     "fake_quant_with_min_max_vars_gradient": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars_gradient"),
     "fake_quant_with_min_max_vars_per_channel": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars_per_channel"),
     "fake_quant_with_min_max_vars_per_channel_gradient": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars_per_channel_gradient"),
+    "feature_column": ("tfteach.api", "feature_column"),
     "fft": ("tfteach.ops.signal.fft", "fft"),
     "fft2d": ("tfteach.ops.signal.fft", "fft2d"),
     "fft3d": ("tfteach.ops.signal.fft", "fft3d"),

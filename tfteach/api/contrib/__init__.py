@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import checkpoint as checkpoint
     from tfteach.api.contrib import crf as crf
     from tfteach.api.contrib import distributions as distributions
+    from tfteach.api.contrib import feature_column as feature_column
     from tfteach.api.contrib import graph_editor as graph_editor
     from tfteach.api.contrib import image as image
     from tfteach.api.contrib import layers as layers
@@ -34,6 +35,7 @@ _LATER = {
     "checkpoint": ("tfteach.api.contrib", "checkpoint"),
     "crf": ("tfteach.api.contrib", "crf"),
     "distributions": ("tfteach.api.contrib", "distributions"),
+    "feature_column": ("tfteach.api.contrib", "feature_column"),
     "graph_editor": ("tfteach.api.contrib", "graph_editor"),
     "image": ("tfteach.api.contrib", "image"),
     "layers": ("tfteach.api.contrib", "layers"),

@@ -290,7 +290,7 @@ class Layer:
                     self._regularize(name, parts, regularizer)
         # A variable shared with a layer that does not train it is not trainable here
         # either.
-        known = set(graph.collection_list(GraphKeys.TRAINABLE_VARIABLES))
+        known = set(graph.get_collection(GraphKeys.TRAINABLE_VARIABLES))
         if trainable and all(part in known for part in parts):
             self._trainable_weights.append(variable)
         else:
@@ -439,7 +439,9 @@ class Layer:
         if self._inputs and self._dtype is None:
             dtype = getattr(self._inputs[0], "dtype", None)
             self._dtype = None if dtype is None else dtype.base_dtype.name
-        shapes = nest.map_structure(lambda t: t.shape, inputs)
+        # Inputs of feature columns are no tensors.
+        known = all(hasattr(item, "shape") for item in self._inputs)
+        shapes: Any = nest.map_structure(lambda t: t.shape, inputs) if known else None
         self.build(shapes)
         self.built = True
 

@@ -23,6 +23,7 @@ MODULE_OF = {
     "BitwiseAnd": "bitwise",
     "BitwiseOr": "bitwise",
     "BitwiseXor": "bitwise",
+    "Bucketize": "bucketize",
     "Cast": "cast",
     "Ceil": "rounding",
     "ClipByValue": "clip_by_value",

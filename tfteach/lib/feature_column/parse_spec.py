@@ -1,0 +1,61 @@
+"""What `tf.parse_example` needs to read the features of columns.
+
+Source: python/feature_column/feature_column_v2.py (make_parse_example_spec).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from tfteach.framework.export import export
+from tfteach.framework.type_aliases import DTypeLike
+from tfteach.lib.feature_column.base_column import FeatureColumn
+
+
+def fixed_length(shape: Any, dtype: DTypeLike, default_value: Any) -> Any:
+    """A `tf.FixedLenFeature`."""
+    return _features().FixedLenFeature(shape, dtype, default_value)
+
+
+def variable_length(dtype: DTypeLike) -> Any:
+    """A `tf.VarLenFeature`."""
+    return _features().VarLenFeature(dtype)
+
+
+def _features() -> Any:
+    """Imported on first use: most programs never parse Examples."""
+    return import_module("tfteach.lib.parsing.features")
+
+
+@export("feature_column.make_parse_example_spec")
+def make_parse_example_spec(feature_columns: Iterable[Any]) -> dict[str, Any]:
+    """The features that columns read, as the argument of `tf.parse_example`.
+
+    Args:
+      feature_columns: an iterable of columns.
+
+    Returns:
+      A dictionary from keys to `tf.FixedLenFeature` or `tf.VarLenFeature`.
+
+    Raises:
+      ValueError: an item is not a column, or two columns read a key differently.
+
+    Source: python/feature_column/feature_column_v2.py.
+    """
+    found: dict[str, Any] = {}
+    for column in feature_columns:
+        if not isinstance(column, FeatureColumn):
+            raise ValueError(
+                f"All feature_columns must be _FeatureColumn instances. Given: {column}"
+            )
+        spec = column.parse_example_spec
+        for key, value in spec.items():
+            if key in found and value != found[key]:
+                raise ValueError(
+                    "feature_columns contain different parse_spec for key "
+                    f"{key}. Given {value} and {found[key]}"
+                )
+        found.update(spec)
+    return found
