@@ -6,7 +6,6 @@ Source: python/feature_column/feature_column_v2.py (make_parse_example_spec).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
 from tfteach.framework.export import export
@@ -16,17 +15,12 @@ from tfteach.lib.feature_column.base_column import FeatureColumn
 
 def fixed_length(shape: Any, dtype: DTypeLike, default_value: Any) -> Any:
     """A `tf.FixedLenFeature`."""
-    return _features().FixedLenFeature(shape, dtype, default_value)
+    raise NotImplementedError("parse_example_spec: tf.FixedLenFeature")
 
 
 def variable_length(dtype: DTypeLike) -> Any:
     """A `tf.VarLenFeature`."""
-    return _features().VarLenFeature(dtype)
-
-
-def _features() -> Any:
-    """Imported on first use: most programs never parse Examples."""
-    return import_module("tfteach.lib.parsing.features")
+    raise NotImplementedError("parse_example_spec: tf.VarLenFeature")
 
 
 @export("feature_column.make_parse_example_spec")
