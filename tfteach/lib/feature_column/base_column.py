@@ -9,6 +9,7 @@ Source: python/feature_column/feature_column_v2.py.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 from tfteach.framework.dtypes import DType, string
@@ -151,6 +152,10 @@ class CategoricalColumn(FeatureColumn):
     @property
     def _num_buckets(self) -> int:
         return self.num_buckets
+
+
+# One column, or several.
+Columns = FeatureColumn | Iterable[FeatureColumn]
 
 
 # ---- checks that several columns share

@@ -5,6 +5,7 @@ Source: python/feature_column/feature_column_v2.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tfteach.framework.dtypes import string
@@ -80,7 +81,9 @@ class CrossedColumn(CategoricalColumn, _Crossed):
 
 @export("feature_column.crossed_column")
 def crossed_column(
-    keys: Any, hash_bucket_size: int, hash_key: int | None = None
+    keys: Sequence[str | CategoricalColumn],
+    hash_bucket_size: int,
+    hash_key: int | None = None,
 ) -> CrossedColumn:
     """A column of all combinations of other features' values, as hashes.
 

@@ -16,6 +16,7 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.lib.feature_column.base_column import (
+    Columns,
     DenseColumn,
     FeatureColumn,
     SequenceDenseColumn,
@@ -113,7 +114,7 @@ def in_scope(scope: str) -> list[Any]:
 @export("feature_column.input_layer")
 def input_layer(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Columns,
     weight_collections: list[str] | None = None,
     trainable: bool = True,
     cols_to_vars: dict[Any, Any] | None = None,
@@ -176,7 +177,7 @@ def flat_values(column: Any, cache: FeatureTransformationCache, manager: Any) ->
 @export("contrib.feature_column.sequence_input_layer")
 def sequence_input_layer(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Columns,
     weight_collections: list[str] | None = None,
     trainable: bool = True,
 ) -> tuple[Tensor, Tensor]:

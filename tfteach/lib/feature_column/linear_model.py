@@ -15,6 +15,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.lib.feature_column.base_column import (
     CategoricalColumn,
+    Columns,
     DenseColumn,
     check_batch_sizes,
     size_of,
@@ -108,7 +109,7 @@ def weighted_sum(
 @export("feature_column.linear_model")
 def linear_model(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Columns,
     units: int = 1,
     sparse_combiner: str = "sum",
     weight_collections: list[str] | None = None,

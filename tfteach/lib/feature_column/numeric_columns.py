@@ -14,7 +14,7 @@ from tfteach.framework.dtypes import DType, as_dtype, float32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import DTypeLike, ShapeLike
+from tfteach.framework.type_aliases import DTypeLike, ShapeLike, TensorLike
 from tfteach.lib.feature_column.base_column import (
     Cache,
     CategoricalColumn,
@@ -90,7 +90,7 @@ class NumericColumn(DenseColumn, _Numeric):
 def numeric_column(
     key: str,
     shape: ShapeLike = (1,),
-    default_value: Any = None,
+    default_value: TensorLike | None = None,
     dtype: DTypeLike = float32,
     normalizer_fn: Normalizer | None = None,
 ) -> NumericColumn:
