@@ -25,7 +25,7 @@ def seen(call):
     except Exception as error:
         message = getattr(error, "message", None) or str(error)
         first = message.split("\n\t [[")[0].split("\n\n")[0]
-        return type(error).__name__ + ": " + re.sub(r"'_\d+_", "'_0_", first)
+        return type(error).__name__ + ": " + re.sub(r"\b_\d+_(?=[a-z])", "_0_", first)
 
 
 def plain(value):
@@ -476,10 +476,61 @@ def sparse_accumulators(tf):
     return [*log, [[o.name, o.type, len(o.inputs)] for o in operations]]
 
 
+def _barrier_class(tf):
+    if "tfteach" in tf.__name__:
+        from tfteach.ops.queues.barrier import Barriers
+
+        return Barriers
+    from tensorflow.python.ops.data_flow_ops import Barrier
+
+    return Barrier
+
+
+def barriers(tf):
+    session, limit = tf.Session(), tf.RunOptions(timeout_in_ms=50)
+    barrier = _barrier_class(tf)((tf.float32, tf.int32), shapes=((), (2,)))
+    log = []
+
+    def run(op, **options):
+        log.append(seen(lambda: session.run(op, **options)))
+        sizes = [barrier.ready_size(), barrier.incomplete_size()]
+        log.append(seen(lambda: session.run(sizes)))
+
+    first = barrier.insert_many(0, ["a", "b"], [1.0, 2.0])
+    second = barrier.insert_many(1, ["b"], [[1, 2]])
+    third = barrier.insert_many(1, ["c", "a"], [[3, 4], [5, 6]])
+    last = barrier.insert_many(0, ["c"], [3.0])
+    for op in (first, second, third, barrier.take_many(2), third, last):
+        run(op)
+    run(barrier.take_many(1))
+    run(barrier.take_many(1), options=limit)
+    run(barrier.insert_many(2, ["a"], [1.0]))
+    run(first)
+    for op in (
+        barrier.close(), last, second, barrier.take_many(5, True), barrier.take_many(2),
+        barrier.close(), barrier.close(True), third, barrier.take_many(1),
+        barrier.take_many(3, True),
+    ):  # fmt: skip
+        run(op)
+    log.append(seen(lambda: barrier.insert_many(0, ["a", "b"], [1.0])))
+    log.append(
+        seen(lambda: session.run(_barrier_class(tf)(tf.int32).take_many(1, timeout=9)))
+    )
+    other = _barrier_class(tf)(tf.int32, shapes=[[]])
+    waiting = Waiting(session, other.take_many(1))
+    session.close()
+    log.append(waiting.end())
+    taken = [barrier.take_many(2), barrier.take_many(2, True)]
+    log += [[str(t.shape) for t in [k.indices, k.keys, *k.values]] for k in taken]
+    operations = tf.get_default_graph().get_operations()
+    return [*log, barrier.name, [[o.name, o.type, len(o.inputs)] for o in operations]]
+
+
 FUNCTIONS = [
     one_by_one_and_many, bad_shapes_and_counts, closing, closing_with_some,
     closing_while_full, sessions_end, padded, shuffled, priorities, shared_by_name,
     arguments, chosen_from_a_list, one_step, accumulators, sparse_accumulators,
+    barriers,
 ]  # fmt: skip
 
 

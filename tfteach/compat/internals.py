@@ -59,7 +59,7 @@ ops.confusion_matrix: . math
 ops.control_flow_ops: . tfteach.compat.inner_names tfteach.ops.core.control_flow_ops
 ops.ctc_ops: nn
 ops.custom_gradient: .
-ops.data_flow_ops: . io
+ops.data_flow_ops: . io queue tfteach.compat.data_flow_ops
 ops.distributions.*: distributions
 ops.embedding_ops: nn
 ops.functional_ops: .

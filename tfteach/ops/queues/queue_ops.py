@@ -254,6 +254,12 @@ class FakeQueue(OnHost):
 # ---- enqueuing
 
 
+def refuse_timeout(timeout_ms: int) -> None:
+    """Raise TensorFlow's error for an op that is to wait for a limited time."""
+    if timeout_ms != -1:
+        raise invalid_argument("Timeout not supported yet.")
+
+
 class _Enqueue(OnHost, NoOutputOp, abstract=True):
     timeout_ms: int = -1
 
@@ -264,12 +270,14 @@ class _Enqueue(OnHost, NoOutputOp, abstract=True):
         return []
 
     def compute(self, ctx: KernelContext, handle: Queue, *components: Any) -> None:
+        refuse_timeout(self.timeout_ms)
         _check_components(handle, components, ctx.op)
         handle.enqueue(ctx, components)
 
 
 class _EnqueueMany(_Enqueue, abstract=True):
     def compute(self, ctx: KernelContext, handle: Queue, *components: Any) -> None:
+        refuse_timeout(self.timeout_ms)
         _check_components(handle, components, ctx.op)
         handle.enqueue_many(ctx, components)
 
@@ -329,6 +337,7 @@ class _Dequeue(OnHost, MultiOutputOp, abstract=True):
         return [None] * len(self.component_types)
 
     def compute(self, ctx: KernelContext, handle: Queue) -> Any:
+        refuse_timeout(self.timeout_ms)
         _check_outputs(handle, self.component_types, ctx.op)
         return handle.dequeue(ctx)
 
@@ -343,6 +352,7 @@ class _DequeueMany(_Dequeue, abstract=True):
         return [None] * len(self.component_types)
 
     def compute(self, ctx: KernelContext, handle: Queue, n: Any) -> Any:  # type: ignore[override]
+        refuse_timeout(self.timeout_ms)
         _check_outputs(handle, self.component_types, ctx.op)
         count = int(n) if np.ndim(n) == 0 else int(np.ravel(n)[0])
         if count < 0:

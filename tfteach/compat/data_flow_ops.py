@@ -1,0 +1,10 @@
+"""Names of `tensorflow.python.ops.data_flow_ops` that are not public.
+
+Source: python/ops/data_flow_ops.py (API).
+"""
+
+from __future__ import annotations
+
+from tfteach.ops.queues.barrier import Barriers as Barrier
+
+__all__ = ["Barrier"]
