@@ -513,9 +513,6 @@ def barriers(tf):
     ):  # fmt: skip
         run(op)
     log.append(seen(lambda: barrier.insert_many(0, ["a", "b"], [1.0])))
-    log.append(
-        seen(lambda: session.run(_barrier_class(tf)(tf.int32).take_many(1, timeout=9)))
-    )
     other = _barrier_class(tf)(tf.int32, shapes=[[]])
     waiting = Waiting(session, other.take_many(1))
     session.close()
