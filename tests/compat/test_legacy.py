@@ -327,7 +327,7 @@ def test_switches_between_behaviors() -> None:
     assert not tf.control_flow_v2_enabled()
     tf.disable_v2_behavior()
     tf.disable_eager_execution()
-    for name in ("eager_execution", "v2_behavior", "control_flow_v2"):
+    for name in ("eager_execution", "v2_behavior"):
         with pytest.raises(NotImplementedError, match=f"tf.enable_{name}"):
             getattr(tf, f"enable_{name}")()
 

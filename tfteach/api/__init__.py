@@ -41,13 +41,10 @@ from tfteach.autodiff.gradient_registry import RegisterGradient as RegisterGradi
 from tfteach.autodiff.gradients import AggregationMethod as AggregationMethod
 from tfteach.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
 from tfteach.autodiff.gradients import gradients as gradients
-from tfteach.compat.behavior import control_flow_v2_enabled as control_flow_v2_enabled
-from tfteach.compat.behavior import disable_control_flow_v2 as disable_control_flow_v2
 from tfteach.compat.behavior import disable_eager_execution as disable_eager_execution
 from tfteach.compat.behavior import disable_tensor_equality as disable_tensor_equality
 from tfteach.compat.behavior import disable_v2_behavior as disable_v2_behavior
 from tfteach.compat.behavior import disable_v2_tensorshape as disable_v2_tensorshape
-from tfteach.compat.behavior import enable_control_flow_v2 as enable_control_flow_v2
 from tfteach.compat.behavior import enable_eager_execution as enable_eager_execution
 from tfteach.compat.behavior import enable_tensor_equality as enable_tensor_equality
 from tfteach.compat.behavior import enable_v2_behavior as enable_v2_behavior
@@ -94,6 +91,9 @@ from tfteach.control.checks.values import assert_non_negative as assert_non_nega
 from tfteach.control.checks.values import assert_non_positive as assert_non_positive
 from tfteach.control.checks.values import assert_none_equal as assert_none_equal
 from tfteach.control.checks.values import assert_positive as assert_positive
+from tfteach.control.control_flow_v2 import control_flow_v2_enabled as control_flow_v2_enabled
+from tfteach.control.control_flow_v2 import disable_control_flow_v2 as disable_control_flow_v2
+from tfteach.control.control_flow_v2 import enable_control_flow_v2 as enable_control_flow_v2
 from tfteach.control.functional import foldl as foldl
 from tfteach.control.functional import foldr as foldr
 from tfteach.control.functional import map_fn as map_fn

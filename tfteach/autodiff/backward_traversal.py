@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from tfteach.autodiff.function_gradients import python_gradient
+from tfteach.autodiff.function_gradients import is_call, python_gradient
 from tfteach.autodiff.gradient_registry import gradient_rule
 from tfteach.autodiff.loops import LoopGradients, loops_between
 from tfteach.autodiff.seed_gradients import (
@@ -290,7 +290,7 @@ class BackwardWalk:
     ) -> None:
         """Apply an op's gradient rule and propagate the results."""
         # A function's gradient function needs gradients of all results.
-        is_function = op.spec.calls_function and python_gradient(op) is None
+        is_function = is_call(op) and python_gradient(op) is None
         for i, grad in enumerate(grads):
             if grad is None and (
                 is_function or op.outputs[i].dtype.base_dtype in TRAINABLE

@@ -20,6 +20,13 @@ from tfteach.ops.functions.calls import (
     SymbolicGradient,
 )
 
+CALLS = (FunctionCall, PartitionedCall, StatefulPartitionedCall, RemoteCall)
+
+
+def is_call(op: Operation) -> bool:
+    """Whether the node calls one function, once."""
+    return isinstance(op.spec, CALLS)
+
 
 def python_gradient(op: Operation) -> Callable[..., Any] | None:
     """The Python function that differentiates a call of a function, if it has one."""
@@ -34,7 +41,7 @@ def python_gradient(op: Operation) -> Callable[..., Any] | None:
     return found
 
 
-@gradient_of(FunctionCall, PartitionedCall, StatefulPartitionedCall, RemoteCall)
+@gradient_of(*CALLS)
 def call_gradient(op: Operation, *grads: Tensor) -> list[Gradient]:
     """By the function's Python gradient; else a node that differentiates its body."""
     own = python_gradient(op)

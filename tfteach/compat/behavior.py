@@ -37,11 +37,6 @@ def disable_eager_execution() -> None:
     """No effect: there are only graphs."""
 
 
-@export("disable_control_flow_v2")
-def disable_control_flow_v2() -> None:
-    """No effect: `tf.cond` and `tf.while_loop` are TensorFlow 1's."""
-
-
 @export("disable_tensor_equality")
 def disable_tensor_equality() -> None:
     """No effect: `==` on Tensors compares identity."""
@@ -54,12 +49,6 @@ def disable_v2_tensorshape() -> None:
 
 @export("executing_eagerly")
 def executing_eagerly() -> bool:
-    """False."""
-    return False
-
-
-@export("control_flow_v2_enabled")
-def control_flow_v2_enabled() -> bool:
     """False."""
     return False
 
@@ -83,12 +72,6 @@ def enable_eager_execution(
 def enable_v2_behavior() -> None:
     """Raises NotImplementedError."""
     raise _refusal("enable_v2_behavior")
-
-
-@export("enable_control_flow_v2")
-def enable_control_flow_v2() -> None:
-    """Raises NotImplementedError."""
-    raise _refusal("enable_control_flow_v2")
 
 
 @export("enable_tensor_equality")

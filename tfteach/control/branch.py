@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tfteach.control.control_flow_v2 import is_functional
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import dtypes, nest
 from tfteach.framework.constant_values import constant_value
@@ -225,6 +226,10 @@ def cond(
     """
     true_fn = _either("true_fn", true_fn, "fn1", fn1)
     false_fn = _either("false_fn", false_fn, "fn2", fn2)
+    if is_functional():
+        from tfteach.control.cond_v2 import cond_v2
+
+        return cond_v2(pred, true_fn, false_fn, name)
     with name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError(

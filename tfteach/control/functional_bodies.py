@@ -157,6 +157,8 @@ def while_body(op: Operation) -> Body:
             tensor.set_shape(op.outputs[i].shape)
         return found
 
+    for i in changing:
+        inputs[i].set_shape(op.outputs[i].shape)
     with graph.as_default():
         found: Any = while_loop(
             lambda *changed: _truth(_call(op, spec.cond, every(changed))[0]),

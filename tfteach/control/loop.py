@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.control.branch import carry_in, merge, switch_colocated
+from tfteach.control.control_flow_v2 import is_functional
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import nest
 from tfteach.framework.control_flow_context import (
@@ -376,6 +377,13 @@ def while_loop(
         raise ValueError(
             f"`parallel_iterations` must be a positive integer: {parallel_iterations}"
         )
+    if loop_vars and is_functional():
+        from tfteach.control.while_v2 import while_v2
+
+        return while_v2(
+            cond, body, loop_vars, shape_invariants, parallel_iterations,
+            maximum_iterations, name, return_same_structure,
+        )  # fmt: skip
     with name_scope(name, "while", nest.flatten(loop_vars)):
         if not loop_vars:
             raise ValueError("No loop variables provided")

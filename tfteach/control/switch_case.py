@@ -10,6 +10,8 @@ from functools import partial
 from typing import Any
 
 from tfteach.control.branch import Branch, cond
+from tfteach.control.cond_v2 import switch_case_v2
+from tfteach.control.control_flow_v2 import is_functional
 from tfteach.framework import dtypes, nest
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
@@ -54,6 +56,8 @@ def switch_case(
     actions = _checked_branches(branch_index, branch_fns)
     if default is not None:
         actions.append(default)
+    if is_functional():
+        return switch_case_v2(branch_index, actions, name)
     with name_scope(name, "case", [branch_index]):
         first: list[Any] = []
         checked = [_checking(fn, i, first) for i, fn in enumerate(actions)]

@@ -93,4 +93,6 @@ def _source_of(grad: Tensor) -> str:
             "Please make sure all calls to tf.gradients that have non-empty 'name' "
             "arguments use names that start with 'gradients'."
         )
-    return "/".join(tokens[: found[-1] + 1])
+    # In a function's body it is the call around it, whose nodes share its arrays.
+    outer: str | None = getattr(grad.graph, "gradient_scope", None)
+    return outer or "/".join(tokens[: found[-1] + 1])

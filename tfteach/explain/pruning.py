@@ -144,7 +144,7 @@ def explain_run(
         -   b  nothing reads it, and it is not fetched
     """
     wanted, fed = elements_of(graph, fetches, feeds)
-    found = prune(wanted, fed)
+    found = prune(wanted, fed, expands=False)
     asks = _who_asks(wanted, fed, found.needed)
     consumers = _readers(graph)
     reasons = []

@@ -410,9 +410,14 @@ def _size(tensor: Tensor) -> tuple[int | None, _Blocked | None]:
 def _source_of(handle: Tensor) -> Operation:
     """The op that created a resource handle."""
     op = handle.op
-    while op.spec.passes_handle:
-        op = op.inputs[0].op
-    return op
+    while True:
+        if op.spec.passes_handle:
+            op = op.inputs[0].op
+            continue
+        outer = op.graph.captured_from(op.outputs[0]) if op.spec.must_be_fed else None
+        if outer is None:
+            return op
+        op = outer.op
 
 
 def handle_dtype(handle: Tensor) -> DType:

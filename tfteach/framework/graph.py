@@ -149,6 +149,10 @@ class Graph(GraphCollections, GraphScopes):
         """The inputs of a new op, with those of outer graphs brought into a body."""
         return inputs
 
+    def captured_from(self, tensor: Tensor) -> Tensor | None:
+        """The outer tensor that a placeholder of a function's body stands for."""
+        return None
+
     def add_function(self, function: GraphFunction) -> None:
         """Add a function to the library, from which nodes can call it.
 

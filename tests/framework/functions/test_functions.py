@@ -43,7 +43,7 @@ def test_a_body_captures_tensors_of_outer_graphs_once(graph: Graph) -> None:
                 second = tf.identity(b)
         x = outer.add_input(tf.float32, [], "x")
     assert inner.external_captures == [a, b]
-    assert [t.name for t in first.op.inputs] == ["add/Placeholder:0"] * 2
+    assert [t.name for t in first.op.inputs] == ["add/a:0"] * 2
     assert second.op.control_inputs == []
     assert inner.internal_captures[1].shape.as_list() == [2, None]
     assert inner.capture(a) is first.op.inputs[0]
@@ -73,7 +73,7 @@ def test_a_function_def_has_tensorflows_names(graph: Graph) -> None:
     definition = scaled().definition
     signature = definition.signature
     inputs = [arg.name for arg in signature.input_arg]
-    assert inputs == ["x_in_0", "layer_y_placeholder"]
+    assert inputs == ["x_in_0", "layer_y_outer"]
     assert [arg.name for arg in signature.output_arg] == ["layer_y", "x_in"]
     (node,) = definition.node_def
     assert (node.name, list(node.input)) == ("layer/y", inputs)

@@ -13,6 +13,7 @@ from collections.abc import Container
 from typing import Any, NamedTuple
 
 from tfteach.framework.device import merge_names
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.functions.body import Body
 from tfteach.framework.graph import Graph
 from tfteach.framework.op import ROLES, Op
@@ -159,6 +160,11 @@ class _Inliner:
 
     def run(self) -> Inlined:
         call, body = self.call, self.body
+        if len(body.inputs) != len(call.inputs):
+            raise invalid_argument(
+                f"Expects {len(body.inputs)} arguments, but {len(call.inputs)} is "
+                f"provided: function {body.name} of node {call.name}"
+            ).at(call)
         self.tensors.update(zip(body.inputs, call.inputs, strict=True))
         placeholders = {tensor.op for tensor in body.inputs}
         for op in topological_order(body.graph.operations, _sources_of):

@@ -22,13 +22,16 @@ class Pruned(NamedTuple):
 
 
 def prune(
-    fetches: Iterable[Operation | Tensor], feeds: Iterable[Tensor] = ()
+    fetches: Iterable[Operation | Tensor],
+    feeds: Iterable[Tensor] = (),
+    expands: bool = True,
 ) -> Pruned:
     """Find the operations that `fetches` need, given `feeds`.
 
     Args:
       fetches: tensors and operations to run.
       feeds: tensors whose values come from outside; their ops are not needed for them.
+      expands: whether calls of functions are replaced by what they need of the bodies.
 
     Returns:
       A `Pruned`.
@@ -49,13 +52,15 @@ def prune(
             stack.append(fetch)
         elif fetch in fed:
             cut[fetch] = None
-        else:
+        elif expands:
             _reach(fetch, fed, cut, stack)
+        else:
+            stack.append(fetch.op)
     while stack:
         op = stack.pop()
         if op in needed:
             continue
-        if op.spec.calls_function:
+        if op.spec.calls_function and expands:
             call = inlined(op)
             if call is not None:
                 stack.append(call.end)
@@ -66,7 +71,7 @@ def prune(
                 cut[tensor] = None
             else:
                 source = tensor.op
-                if source.spec.calls_function:
+                if source.spec.calls_function and expands:
                     _reach(tensor, fed, cut, stack)
                 elif source not in needed:
                     stack.append(source)

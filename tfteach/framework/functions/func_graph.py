@@ -6,6 +6,7 @@ Source: python/framework/func_graph.py, python/framework/function.py (captures, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tfteach.framework.defaults import default_graph, get_default_graph
@@ -47,6 +48,10 @@ class FuncGraph(Graph):
     """
 
     building_function = True
+    # Whether control flow in it is built of functions; None: as the program chose.
+    functional_flow: bool | None = False
+    # Whether captures are named after the captured ops.
+    names_captures = True
 
     def __init__(
         self,
@@ -61,6 +66,7 @@ class FuncGraph(Graph):
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.captures: dict[Tensor, Tensor] = {}
+        self._outer_of: dict[Tensor, Tensor] = {}
         if functions is not None:
             self.functions = functions
         self.seed = outer.seed
@@ -122,11 +128,32 @@ class FuncGraph(Graph):
         return found
 
     def _add_capture(self, tensor: Tensor, name: str | None) -> Tensor:
-        with default_graph(self), self.control_dependencies(None):
-            found = _placeholder(tensor.dtype.base_dtype, tensor.static_shape, name)
+        if name is None and self.names_captures:
+            name = tensor.op.name
+        found = self._capture_placeholder(tensor, name)
         self.captures[tensor] = found
         self.inputs.append(found)
         return found
+
+    def _capture_placeholder(self, tensor: Tensor, name: str | None) -> Tensor:
+        found = self._capture_placeholder_of(
+            tensor.dtype.base_dtype, tensor.static_shape, name
+        )
+        self._outer_of[found] = tensor
+        return found
+
+    def captured_from(self, tensor: Tensor) -> Tensor | None:
+        return self._outer_of.get(tensor)
+
+    def _capture_placeholder_of(
+        self, dtype: Any, shape: Any, name: str | None
+    ) -> Tensor:
+        with default_graph(self), self.control_dependencies(None):
+            return _placeholder(dtype, shape, name)
+
+    def unused_input(self, tensor: Tensor) -> Tensor:
+        """A placeholder for a tensor that only another branch reads."""
+        return self._capture_placeholder(tensor, None)
 
     def _check_encloses(self, tensor: Tensor) -> None:
         graph: Graph | None = self.outer_graph
@@ -146,6 +173,12 @@ class FuncGraph(Graph):
         return super().control_dependencies(
             [c for c in control_inputs if _is_of(c, self)]
         )
+
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
+        """As in a Graph; ops of outer graphs are ignored."""
+        if op is not None and not _is_of(op, self):
+            return nullcontext()
+        return super().colocate_with(op, ignore_existing)
 
     def as_body(self) -> Body:
         """The body as the engine replaces calls by it."""

@@ -36,6 +36,8 @@ class PythonFuncGraph(FuncGraph):
       extra_vars: the variables that it got.
     """
 
+    names_captures = False
+
     def __init__(
         self,
         name: str,

@@ -1,0 +1,117 @@
+"""`tf.cond` and `tf.switch_case` as If and Case nodes with functions.
+
+Source: python/ops/cond_v2.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tfteach.control.control_flow_v2 import (
+    FlowGraph,
+    added,
+    built,
+    function_name,
+    is_stateful,
+    lowered,
+    match_inputs,
+    packed,
+    shapes_of,
+    types_of,
+)
+from tfteach.framework import nest
+from tfteach.framework.convert import convert
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.functions.control_flow import Case, If, StatelessIf
+
+
+def cond_v2(
+    pred: Any,
+    true_fn: Callable[[], Any],
+    false_fn: Callable[[], Any],
+    name: str | None = "cond",
+) -> Any:
+    """`tf.cond` as one node; see `tf.cond` for the arguments.
+
+    Returns:
+      Tensors in the structure that the functions return; lists of one stay lists.
+    """
+    if isinstance(pred, bool):
+        raise TypeError("pred must not be a Python bool", pred)
+    with name_scope(name, "cond", [pred]) as scope:
+        choice = convert(pred)
+        structures, graphs = [], []
+        for suffix, function in (("true", true_fn), ("false", false_fn)):
+            graph = FlowGraph(function_name(scope, suffix))
+            structures.append(built(graph, function, choice))
+            graphs.append(graph)
+        _check_same(structures, graphs, "true_fn and false_fn arguments to tf.cond")
+        inputs = match_inputs(graphs)
+        kind: Any = If if any(map(is_stateful, graphs)) else StatelessIf
+        names = [added(graph) for graph in graphs]
+        op = _node(
+            kind(
+                Tin=types_of(inputs),
+                Tout=types_of(graphs[0].outputs),
+                then_branch=names[0],
+                else_branch=names[1],
+                output_shapes=shapes_of(graphs),
+            )(choice, inputs, name=scope)
+        )
+        return _results(op, structures[0])
+
+
+def switch_case_v2(
+    index: Tensor, functions: Sequence[Callable[[], Any]], name: str
+) -> Any:
+    """`tf.switch_case` as one node."""
+    with name_scope(name), name_scope("indexed_case") as scope:
+        structures, graphs = [], []
+        for i, function in enumerate(functions):
+            graph = FlowGraph(function_name(scope, f"branch{i}"))
+            structures.append(built(graph, function, index))
+            graphs.append(graph)
+        _check_same(structures, graphs, "branch_fns arguments to tf.switch_case")
+        inputs = match_inputs(graphs)
+        made = Case(
+            Tin=types_of(inputs),
+            Tout=types_of(graphs[0].outputs),
+            branches=tuple(added(graph) for graph in graphs),
+            output_shapes=shapes_of(graphs),
+        )
+        return _results(_node(made(index, inputs, name=scope)), structures[0])
+
+
+def _node(made: Any) -> Operation:
+    if isinstance(made, Operation):
+        return made
+    found: Operation = (made[0] if isinstance(made, list) else made).op
+    return found
+
+
+def _results(op: Operation, structure: Any) -> Any:
+    lowered(op)
+    if not op.outputs:
+        return op
+    return packed(structure, [identity(tensor) for tensor in op.outputs])
+
+
+def _check_same(
+    structures: Sequence[Any], graphs: Sequence[FlowGraph], what: str
+) -> None:
+    """Raise TypeError unless all branches return the same structure and types."""
+    for structure, graph in zip(structures[1:], graphs[1:], strict=True):
+        try:
+            nest.assert_same_structure(structures[0], structure, expand_composites=True)
+            first, other = types_of(graphs[0].outputs), types_of(graph.outputs)
+            if first != other:
+                raise TypeError(f"the types are {first} and {other}")
+        except (ValueError, TypeError) as error:
+            raise TypeError(
+                f"{what} must have the same number, type, and overall structure of "
+                f"return values.\n\ntrue_fn output:  {structures[0]}\nfalse_fn output: "
+                f"{structure}\n\nError details:\n{error}"
+            ) from None
