@@ -209,6 +209,8 @@ def test_names_and_options_are_completed(shell: Any) -> None:
     assert completed(shell, "%timeline qtotal --feed-dict f") == ["feed"]
     assert completed(shell, "%step qtotal --br") == ["--break", "--break-nan"]
     assert completed(shell, "%%lazy --f") == ["--fresh"]
+    assert completed(shell, "%checkpoint --be") == ["--before"]
+    assert completed(shell, "%collections --se") == ["--session"]
     assert completed(shell, "%graph o") == ["other"]
     assert completed(shell, "%graph --feed qlayer/out qto") == ["qtotal/y", "qtotal"]
     assert completed(shell, "%diff ne") == ["net"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.framework.errors import OpError
+from tfteach.jupyter.magics.completion import CompletedMagics, Words, no_words
 from tfteach.jupyter.magics.options import (
     GRAPH_OF_SESSION,
     SAVE,
@@ -23,10 +24,10 @@ from tfteach.jupyter.magics.run_request import graph_asked
 
 
 @magics_class
-class CheckpointMagics(Magics):
+class CheckpointMagics(CompletedMagics):
     """Shows checkpoints."""
 
-    shell: Any
+    takes: ClassVar[dict[str, Words]] = {"checkpoint": no_words}
 
     @magic_arguments()
     @argument("path", help="its prefix, or a directory, whose newest one is shown.")

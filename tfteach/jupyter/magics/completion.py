@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
+
+from IPython.core.magic import Magics
 
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.framework.graph import Graph, Operation, Tensor
@@ -46,6 +48,11 @@ def graph_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
 def session_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
     """The user's names of open sessions."""
     return list(sessions_in(user_ns))
+
+
+def no_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
+    """Nothing: the magic takes options only, or names of files."""
+    return []
 
 
 def _dict_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
@@ -91,3 +98,20 @@ def complete(shell: Any, magic: Any, words: Words = op_words) -> None:
 
     for sign in ("%", "%%"):
         shell.set_hook("complete_command", found, str_key=sign + magic.__name__)
+
+
+class CompletedMagics(Magics):
+    """Magics whose arguments the Tab key completes.
+
+    Attributes:
+      takes: for a magic's name what its arguments are, by default names of ops.
+    """
+
+    shell: Any
+    takes: ClassVar[dict[str, Words]] = {}
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        found = {**self.magics["line"], **self.magics["cell"]}
+        for name, method in found.items():
+            complete(shell, method, self.takes.get(name, op_words))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.core.magic import line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.framework import protos
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.cells import run_cell
-from tfteach.jupyter.magics.completion import complete, graph_words
+from tfteach.jupyter.magics.completion import CompletedMagics, Words, graph_words
 from tfteach.jupyter.magics.names import did_you_mean, graphs_in
 from tfteach.jupyter.magics.options import (
     GRAPH_OF_SESSION,
@@ -29,14 +29,10 @@ GRAPHS = (Graph, protos.GraphDef)
 
 
 @magics_class
-class DiffMagics(Magics):
+class DiffMagics(CompletedMagics):
     """Compares graphs."""
 
-    shell: Any
-
-    def __init__(self, shell: Any) -> None:
-        super().__init__(shell)
-        complete(shell, self.diff, graph_words)
+    takes: ClassVar[dict[str, Words]] = {"diff": graph_words}
 
     @magic_arguments()
     @argument(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.core.magic import line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.explain.folding import explain_folding, session_of_graph
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.cells import run_cell
-from tfteach.jupyter.magics.completion import complete, graph_words
+from tfteach.jupyter.magics.completion import CompletedMagics, Words, graph_words
 from tfteach.jupyter.magics.names import did_you_mean, graphs_in
 from tfteach.jupyter.magics.options import (
     DEPTH,
@@ -39,14 +39,13 @@ from tfteach.jupyter.magics.run_request import (
 
 
 @magics_class
-class GraphMagics(Magics):
+class GraphMagics(CompletedMagics):
     """The magics, with the graphs named by `--keep`."""
 
-    shell: Any
+    takes: ClassVar[dict[str, Words]] = {"graph": graph_words}
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        complete(shell, self.graph, graph_words)
         self.kept: dict[str, Graph] = {}
 
     @magic_arguments()

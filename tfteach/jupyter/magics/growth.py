@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, ClassVar
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic import cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.explain.graph_lives import times
@@ -17,7 +17,7 @@ from tfteach.explain.rebuilding import family_text, finding_lines, findings_of
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
-from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.completion import CompletedMagics, Words, no_words
 from tfteach.jupyter.magics.options import (
     GRAPH_OF_SESSION,
     SAVE,
@@ -33,14 +33,10 @@ MOST_LISTED = 5  # families that are not drawn
 
 
 @magics_class
-class GrowthMagics(Magics):
+class GrowthMagics(CompletedMagics):
     """Watches graphs grow."""
 
-    shell: Any
-
-    def __init__(self, shell: Any) -> None:
-        super().__init__(shell)
-        complete(shell, self.lazy, lambda user_ns, line: [])
+    takes: ClassVar[dict[str, Words]] = {"lazy": no_words}
 
     @magic_arguments()
     @argument(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import line_magic, magics_class
 
-from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (
     FEED,
@@ -26,14 +24,8 @@ from tfteach.jupyter.magics.run_request import NO_VALUE, request_in
 
 
 @magics_class
-class OptimizingMagics(Magics):
+class OptimizingMagics(CompletedMagics):
     """Shows the optimizer's passes."""
-
-    shell: Any
-
-    def __init__(self, shell: Any) -> None:
-        super().__init__(shell)
-        complete(shell, self.optimizing)
 
     @magic_arguments()
     @FETCHES

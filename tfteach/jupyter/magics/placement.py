@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.explain.cluster_plan import names_tasks
 from tfteach.framework.graph import Graph
-from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import graph_of, session_of
 from tfteach.jupyter.magics.options import (
     DEPTH,
@@ -31,14 +31,8 @@ from tfteach.jupyter.magics.run_request import request_in, request_of
 
 
 @magics_class
-class PlacementMagics(Magics):
+class PlacementMagics(CompletedMagics):
     """Shows placements."""
-
-    shell: Any
-
-    def __init__(self, shell: Any) -> None:
-        super().__init__(shell)
-        complete(shell, self.placement)
 
     @magic_arguments()
     @argument(

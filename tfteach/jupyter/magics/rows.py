@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic import cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.explain.row_updates import RowUpdates, watch_rows
 from tfteach.explain.sessions import default_name
 from tfteach.jupyter.magics.cells import run_cell
-from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (
     RUN_OF_SESSION,
@@ -25,14 +25,8 @@ from tfteach.jupyter.magics.options import (
 
 
 @magics_class
-class RowsMagics(Magics):
+class RowsMagics(CompletedMagics):
     """Shows rows that optimizers move."""
-
-    shell: Any
-
-    def __init__(self, shell: Any) -> None:
-        super().__init__(shell)
-        complete(shell, self.rows)
 
     @magic_arguments()
     @argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.core.magic import cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.explain.folding import (
@@ -19,7 +19,7 @@ from tfteach.explain.pruning import RunNeeds, explain_run
 from tfteach.explain.runs import Run, Runs, watch_runs
 from tfteach.framework.graph import Operation
 from tfteach.jupyter.magics.cells import run_cell
-from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import element_of, session_of
 from tfteach.jupyter.magics.options import (
     DEPTH,
@@ -45,15 +45,11 @@ from tfteach.jupyter.magics.run_request import (
 
 
 @magics_class
-class RunMagics(Magics):
+class RunMagics(CompletedMagics):
     """Shows runs, and keeps the last one for `%why`."""
-
-    shell: Any
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        complete(shell, self.why)
-        complete(shell, self.run)
         self.last: Run | None = None
 
     @magic_arguments()

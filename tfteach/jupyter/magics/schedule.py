@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import line_magic, magics_class
 
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.framework.graph import Graph
-from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (
     FEED,
@@ -27,14 +25,8 @@ from tfteach.jupyter.magics.run_request import request_of
 
 
 @magics_class
-class ScheduleMagics(Magics):
+class ScheduleMagics(CompletedMagics):
     """Shows schedules."""
-
-    shell: Any
-
-    def __init__(self, shell: Any) -> None:
-        super().__init__(shell)
-        complete(shell, self.schedule)
 
     @magic_arguments()
     @FETCHES

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import open_sessions
 from tfteach.explain.sessions import default_name
 from tfteach.framework.graph import Graph
-from tfteach.jupyter.magics.completion import complete, session_words
+from tfteach.jupyter.magics.completion import CompletedMagics, Words, session_words
 from tfteach.jupyter.magics.names import session_of, sessions_in
 from tfteach.jupyter.magics.options import (
     SAVE,
@@ -25,14 +25,10 @@ from tfteach.jupyter.magics.options import (
 
 
 @magics_class
-class SessionsMagics(Magics):
+class SessionsMagics(CompletedMagics):
     """Shows sessions."""
 
-    shell: Any
-
-    def __init__(self, shell: Any) -> None:
-        super().__init__(shell)
-        complete(shell, self.sessions, session_words)
+    takes: ClassVar[dict[str, Words]] = {"sessions": session_words}
 
     @magic_arguments()
     @argument(

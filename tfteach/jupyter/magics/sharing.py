@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import element_of, graph_of, session_of
 from tfteach.jupyter.magics.options import (
     GRAPH_OF_SESSION,
@@ -21,14 +21,8 @@ from tfteach.jupyter.magics.options import (
 
 
 @magics_class
-class SharingMagics(Magics):
+class SharingMagics(CompletedMagics):
     """Shows variables with their calls, and collections."""
-
-    shell: Any
-
-    def __init__(self, shell: Any) -> None:
-        super().__init__(shell)
-        complete(shell, self.sharing)
 
     @magic_arguments()
     @argument(

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.framework.graph import Graph, Tensor
-from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import element_of, session_of
 from tfteach.jupyter.magics.options import (
     DEPTH,
@@ -33,14 +33,8 @@ from tfteach.jupyter.magics.run_request import request_in
 
 
 @magics_class
-class StepMagics(Magics):
+class StepMagics(CompletedMagics):
     """Shows runs, op by op."""
-
-    shell: Any
-
-    def __init__(self, shell: Any) -> None:
-        super().__init__(shell)
-        complete(shell, self.step)
 
     @magic_arguments()
     @FETCHES

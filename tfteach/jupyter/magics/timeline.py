@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.explain.timing import StepTimes, timed, times_and_stats
-from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (
     FEED,
@@ -28,14 +28,8 @@ from tfteach.jupyter.magics.run_request import request_in
 
 
 @magics_class
-class TimelineMagics(Magics):
+class TimelineMagics(CompletedMagics):
     """Shows timed runs."""
-
-    shell: Any
-
-    def __init__(self, shell: Any) -> None:
-        super().__init__(shell)
-        complete(shell, self.timeline)
 
     @magic_arguments()
     @FETCHES

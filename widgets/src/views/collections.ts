@@ -212,7 +212,7 @@ class CollectionsView {
       "button",
       {
         type: "button",
-        class: "tft-flow-link-button",
+        class: "tft-name-link",
         title: type,
         onclick: () => update(this.#traits, { selected: item }),
       },

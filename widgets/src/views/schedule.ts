@@ -233,7 +233,7 @@ class ScheduleView {
         "button",
         {
           type: "button",
-          class: "tft-order-link",
+          class: "tft-name-link",
           title: `Choose ${ops[op]!.name}`,
           onclick: () => {
             this.#choose(op);

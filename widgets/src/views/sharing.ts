@@ -388,7 +388,7 @@ class SharingView {
   #link(name: string): HTMLElement {
     return h(
       "button",
-      { type: "button", class: "tft-flow-link-button", onclick: () => this.#selectName(name) },
+      { type: "button", class: "tft-name-link", onclick: () => this.#selectName(name) },
       shorten(name, 60),
     );
   }
