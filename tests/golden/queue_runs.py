@@ -523,11 +523,43 @@ def barriers(tf):
     return [*log, barrier.name, [[o.name, o.type, len(o.inputs)] for o in operations]]
 
 
+def staging_areas(tf):
+    session, number = tf.Session(), tf.constant
+    kind = tf.contrib.staging.StagingArea
+    area = kind([tf.float32, tf.int32], [[], [2]], ["x", "y"], capacity=2)
+    put = area.put({"x": number(1.5), "y": number([1, 2])})
+    get, peek, size, clear = area.get(), area.peek(1), area.size(), area.clear()
+    fetches = (put, put, size, peek, get, size, clear, size)
+    log = [seen(lambda op=op: session.run(op)) for op in fetches]
+    bare = kind([tf.float32], memory_limit=10)
+    for call in (
+        lambda: session.run(bare.put([number([1.0, 2.0])])),
+        lambda: session.run(bare.get()),
+        lambda: session.run(bare.put(number([1.0, 2.0, 3.0]))),
+        lambda: area.put([number(1.0), number([1, 2])]),
+        lambda: area.put({"x": number([1.0]), "y": number([1, 2])}),
+        lambda: area.put({"x": number(1), "y": number([1, 2])}),
+        lambda: bare.put([number(1.0), number(1.0)]),
+        lambda: kind([tf.float32], shapes=[[], []]),
+        lambda: kind([tf.float32], names=["a", "b"]),
+    ):
+        log.append(seen(call))
+    with tf.name_scope("scope"), tf.device("/cpu:0"):
+        shared = kind([tf.float32], [[]], shared_name="s")
+        shared.put([number(1.0)])
+    found = shared.get(name="mine")
+    log.append([area.name, bare.name, shared.name, found[0].name, str(found[0].shape)])
+    for op in tf.get_default_graph().get_operations():
+        classes = op.node_def.attr["_class"].list.s
+        log.append([op.name, op.type, plain(list(classes)), len(op.inputs)])
+    return log
+
+
 FUNCTIONS = [
     one_by_one_and_many, bad_shapes_and_counts, closing, closing_with_some,
     closing_while_full, sessions_end, padded, shuffled, priorities, shared_by_name,
     arguments, chosen_from_a_list, one_step, accumulators, sparse_accumulators,
-    barriers,
+    barriers, staging_areas,
 ]  # fmt: skip
 
 

@@ -6,5 +6,6 @@ Source: python/ops/data_flow_ops.py (API).
 from __future__ import annotations
 
 from tfteach.ops.queues.barrier import Barriers as Barrier
+from tfteach.ops.queues.staging import StagingArea
 
-__all__ = ["Barrier"]
+__all__ = ["Barrier", "StagingArea"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import signal
 import threading
 import time
@@ -177,3 +178,31 @@ def test_waiting_beside_a_limit_of_user_code() -> None:
         with pytest.raises(tf.errors.DeadlineExceededError):
             session.run(tf.py_func(wait, [], tf.int64), options=options)
     inner.close()
+
+
+def test_ops_that_wait_for_other_resources_than_queues() -> None:
+    """Staging areas and accumulators wait for another thread, and end with the run."""
+    area = tf.contrib.staging.StagingArea([tf.int32], [[]], capacity=1)
+    put, get, later = area.put([tf.constant(7)]), area.get(), area.peek(0)
+    total = tf.ConditionalAccumulator(tf.float32, [])
+    limit = tf.RunOptions(timeout_in_ms=30)
+    with tf.Session() as session:
+        for fetch in (get, later, total.take_grad(1)):
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                session.run(fetch, options=limit)
+        threads, errors = started(1, lambda: session.run(put))
+        threads[0].join(ENOUGH_S)
+        full, more = started(1, lambda: session.run(put))
+        waits_for(lambda: in_line(session) == 1)
+        assert session.run(later) == [7]
+        assert session.run(get) == [7]
+        full[0].join(ENOUGH_S)
+        assert session.run(get) == [7]
+        waiting, ended = started(2, lambda: session.run([get, total.take_grad(1)]))
+        waits_for(lambda: in_line(session) >= 4)
+    for thread in waiting:
+        thread.join(ENOUGH_S)
+    assert errors == more == []
+    words = "(Unstage|TakeGrad) operation was cancelled"
+    assert all(re.match(words, error.message) for error in ended)
+    assert len(ended) == 2

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.api.contrib import framework as framework
 from tfteach.api.contrib import metrics as metrics
 from tfteach.api.contrib import nn as nn
+from tfteach.api.contrib import staging as staging
 from tfteach.api.contrib import tensorboard as tensorboard
 from tfteach.api.contrib import util as util
 from tfteach.compat.renamed import absent as _absent

@@ -46,4 +46,9 @@ MODULE_OF = {
     "SparseAccumulatorApplyGradient": "accumulators",
     "SparseAccumulatorTakeGradient": "accumulators",
     "SparseConditionalAccumulator": "accumulators",
+    "Stage": "staging",
+    "StageClear": "staging",
+    "StagePeek": "staging",
+    "StageSize": "staging",
+    "Unstage": "staging",
 }
