@@ -202,7 +202,145 @@ tf.decode_json_example(np.zeros([0], 'S1'))
 tf.decode_json_example([1])
 """
 
-FAMILIES = {"files": FILE_OPS, "csv": CSV, "raw": RAW, "tensors": TENSORS}
+# `example(a=[1], b=[0.5], c=[b"x"])` is a serialized Example.
+EXAMPLES = r"""
+tf.parse_example([example(a=[1, 2], b=[0.5]), example(a=[3, 4], b=[1.5])], {'a': fixed([2], tf.int64), 'b': fixed([], tf.float32)})
+tf.parse_example([example(s=[b'x', b'yz']), example(), example(s=[b''])], {'s': var(tf.string)})
+tf.io.parse_example([example(s=[b'x'], i=[-1, 300], f=[1.5])], {'s': var(tf.string), 'i': var(tf.int64), 'f': var(tf.float32)}, name='P')
+tf.parse_example([example()], {'a': fixed([], tf.int64, 7), 'b': fixed([2], tf.float32, [0.5, 1.5]), 'c': fixed([], tf.string, 'd')})
+tf.parse_example([example(a=[1])], {'a': fixed([], tf.int64, tf.constant(7, tf.int64))})
+tf.parse_example([example(), example(a=[2])], {'a': fixed([1], tf.int64, late(np.int64([7])))})
+tf.parse_example([example()], {'a': fixed([], tf.int64)})
+tf.parse_example([example(a=[1]), example()], {'a': fixed([], tf.int64)}, example_names=['first', 'second'])
+tf.parse_example([example(a=[1, 2])], {'a': fixed([], tf.int64)})
+tf.parse_example([example(a=[1, 2])], {'a': fixed([3], tf.int64, [1, 2, 3])}, example_names=['n'])
+tf.parse_example([example(a=[1.0])], {'a': fixed([], tf.int64)})
+tf.parse_example([example(a=[1.0])], {'a': var(tf.string)}, example_names=['n'])
+tf.parse_example([example(a=[1]), b'abc'], {'a': var(tf.int64)}, example_names=['n', 'm'])
+tf.parse_example([example(a=[1])[:-1]], {'a': var(tf.int64)})
+tf.parse_example(np.zeros([0], 'S1'), {'a': var(tf.int64), 'b': fixed([2], tf.float32)})
+tf.parse_example(late([example(a=[1])]), {'a': var(tf.int64), 'b': fixed([2], tf.float32, [1.0, 2.0])})
+tf.parse_example(late(example(a=[1])), {'a': var(tf.int64)})
+tf.parse_example(example(a=[1]), {'a': var(tf.int64)})
+tf.parse_example([[example(a=[1])]], {'a': var(tf.int64)})
+tf.parse_example([example(a=[1])], {'a': var(tf.int64)}, example_names=['n', 'm'])
+tf.parse_example([example(a=[1])], {'a': var(tf.int64)}, example_names=late(['n', 'm']))
+tf.parse_example([example(a=[1, 2, 3]), example(), example(a=[4])], {'a': seq([], tf.int64)})
+tf.parse_example([example(a=[1, 2, 3, 4]), example(a=[4, 5])], {'a': seq([2], tf.int64, 9)})
+tf.parse_example([example(a=[b'x']), example()], {'a': seq([], tf.string), 'b/x y': seq([], tf.float32, 0.5)})
+tf.parse_example([example()], {'a': seq([], tf.int64)})
+tf.parse_example([example(a=[1, 2, 3])], {'a': seq([2], tf.int64)})
+tf.parse_example([example(a=[1, 2, 3])], {'a': tf.FixedLenSequenceFeature([], tf.int64)})
+tf.parse_example([example(k=[2, 0], v=[1.5, 2.5]), example(k=[1], v=[3.5])], {'s': tf.SparseFeature('k', 'v', tf.float32, 5)})
+tf.parse_example([example(k=[0, 2], l=[1, 0], v=[1.5, 2.5])], {'s': tf.SparseFeature(['k', 'l'], 'v', tf.float32, [5, 3])})
+tf.parse_example([example(k=[0, 2], v=[1.5, 2.5])], {'s': tf.SparseFeature('k', 'v', tf.float32, 5, already_sorted=True), 'k': var(tf.int64)})
+tf.parse_example([example(k=[9], v=[1.5])], {'s': tf.SparseFeature('k', 'v', tf.float32, 5)})
+tf.parse_example([example(k=[9, 1], v=[1.5])], {'s': tf.SparseFeature('k', 'v', tf.float32, 5)})
+tf.parse_example([example()], {})
+tf.parse_example([example()], None)
+tf.parse_example([example()], {'a': 3})
+tf.parse_example([example()], {'a': tf.VarLenFeature(None)})
+tf.parse_example([example()], {'a': fixed([], None)})
+tf.parse_example([example()], {'a': fixed(None, tf.int64)})
+tf.parse_example([example()], {'a': fixed([None, 2], tf.int64)})
+tf.parse_example([example()], {'a': fixed([2, None], tf.int64)})
+tf.parse_example([example()], {'a': fixed([2], tf.int64, [1, 2, 3])})
+tf.parse_example([example()], {'a': fixed([2], tf.int64, 'x')})
+tf.parse_example([example()], {'a': var(tf.int32)})
+tf.parse_example([example()], {'a': fixed([], tf.int32)})
+tf.parse_example([example()], {'a': fixed([2], tf.float32, late(np.float32([1, 2, 3])))})
+tf.parse_example([example()], {'s': tf.SparseFeature('k', 'k', tf.float32, 5)})
+tf.parse_example([example()], {'s': tf.SparseFeature('k', 'v', tf.float32, 5), 'v': var(tf.int64)})
+tf.parse_example([example(a=[1]) + example(a=[2], b=[3])], {'a': fixed([], tf.int64), 'b': var(tf.int64)})
+tf.parse_example([unpacked(a=[1, -2], b=[0.5, 1.5])], {'a': fixed([2], tf.int64), 'b': var(tf.float32)})
+tf.parse_example([example(a=[])], {'a': fixed([], tf.int64, 4)})
+tf.parse_example([example(a=[])], {'a': var(tf.int64)})
+tf.parse_example([example(a=[2**63 - 1, -2**63])], {'a': var(tf.int64)})
+tf.parse_example([example(a=[1, 2, 3, 4])], {'a': fixed([2, 2], tf.int64)})
+tf.parse_example([example(a=[1])], {'a': fixed([0], tf.int64)})
+tf.parse_single_example(example(a=[1, 2], s=[b'x']), {'a': fixed([2], tf.int64), 's': var(tf.string)})
+tf.parse_single_example(example(a=[1, 2, 3]), {'a': seq([], tf.int64), 'b': seq([2], tf.float32)})
+tf.io.parse_single_example(example(k=[2, 0], v=[1.5, 2.5]), {'s': tf.SparseFeature('k', 'v', tf.float32, 5)}, name='one')
+tf.parse_single_example(example(a=[1]), {'a': fixed([], tf.int64)}, example_names='n')
+tf.parse_single_example(example(), {'a': fixed([], tf.int64, 3), 'b': fixed([2], tf.float32, [1.0, 2.0])})
+tf.parse_single_example(late(example(a=[1])), {'a': fixed([], tf.int64)})
+tf.parse_single_example(example(), {'a': fixed([], tf.int64)})
+tf.parse_single_example(example(a=[1, 2]), {'a': fixed([], tf.int64)})
+tf.parse_single_example(example(a=[1.5]), {'a': fixed([], tf.int64)})
+tf.parse_single_example(example(a=[1.5]), {'a': var(tf.int64)})
+tf.parse_single_example(example(), {'a': fixed([], tf.int64)}, example_names='n')
+tf.parse_single_example(b'abc', {'a': var(tf.int64)})
+tf.parse_single_example([example(a=[1])], {'a': var(tf.int64)})
+tf.parse_single_example(late([example(a=[1])]), {'a': var(tf.int64)})
+tf.parse_single_example(example(a=[1, 2, 3]), {'a': seq([2], tf.int64)})
+tf.parse_single_example(example(), {})
+tf.parse_single_example(example(), {'a': tf.FixedLenSequenceFeature([], tf.int64)})
+tf.parse_single_example(late(example(a=[1])), {'a': fixed([], tf.int64)}, example_names=late('n'))
+tf.parse_single_example(late([example(a=[1])]), {'a': fixed([], tf.int64)}, example_names='n')
+tf.parse_single_example([example(a=[1])], {'a': fixed([], tf.int64)}, example_names='n')
+tf.parse_single_example(example(a=[1]), {'a': fixed([], tf.int64)}, example_names=['n'])
+tf.parse_single_example(example(a=[1, 5], b=[b'x']), {'a': var(tf.int64), 'b': seq([], tf.string)}, name='one', example_names='n')
+tf.parse_example([example(a=[i], b=[b'x' * i]) for i in (300, 1, 2, 400, -1, 127, 128)], {'a': fixed([], tf.int64), 'b': var(tf.string)})
+tf.parse_example([example(a=[1]), example(b=[1.5]), example(a=[2], b=[2.5]), example()], {'a': fixed([], tf.int64, 9), 'b': var(tf.float32)})
+tf.parse_example([example(a=[2]), example(a=[1.5])], {'a': var(tf.int64)})
+tf.parse_example([example(a=[2]), example(a=[1.5])], {'a': fixed([], tf.int64)})
+tf.parse_example([example(a=[2]), example(a=[1.5])], {'b': var(tf.int64)})
+tf.parse_example([example(a=[2, 3]), example(a=[])], {'a': seq([], tf.int64)})
+tf.parse_example([example(a=[300, -7, 5]), example(a=[-1, 2, 70000])], {'a': fixed([3], tf.int64)})
+"""
+
+# `sequence(context, lists)`: a serialized SequenceExample.
+SEQUENCES = r"""
+tf.parse_single_sequence_example(sequence({'a': [1]}, {'x': [[1, 2], [3, 4]]}), {'a': fixed([], tf.int64)}, {'x': tf.FixedLenSequenceFeature([2], tf.int64)})
+tf.parse_single_sequence_example(sequence({'a': [1]}, {'x': [[1, 2], [], [3]]}), {'a': var(tf.int64)}, {'x': var(tf.int64)})
+tf.io.parse_single_sequence_example(sequence({}, {'x': [[b'u'], [b'v']]}), sequence_features={'x': tf.FixedLenSequenceFeature([], tf.string)}, example_name='n', name='S')
+tf.parse_single_sequence_example(sequence({}, {}), {'a': fixed([], tf.float32, 0.5)}, {'x': tf.FixedLenSequenceFeature([3], tf.float32, allow_missing=True), 'y': var(tf.string)})
+tf.parse_single_sequence_example(sequence({}, {}), {}, {'x': tf.FixedLenSequenceFeature([3], tf.float32)})
+tf.parse_single_sequence_example(sequence({}, {}), {'a': fixed([], tf.int64)}, {'x': var(tf.int64)}, example_name='n')
+tf.parse_single_sequence_example(sequence({'a': [1, 2]}, {}), {'a': fixed([], tf.int64)}, {'x': var(tf.int64)})
+tf.parse_single_sequence_example(sequence({'a': [1.5]}, {}), {'a': fixed([], tf.int64)}, {'x': var(tf.int64)})
+tf.parse_single_sequence_example(sequence({'a': [1.5]}, {}), {'a': var(tf.int64)}, {'x': var(tf.int64)})
+tf.parse_single_sequence_example(sequence({}, {'x': [[1], [2, 3]]}), None, {'x': tf.FixedLenSequenceFeature([], tf.int64)})
+tf.parse_single_sequence_example(sequence({}, {'x': [[1.5]]}), None, {'x': tf.FixedLenSequenceFeature([], tf.int64)})
+tf.parse_single_sequence_example(sequence({}, {'x': [[1.5]]}), None, {'x': var(tf.int64)})
+tf.parse_single_sequence_example(b'abc', {}, {'x': var(tf.int64)})
+tf.parse_single_sequence_example(late([b'']), {}, {'x': var(tf.int64)})
+tf.parse_single_sequence_example([b''], {}, {'x': var(tf.int64)})
+tf.parse_single_sequence_example(sequence({}, {}), {}, {})
+tf.parse_single_sequence_example(sequence({}, {}))
+tf.parse_single_sequence_example(sequence({}, {}), {}, {'x': fixed([], tf.int64)})
+tf.parse_single_sequence_example(sequence({}, {}), {'x': tf.FixedLenSequenceFeature([], tf.int64)}, {})
+tf.parse_single_sequence_example(sequence({}, {}), {}, {'x': tf.FixedLenSequenceFeature([], tf.int64, default_value=3)})
+tf.io.parse_sequence_example([sequence({'a': [1]}, {'x': [[1, 2], [3, 4]]}), sequence({'a': [2]}, {'x': [[5, 6]]})], {'a': fixed([], tf.int64)}, {'x': tf.FixedLenSequenceFeature([2], tf.int64)})
+tf.io.parse_sequence_example([sequence({'a': [1, 2]}, {'x': [[1, 2], [], [3]]}), sequence({}, {})], {'a': var(tf.int64)}, {'x': var(tf.int64)})
+tf.io.parse_sequence_example([sequence({}, {}), sequence({}, {'x': [[1.5]]})], {}, {'x': tf.FixedLenSequenceFeature([1], tf.float32, allow_missing=True), 'y': tf.FixedLenSequenceFeature([], tf.string, allow_missing=True)}, example_names=['n', 'm'], name='B')
+tf.io.parse_sequence_example([sequence({}, {'x': [[b'u'], [b'v']]})], None, {'x': tf.FixedLenSequenceFeature([], tf.string), 'y': var(tf.float32)})
+tf.io.parse_sequence_example(np.zeros([0], 'S1'), {'a': var(tf.int64)}, {'x': var(tf.int64), 'y': tf.FixedLenSequenceFeature([2], tf.float32)})
+tf.io.parse_sequence_example([sequence({}, {})], {}, {'x': tf.FixedLenSequenceFeature([3], tf.float32)})
+tf.io.parse_sequence_example([sequence({}, {})], {}, {'x': tf.FixedLenSequenceFeature([3], tf.float32)}, example_names=['n'])
+tf.io.parse_sequence_example([sequence({}, {})], {'a': fixed([], tf.int64)}, {'x': var(tf.int64)})
+tf.io.parse_sequence_example([sequence({}, {})], {'a': fixed([], tf.int64, 5)}, {'x': var(tf.int64)})
+tf.io.parse_sequence_example([sequence({'a': [1, 2]}, {})], {'a': fixed([], tf.int64)}, {'x': var(tf.int64)})
+tf.io.parse_sequence_example([sequence({'a': [1.5]}, {})], {'a': fixed([], tf.int64)}, {'x': var(tf.int64)})
+tf.io.parse_sequence_example([sequence({'a': [1.5]}, {})], {'a': var(tf.int64)}, {'x': var(tf.int64)})
+tf.io.parse_sequence_example([sequence({}, {'x': [[1], [2, 3]]})], None, {'x': tf.FixedLenSequenceFeature([], tf.int64)})
+tf.io.parse_sequence_example([sequence({}, {'x': [[1.5]]})], None, {'x': tf.FixedLenSequenceFeature([], tf.int64)})
+tf.io.parse_sequence_example([sequence({}, {'x': [[1.5]]})], None, {'x': var(tf.int64)})
+tf.io.parse_sequence_example([b'abc'], {}, {'x': var(tf.int64)})
+tf.io.parse_sequence_example(sequence({}, {'x': [[1], [2]]}), {}, {'x': var(tf.int64)})
+tf.io.parse_sequence_example([sequence({}, {})], {}, {})
+tf.parse_single_sequence_example(sequence({'k': [1], 'v': [2.5]}, {'x': [[1]]}), {'s': tf.SparseFeature('k', 'v', tf.float32, 3)}, {'x': var(tf.int64)})
+tf.parse_single_sequence_example(sequence({}, {'k': [[1], [0, 2]], 'v': [[1.5], [2.5, 3.5]]}), {}, {'s': tf.SparseFeature('k', 'v', tf.float32, 3)})
+"""
+
+FAMILIES = {
+    "files": FILE_OPS,
+    "csv": CSV,
+    "raw": RAW,
+    "tensors": TENSORS,
+    "examples": EXAMPLES,
+    "sequences": SEQUENCES,
+}
 
 
 def calls():
@@ -213,6 +351,21 @@ def calls():
         for line in text.splitlines()
         if line
     ]
+
+
+def varint(number):
+    """A number as protocol messages write it."""
+    number &= (1 << 64) - 1
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes(out) + bytes(bytearray([number]))
+
+
+def chunk(tag, content):
+    """A field with a length."""
+    return tag + varint(len(content)) + content
 
 
 def make_files(folder):
@@ -256,6 +409,44 @@ def names(tf, folder):
     def proto(message):
         return message.SerializeToString()
 
+    def feature(values):
+        if values and isinstance(values[0], bytes):
+            return tf.train.Feature(bytes_list=tf.train.BytesList(value=values))
+        if values and isinstance(values[0], float):
+            return tf.train.Feature(float_list=tf.train.FloatList(value=values))
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+
+    def features(given):
+        made = {name: feature(values) for name, values in given.items()}
+        return tf.train.Features(feature=made)
+
+    def example(**given):
+        return tf.train.Example(features=features(given)).SerializeToString()
+
+    def unpacked(a, b):
+        """An Example as old libraries write it, with a tag before each number."""
+        ints = b"".join(b"\x08" + varint(value) for value in a)
+        floats = b"".join(b"\x0d" + np.float32(value).tobytes() for value in b)
+        kinds = ("a", b"\x1a", ints), ("b", b"\x12", floats)
+        entries = [
+            chunk(b"\n", name.encode()) + chunk(b"\x12", chunk(tag, content))
+            for name, tag, content in kinds
+        ]
+        return chunk(b"\n", b"".join(chunk(b"\n", entry) for entry in entries))
+
+    def sequence(context, lists):
+        made = {
+            name: tf.train.FeatureList(feature=[feature(part) for part in parts])
+            for name, parts in lists.items()
+        }
+        return tf.train.SequenceExample(
+            context=features(context),
+            feature_lists=tf.train.FeatureLists(feature_list=made),
+        ).SerializeToString()
+
+    def seq(shape, dtype, default=None):
+        return tf.FixedLenSequenceFeature(shape, dtype, True, default)
+
     def flat(result):
         if isinstance(result, dict):
             return [[str(key), flat(result[key])] for key in sorted(result)]
@@ -265,6 +456,7 @@ def names(tf, folder):
 
     found = dict(locals())
     del found["folder"]
+    found.update(fixed=tf.FixedLenFeature, var=tf.VarLenFeature)
     found.update(np=np, new=lambda name: file(os.path.join("new", name)), zlib=zlib)
     return found
 
@@ -310,7 +502,8 @@ def record(tf, call, folder):
     with tf.Graph().as_default() as graph:
         found = {}
         try:
-            result = eval(call, names(tf, folder))
+            known = names(tf, folder)
+            result = known["flat"](eval(call, known))
             found["static"] = described(tf, result)
             with tf.Session() as session:
                 found["value"] = plain(session.run(tensors_of(result)))

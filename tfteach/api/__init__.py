@@ -533,6 +533,13 @@ if TYPE_CHECKING:
     from tfteach.lib.data.element_specs import TypeSpec as TypeSpec
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
+    from tfteach.lib.parsing.examples import parse_example as parse_example
+    from tfteach.lib.parsing.examples import parse_single_example as parse_single_example
+    from tfteach.lib.parsing.features import FixedLenFeature as FixedLenFeature
+    from tfteach.lib.parsing.features import FixedLenSequenceFeature as FixedLenSequenceFeature
+    from tfteach.lib.parsing.features import SparseFeature as SparseFeature
+    from tfteach.lib.parsing.features import VarLenFeature as VarLenFeature
+    from tfteach.lib.parsing.sequences import parse_single_sequence_example as parse_single_sequence_example
     from tfteach.ops.io.decode_csv import decode_csv as decode_csv
     from tfteach.ops.io.decode_json_example import decode_json_example as decode_json_example
     from tfteach.ops.io.decode_raw import decode_compressed as decode_compressed
@@ -573,9 +580,13 @@ if TYPE_CHECKING:
     from tfteach.ops.text.string_split import string_split as string_split
 
 _LATER = {
+    "FixedLenFeature": ("tfteach.lib.parsing.features", "FixedLenFeature"),
+    "FixedLenSequenceFeature": ("tfteach.lib.parsing.features", "FixedLenSequenceFeature"),
+    "SparseFeature": ("tfteach.lib.parsing.features", "SparseFeature"),
     "SparseTensorSpec": ("tfteach.lib.data.element_specs", "SparseTensorSpec"),
     "TensorSpec": ("tfteach.lib.data.element_specs", "TensorSpec"),
     "TypeSpec": ("tfteach.lib.data.element_specs", "TypeSpec"),
+    "VarLenFeature": ("tfteach.lib.parsing.features", "VarLenFeature"),
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
     "data": ("tfteach.api", "data"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
@@ -607,6 +618,9 @@ _LATER = {
     "losses": ("tfteach.api", "losses"),
     "matching_files": ("tfteach.ops.io.file_ops", "matching_files"),
     "metrics": ("tfteach.api", "metrics"),
+    "parse_example": ("tfteach.lib.parsing.examples", "parse_example"),
+    "parse_single_example": ("tfteach.lib.parsing.examples", "parse_single_example"),
+    "parse_single_sequence_example": ("tfteach.lib.parsing.sequences", "parse_single_sequence_example"),
     "parse_tensor": ("tfteach.ops.io.serialize_tensor", "parse_tensor"),
     "python_io": ("tfteach.api", "python_io"),
     "quantization": ("tfteach.api", "quantization"),

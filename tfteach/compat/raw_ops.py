@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from tfteach.framework.convert import convert
 from tfteach.framework.export import export_value
 from tfteach.framework.op import Op, find_op
 from tfteach.framework.signature import Arg
@@ -26,6 +27,8 @@ def _build(cls: type[Op], **kwargs: Any) -> Any:
     inputs = [arg.name for arg in cls.inputs]
     for unknown in kwargs.keys() - {*inputs, *cls.fields}:
         raise TypeError(f"{kind}() got an unexpected keyword argument '{unknown}'")
+    for arg in cls.inputs:
+        _infer_attributes(cls, arg, kwargs)
     needed = [*inputs, *(f for f in cls.fields if f not in cls.defaults)]
     missing = [repr(key) for key in needed if key not in kwargs]
     if missing:
@@ -40,6 +43,18 @@ def _build(cls: type[Op], **kwargs: Any) -> Any:
     if len(outputs) > 1 and len(made) == len(outputs):
         return collections.namedtuple(kind, [arg.name for arg in outputs])(*made)
     return made
+
+
+def _infer_attributes(cls: type[Op], arg: Arg, given: dict[str, Any]) -> None:
+    """Add what a list of inputs tells: the fields for its length and its types."""
+    value = given.get(arg.name)
+    if not arg.is_sequence or not isinstance(value, list | tuple):
+        return
+    if arg.number_attr in cls.fields:
+        given.setdefault(arg.number_attr, len(value))
+    if arg.is_list and arg.type_attr in cls.fields and arg.type_attr not in given:
+        given[arg.name] = [convert(item) for item in value]
+        given[arg.type_attr] = tuple(t.dtype.base_dtype for t in given[arg.name])
 
 
 @functools.cache

@@ -69,7 +69,7 @@ LATER = tuple(
     f"tfteach.{package}."
     for package in "compat.examples lib.contrib lib.data lib.distributions lib.files "
     "lib.feature_column lib.image lib.inference lib.layers lib.losses lib.lookup "
-    "lib.metrics lib.rnn lib.saved_model lib.signal lib.training "
+    "lib.metrics lib.parsing lib.rnn lib.saved_model lib.signal lib.training "
     "ops.image ops.io ops.quantization ops.signal ops.sparse.sparse_cross ops.text "
     "ops.training".split()
 )

@@ -99,11 +99,18 @@ def _check_types(
     for field in cls.fields:
         if field in _type_attrs(cls):
             check_allowed(cls, Arg(field, type_attr=field), getattr(op, field))
+        elif field in _list_attrs(cls):
+            for dtype in getattr(op, field):
+                check_allowed(cls, Arg(field, type_attr=field), dtype)
     return op.output_dtypes(bound), bound
 
 
 def _type_attrs(cls: type[Op]) -> set[str]:
     return {a.type_attr for a in cls.outputs if a.type_attr and not a.is_list}
+
+
+def _list_attrs(cls: type[Op]) -> set[str]:
+    return {a.type_attr for a in cls.outputs if a.is_list}
 
 
 def _count(op: Op, arg: Arg, bound: dict[str, Any], left: int) -> int:

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from tfteach.lib.files.tf_record import TFRecordOptions as TFRecordOptions
     from tfteach.lib.files.tf_record import TFRecordWriter as TFRecordWriter
     from tfteach.lib.files.tf_record import tf_record_iterator as tf_record_iterator
+    from tfteach.lib.parsing.examples import parse_example as parse_example
+    from tfteach.lib.parsing.examples import parse_single_example as parse_single_example
+    from tfteach.lib.parsing.features import FixedLenFeature as FixedLenFeature
+    from tfteach.lib.parsing.features import FixedLenSequenceFeature as FixedLenSequenceFeature
+    from tfteach.lib.parsing.features import SparseFeature as SparseFeature
+    from tfteach.lib.parsing.features import VarLenFeature as VarLenFeature
+    from tfteach.lib.parsing.sequences import parse_sequence_example as parse_sequence_example
+    from tfteach.lib.parsing.sequences import parse_single_sequence_example as parse_single_sequence_example
     from tfteach.ops.io.decode_csv import decode_csv as decode_csv
     from tfteach.ops.io.decode_json_example import decode_json_example as decode_json_example
     from tfteach.ops.io.decode_raw import decode_compressed as decode_compressed
@@ -31,9 +39,13 @@ if TYPE_CHECKING:
     from tfteach.ops.text.string_ops import encode_base64 as encode_base64
 
 _LATER = {
+    "FixedLenFeature": ("tfteach.lib.parsing.features", "FixedLenFeature"),
+    "FixedLenSequenceFeature": ("tfteach.lib.parsing.features", "FixedLenSequenceFeature"),
+    "SparseFeature": ("tfteach.lib.parsing.features", "SparseFeature"),
     "TFRecordCompressionType": ("tfteach.lib.files.tf_record", "TFRecordCompressionType"),
     "TFRecordOptions": ("tfteach.lib.files.tf_record", "TFRecordOptions"),
     "TFRecordWriter": ("tfteach.lib.files.tf_record", "TFRecordWriter"),
+    "VarLenFeature": ("tfteach.lib.parsing.features", "VarLenFeature"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),
     "decode_csv": ("tfteach.ops.io.decode_csv", "decode_csv"),
@@ -41,6 +53,10 @@ _LATER = {
     "decode_raw": ("tfteach.ops.io.decode_raw", "decode_raw"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
     "matching_files": ("tfteach.ops.io.file_ops", "matching_files"),
+    "parse_example": ("tfteach.lib.parsing.examples", "parse_example"),
+    "parse_sequence_example": ("tfteach.lib.parsing.sequences", "parse_sequence_example"),
+    "parse_single_example": ("tfteach.lib.parsing.examples", "parse_single_example"),
+    "parse_single_sequence_example": ("tfteach.lib.parsing.sequences", "parse_single_sequence_example"),
     "parse_tensor": ("tfteach.ops.io.serialize_tensor", "parse_tensor"),
     "read_file": ("tfteach.ops.io.file_ops", "read_file"),
     "serialize_tensor": ("tfteach.ops.io.serialize_tensor", "serialize_tensor"),

@@ -34,10 +34,10 @@ def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:
     compute = spec.compute if is_on_host(xp) else spec.compute_on_card
     function = functools.partial(compute, first)
     outputs = type(spec).outputs
-    if len(outputs) != 1 or not outputs[0].is_sequence:
+    if not any(arg.is_sequence for arg in outputs):
         return function
 
-    def kernel(*arrays: Any) -> Any:  # a list of outputs, which may be of one
+    def kernel(*arrays: Any) -> Any:  # lists of outputs, which may be of one in all
         found = function(*arrays)
         return found[0] if len(found) == 1 else found
 

@@ -1,0 +1,346 @@
+"""A fast decoder of serialized Example messages, many at a time.
+
+Examples of one data set mostly have one layout: the same keys in the same order, with
+lists of the same sizes.  The first such record is walked byte by byte; what is not a
+value then is the pattern of a `Layout`, with which NumPy compares all other records of
+that length at once, and takes the values of a feature from all of them as one array.
+
+    Example{1: Features{1*: {1: key, 2: Feature{1: bytes, 2: floats, 3: ints}}}}
+    BytesList{1*: bytes}, FloatList{1*: packed float}, Int64List{1*: packed varint}
+
+Source: core/example/feature.proto; the format of protocol messages.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfteach.framework.protos.wire_format import read_varint
+
+NO_KIND, BYTES, FLOATS, INTS = 0, 1, 2, 3
+_VARINT, _FIXED64, _CHUNK, _FIXED32 = 0, 1, 2, 5
+# Layouts are kept by the length of their records.
+_MOST_LENGTHS, _MOST_LAYOUTS = 1024, 8
+_layouts: dict[int, list[Layout]] = {}
+
+
+class Malformed(Exception):
+    """A record is no Example.
+
+    Attributes:
+      index: which of the records.
+    """
+
+    def __init__(self, index: int) -> None:
+        super().__init__(f"record {index}")
+        self.index = index
+
+
+class Span(NamedTuple):
+    """Where the values of a feature stand in a record.
+
+    Attributes:
+      kind: BYTES, FLOATS or INTS.
+      parts: start and end of each string, or of the one packed list of numbers.
+      is_packed: whether the numbers are packed; if not, the part is the whole list.
+    """
+
+    kind: int
+    parts: tuple[tuple[int, int], ...]
+    is_packed: bool
+
+
+class Column(NamedTuple):
+    """The values of one feature in several records.
+
+    Attributes:
+      kinds: of each record; NO_KIND where the record lacks the feature.
+      counts: the number of values of each record.
+      values: those of all records, in their order.
+    """
+
+    kinds: Any
+    counts: Any
+    values: Any
+
+
+class Layout:
+    """The layout of a record.
+
+    Attributes:
+      features: where the values of each feature stand.
+      pattern: start and content of the pieces between values.
+    """
+
+    def __init__(self, record: bytes) -> None:
+        self.features: dict[bytes, Span] = {}
+        _walk_example(record, self.features)
+        free = sorted(part for span in self.features.values() for part in span.parts)
+        self.pattern: list[tuple[int, int, bytes]] = []
+        at = 0
+        for start, end in [*free, (len(record), len(record))]:
+            if start > at:
+                self.pattern.append((at, start, record[at:start]))
+            at = end
+        fixed = np.ones(len(record), bool)
+        for start, end in free:
+            fixed[start:end] = False
+        self._places = np.flatnonzero(fixed)
+        self._content = np.frombuffer(record, np.uint8)[self._places]
+
+    def fits(self, record: bytes) -> bool:
+        """Whether a record of the same length has this layout."""
+        return all(record[start:end] == part for start, end, part in self.pattern)
+
+    def fits_each(self, records: Any) -> Any:
+        """The same of the rows of a matrix of bytes."""
+        return (records[:, self._places] == self._content).all(1)
+
+
+def _walk_example(data: bytes, found: dict[bytes, Span]) -> None:
+    for field, kind, start, end in _fields(data, 0, len(data)):
+        if field == 1 and kind == _CHUNK:
+            for inner, its_kind, a, b in _fields(data, start, end):
+                if inner == 1 and its_kind == _CHUNK:
+                    _walk_entry(data, a, b, found)
+
+
+def _walk_entry(data: bytes, start: int, end: int, found: dict[bytes, Span]) -> None:
+    key, value = b"", Span(NO_KIND, (), True)
+    for field, kind, a, b in _fields(data, start, end):
+        if kind == _CHUNK and field == 1:
+            key = data[a:b]
+        elif kind == _CHUNK and field == 2:
+            value = _walk_feature(data, a, b)
+    if value.kind or key in found:
+        found[key] = value
+
+
+def _walk_feature(data: bytes, start: int, end: int) -> Span:
+    span = Span(NO_KIND, (), True)
+    for field, kind, a, b in _fields(data, start, end):
+        if kind != _CHUNK or not 1 <= field <= 3:
+            continue
+        items = [item for item in _fields(data, a, b) if item[0] == 1]
+        if field == BYTES:
+            span = Span(BYTES, tuple((s, e) for _, _, s, e in items), True)
+        elif not items:
+            span = Span(field, (), True)
+        elif len(items) == 1 and items[0][1] == _CHUNK:
+            _, _, s, e = items[0]
+            if field == FLOATS and (e - s) % 4:
+                raise ValueError("a list ends inside a number")
+            span = Span(field, ((s, e),), True)
+        else:
+            span = Span(field, ((a, b),), False)
+    return span
+
+
+def _fields(data: bytes, at: int, end: int) -> list[tuple[int, int, int, int]]:
+    """(number, wire type, start, end) of the fields of a message.
+
+    Raises:
+      ValueError: the bytes are no message.
+    """
+    found = []
+    while at < end:
+        try:
+            tag, at = read_varint(data, at)
+            kind = tag & 7
+            start = at
+            if kind == _CHUNK:
+                size, start = read_varint(data, at)
+                at = start + size
+            elif kind == _VARINT:
+                at = read_varint(data, at)[1]
+            elif kind == _FIXED32:
+                at += 4
+            elif kind == _FIXED64:
+                at += 8
+            else:
+                raise ValueError(f"wire type {kind}")
+        except IndexError:
+            raise ValueError("truncated") from None
+        if at > end or not tag >> 3:
+            raise ValueError("truncated, or field 0")
+        found.append((tag >> 3, kind, start, at))
+    return found
+
+
+def layout_of(record: bytes) -> Layout:
+    """The layout of one record.
+
+    Raises:
+      ValueError: it is no Example.
+    """
+    known = _layouts.get(len(record), ())
+    for layout in known:
+        if layout.fits(record):
+            return layout
+    layout = Layout(record)
+    _keep(len(record), layout)
+    return layout
+
+
+def _keep(length: int, layout: Layout) -> None:
+    if length not in _layouts and len(_layouts) >= _MOST_LENGTHS:
+        _layouts.clear()
+    known = _layouts.get(length, [])
+    _layouts[length] = [layout, *known[: _MOST_LAYOUTS - 1]]
+
+
+def values_of(record: bytes, span: Span) -> Any:
+    """The values of a feature of one record: an array, or a list of strings.
+
+    Raises:
+      ValueError: a list ends inside a number.
+    """
+    if span.kind == BYTES:
+        return [record[start:end] for start, end in span.parts]
+    if not span.parts:
+        return np.zeros(0, "<f4" if span.kind == FLOATS else np.int64)
+    ((start, end),) = span.parts
+    if not span.is_packed:
+        return _unpacked(record, start, end, span.kind)
+    if span.kind == FLOATS:
+        return np.frombuffer(record, "<f4", (end - start) // 4, start)
+    if end > start and record[end - 1] > 127:
+        raise ValueError("a list ends inside a number")
+    return varints(np.frombuffer(record, np.uint8, end - start, start))
+
+
+def _unpacked(record: bytes, start: int, end: int, kind: int) -> Any:
+    """The numbers of a list that has a tag before each, or several packed parts."""
+    found: list[Any] = []
+    for field, _wire, a, b in _fields(record, start, end):
+        if field != 1:
+            continue
+        if kind == FLOATS:
+            found += struct.unpack(f"<{(b - a) // 4}f", record[a:b])
+        else:
+            found += varints(np.frombuffer(record, np.uint8, b - a, a)).tolist()
+    return np.array(found, "<f4" if kind == FLOATS else np.int64)
+
+
+def varints(data: Any) -> Any:
+    """The int64 numbers that bytes encode."""
+    if not data.size or data.max() < 128:
+        return data.astype(np.int64)
+    ends = np.flatnonzero(data < 128)
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    place = np.arange(data.size) - np.repeat(starts, ends - starts + 1)
+    shifted = (data & 127).astype(np.uint64) << (7 * place).astype(np.uint64)
+    return np.add.reduceat(shifted, starts).view(np.int64)
+
+
+def columns_of(records: Sequence[bytes], keys: Sequence[bytes]) -> list[Column]:
+    """The values of features in many records.
+
+    Args:
+      records: serialized Examples.
+      keys: the features' names.
+
+    Returns:
+      A Column for each key.
+
+    Raises:
+      Malformed: a record is no Example.
+    """
+    by_length: dict[int, list[int]] = {}
+    for i, record in enumerate(records):
+        by_length.setdefault(len(record), []).append(i)
+    order: list[Any] = []
+    parts: list[list[Column]] = [[] for _ in keys]
+    for length, members in by_length.items():
+        indices = np.array(members)
+        joined = bytearray().join([records[i] for i in members])
+        matrix = np.frombuffer(joined, np.uint8)
+        matrix = matrix.reshape(len(members), length)
+        for layout, rows in _split_by_layout(records, indices, matrix):
+            order.append(indices[rows])
+            same = matrix if len(rows) == len(members) else matrix[rows]
+            chosen = [records[i] for i in indices[rows]]
+            try:
+                for found, key in zip(parts, keys, strict=True):
+                    found.append(_column(layout.features.get(key), same, chosen))
+            except Malformed as error:
+                raise Malformed(int(indices[rows][error.index])) from None
+    if len(order) == 1:
+        return [found[0] for found in parts]
+    return [_merged(found, order) for found in parts]
+
+
+def _split_by_layout(records: Sequence[bytes], indices: Any, matrix: Any) -> Any:
+    """(layout, positions of the records that have it) for records of one length."""
+    rest = np.arange(len(indices))
+    known = list(_layouts.get(matrix.shape[1], ()))
+    while len(rest):
+        if known:
+            layout = known.pop(0)
+        else:
+            index = int(indices[rest[0]])
+            try:
+                layout = Layout(records[index])
+            except ValueError:
+                raise Malformed(index) from None
+            _keep(matrix.shape[1], layout)
+        fits = layout.fits_each(matrix[rest])
+        if fits.any():
+            yield layout, rest[fits]
+            rest = rest[~fits]
+
+
+def _column(span: Span | None, matrix: Any, records: list[bytes]) -> Column:
+    """The values of a feature in records of one layout."""
+    count = len(records)
+    kind = NO_KIND if span is None else span.kind
+    kinds = np.full(count, kind)
+    if span is None or not span.parts:
+        return Column(kinds, np.zeros(count, np.int64), _none(kind))
+    if kind == BYTES:
+        values = np.empty(count * len(span.parts), object)
+        values[:] = [record[a:b] for record in records for a, b in span.parts]
+        return Column(kinds, np.full(count, len(span.parts)), values)
+    if not span.is_packed:
+        lists = [values_of(record, span) for record in records]
+        return Column(
+            kinds, np.array([len(found) for found in lists]), np.concatenate(lists)
+        )
+    ((start, end),) = span.parts
+    part = np.ascontiguousarray(matrix[:, start:end])
+    if kind == FLOATS:
+        floats = part.reshape(-1).view("<f4").astype(np.float32, copy=False)
+        return Column(kinds, np.full(count, (end - start) // 4), floats)
+    # A first byte that continues would belong to the record before.
+    last = part[:, -1] if part.size else part
+    if last.size and last.max() > 127:
+        raise Malformed(int(last.argmax()))  # it ends inside a number
+    return Column(kinds, (part < 128).sum(1), varints(part.reshape(-1)))
+
+
+def _none(kind: int) -> Any:
+    return np.zeros(0, {BYTES: object, FLOATS: np.float32}.get(kind, np.int64))
+
+
+def _merged(columns: list[Column], order: list[Any]) -> Column:
+    """Columns of several layouts as one, in the order of the records."""
+    if not columns:
+        return Column(np.zeros(0, int), np.zeros(0, np.int64), _none(NO_KIND))
+    where = np.argsort(np.concatenate(order), kind="stable")
+    kinds = np.concatenate([column.kinds for column in columns])
+    counts = np.concatenate([column.counts for column in columns])
+    filled = [column.values for column in columns if len(column.values)]
+    if not filled:
+        return Column(kinds[where], counts[where], _none(int(kinds.max())))
+    if len({column.dtype for column in filled}) > 1:  # an error, which callers report
+        filled = [column.astype(object) for column in filled]
+    values = np.concatenate(filled)
+    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    counts, starts = counts[where], starts[where]
+    before = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    picked = np.arange(len(values)) + np.repeat(starts - before, counts)
+    return Column(kinds[where], counts, values[picked])

@@ -1,0 +1,452 @@
+"""Serialized Examples as tensors.
+
+Source: core/ops/parsing_ops.cc, core/kernels/example_parsing_ops.cc,
+core/util/example_proto_fast_parsing.cc (checks and messages).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import DType, dtypes_of
+from tfteach.framework.errors import InvalidArgumentError, OpError, invalid_argument
+from tfteach.framework.op import MultiOutputOp
+from tfteach.framework.protos.attr_value import c_name
+from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import Array, ArrayModule
+from tfteach.ops.io.example_wire import (
+    BYTES,
+    FLOATS,
+    INTS,
+    NO_KIND,
+    Column,
+    Layout,
+    Malformed,
+    columns_of,
+    layout_of,
+    values_of,
+)
+from tfteach.ops.text.byte_string_arrays import strings
+
+FEATURE_TYPES = dtypes_of("float32 int64 string")
+KIND_OF = {"float32": FLOATS, "int64": INTS, "string": BYTES}
+_TYPE_NAMES = {FLOATS: "float", INTS: "int64", BYTES: "string"}
+
+
+class Dense(NamedTuple):
+    """A dense feature.
+
+    Attributes:
+      key: its name.
+      dtype: its type.
+      shape: that of one record's values.
+      default: the values of records that lack it; for a variable length the padding.
+    """
+
+    key: bytes
+    dtype: DType
+    shape: tuple[int | None, ...]
+    default: Array
+
+    @property
+    def is_variable(self) -> bool:
+        return bool(self.shape) and self.shape[0] is None
+
+    @property
+    def stride(self) -> int:
+        """The number of values along the variable axis, or of all."""
+        rest = self.shape[1:] if self.is_variable else self.shape
+        return math.prod(size or 0 for size in rest)
+
+
+class Sparse(NamedTuple):
+    """A feature whose lists have any length."""
+
+    key: bytes
+    dtype: DType
+
+
+def dense_features(
+    keys: Sequence[bytes], types: Sequence[DType], sizes: Any, defaults: Sequence[Array]
+) -> list[Dense]:
+    """The dense features of an op, whose defaults are checked.
+
+    Raises:
+      InvalidArgumentError: a default does not fit.
+    """
+    found = []
+    for d, (key, dtype, shape) in enumerate(zip(keys, types, sizes, strict=True)):
+        default = defaults[d]
+        feature = Dense(key, dtype, tuple(shape or ()), default)
+        if feature.is_variable and default.size != 1:
+            raise invalid_argument(
+                f"dense_shape[{d}] is a variable length shape: {shapes.text(shape)}, "
+                f"therefore def_value[{d}] must contain a single element ( the padding "
+                f"element). But its shape is: {shapes.text(default.shape)}"
+            )
+        if not feature.is_variable and default.size and default.shape != feature.shape:
+            raise invalid_argument(
+                f"def_value[{d}].shape() == {shapes.text(default.shape)} is not "
+                f"compatible with dense_shapes_[{d}] == {shapes.text(shape)}"
+            )
+        found.append(feature)
+    return found
+
+
+class ParseExample(MultiOutputOp):
+    """Examples as tensors.  Source: core/ops/parsing_ops.cc, ParseExample."""
+
+    signature = (
+        "serialized: string, names: string, sparse_keys: Nsparse*string, "
+        "dense_keys: Ndense*string, dense_defaults: *Tdense -> "
+        "sparse_indices: Nsparse*int64, sparse_values: *sparse_types, "
+        "sparse_shapes: Nsparse*int64, dense_values: *Tdense"
+    )
+    Tdense_allowed = FEATURE_TYPES
+    sparse_types_allowed = FEATURE_TYPES
+    Nsparse: int
+    Ndense: int
+    sparse_types: tuple[DType, ...]
+    Tdense: tuple[DType, ...]
+    dense_shapes: tuple[Shape, ...]
+
+    on_gpu: ClassVar[bool] = False
+    is_foldable: ClassVar[bool] = False  # so that static shapes are TensorFlow's
+    minimum: ClassVar[dict[str, int]] = {"Nsparse": 0, "Ndense": 0}
+
+    def infer_shape(
+        self,
+        serialized: Shape,
+        names: Shape,
+        sparse_keys: list[Shape],
+        dense_keys: list[Shape],
+        dense_defaults: list[Shape],
+    ) -> list[Shape]:
+        (count,) = shapes.with_rank(serialized, 1)
+        shapes.with_rank(names, 1)
+        return [
+            *sparse_shapes(self.sparse_types, 2),
+            *(None if s is None else (count, *s) for s in self.dense_shapes),
+        ]
+
+    def compute(
+        self, xp: ArrayModule, serialized: Array, names: Array, *rest: Array
+    ) -> tuple[Any, ...]:
+        if serialized.ndim != 1:
+            raise invalid_argument(
+                "Expected serialized to be a vector, got shape: "
+                f"{shapes.text(serialized.shape)}"
+            )
+        if names.size and len(names) != len(serialized):
+            raise invalid_argument(
+                "Expected len(names) == len(serialized), but got: "
+                f"{len(names)} vs. {len(serialized)}"
+            )
+        keys = [key.item() for key in rest[: len(self.sparse_types)]]
+        sparse = [Sparse(*pair) for pair in zip(keys, self.sparse_types, strict=True)]
+        rest = rest[len(sparse) :]
+        keys = [key.item() for key in rest[: self.Ndense]]
+        dense = dense_features(
+            keys, self.Tdense, self.dense_shapes, rest[self.Ndense :]
+        )
+        return parse_batch(serialized.tolist(), names.tolist(), sparse, dense)
+
+
+def sparse_shapes(types: Sequence[DType], rank: int) -> list[Shape]:
+    """The static shapes of indices, values and shapes of sparse outputs."""
+    count = len(types)
+    return [(None, rank)] * count + [(None,)] * count + [(rank,)] * count
+
+
+def parse_batch(
+    records: list[bytes], names: list[bytes], sparse: list[Sparse], dense: list[Dense]
+) -> tuple[Any, ...]:
+    """The outputs of ParseExample."""
+    try:
+        keys = [*(one.key for one in sparse), *(one.key for one in dense)]
+        columns = columns_of(records, keys)
+        indices, values, sizes = [], [], []
+        for feature, column in zip(sparse, columns, strict=False):
+            parts = _sparse(feature, column)
+            indices.append(parts[0])
+            values.append(parts[1])
+            sizes.append(parts[2])
+        found = [
+            _dense(feature, column)
+            for feature, column in zip(dense, columns[len(sparse) :], strict=True)
+        ]
+    except (Malformed, _Unfit):
+        raise _batch_error(records, names, sparse, dense) from None
+    return (*indices, *values, *sizes, *found)
+
+
+class _Unfit(Exception):
+    """Some record has other values than a feature takes."""
+
+
+def _sparse(feature: Sparse, column: Column) -> tuple[Any, Any, Any]:
+    """Indices, values and shape of a sparse feature."""
+    kinds, counts, values = column
+    wanted = KIND_OF[feature.dtype.name]
+    if not ((kinds == wanted) | (kinds == NO_KIND)).all():
+        raise _Unfit
+    indices = np.empty((len(values), 2), np.int64)
+    indices[:, 0] = np.repeat(np.arange(len(counts)), counts)
+    starts = np.cumsum(counts) - counts
+    indices[:, 1] = np.arange(len(values)) - np.repeat(starts, counts)
+    size = np.array([len(counts), counts.max(initial=0)], np.int64)
+    return indices, values.astype(feature.dtype.numpy_dtype, copy=False), size
+
+
+def _dense(feature: Dense, column: Column) -> Any:
+    """The values of a dense feature in all records."""
+    kinds, counts, values = column
+    is_there = kinds == KIND_OF[feature.dtype.name]
+    if not (is_there | (kinds == NO_KIND)).all():
+        raise _Unfit
+    dtype, stride = feature.dtype.numpy_dtype, feature.stride
+    if feature.is_variable:
+        return _padded(feature, counts, values.astype(dtype, copy=False))
+    if (counts[is_there] != stride).any():
+        raise _Unfit
+    shape: Any = (len(counts), *feature.shape)
+    if is_there.all():
+        return values.astype(dtype, copy=False).reshape(shape)
+    if not feature.default.size:
+        raise _Unfit
+    result = np.empty(shape, dtype)
+    result[:] = feature.default
+    result[is_there] = values.reshape(-1, *feature.shape)
+    return result
+
+
+def _padded(feature: Dense, counts: Any, values: Any) -> Any:
+    """Lists of several lengths as one array, filled up with the padding."""
+    stride = feature.stride
+    if stride and (counts % stride).any():
+        raise _Unfit
+    most = int(counts.max(initial=0))
+    flat = np.empty((len(counts), most), values.dtype)
+    flat[:] = feature.default.reshape(-1)[0]
+    flat[np.arange(most) < counts[:, None]] = values
+    steps = most // stride if stride else 0
+    return flat.reshape(len(counts), steps, *feature.shape[1:])
+
+
+# ---- errors: the first one that TensorFlow would meet
+
+
+def _batch_error(
+    records: list[bytes], names: list[bytes], sparse: list[Sparse], dense: list[Dense]
+) -> OpError:
+    for i, record in enumerate(records):
+        name = names[i].decode("utf-8", "replace") if names else "<unknown>"
+        layout = _layout(record)
+        for key in reversed(layout.features):
+            start = f"Name: {name}, Key: {key.decode('utf-8', 'replace')}, Index: {i}. "
+            _check_kinds(start, layout, key, sparse, dense)
+            if any(key == one.key for one in sparse) or any(
+                key == one.key for one in dense
+            ):
+                count = len(_values(layout, record, key, start))
+            for feature in dense:
+                if feature.key == key:
+                    _check_count(start, feature, count)
+        for feature in dense:
+            _check_presence(f"Name: {name}, ", feature, layout)
+    return invalid_argument("The Examples differ in their types")
+
+
+def _layout(record: bytes) -> Layout:
+    try:
+        return layout_of(record)
+    except ValueError:
+        raise invalid_argument(
+            "Could not parse example input, value: "
+            f"'{record.decode('utf-8', 'replace')}'"
+        ) from None
+
+
+def _values(layout: Layout, record: bytes, key: bytes, start: str) -> Any:
+    try:
+        return values_of(record, layout.features[key])
+    except ValueError:
+        raise invalid_argument(f"{start} Can't parse serialized Example.") from None
+
+
+def _check_kinds(
+    start: str,
+    layout: Layout,
+    key: bytes,
+    sparse: Sequence[Sparse],
+    dense: Sequence[Dense],
+) -> None:
+    kind = layout.features[key].kind
+    found = _TYPE_NAMES.get(kind)
+    for feature in dense:
+        if feature.key == key and KIND_OF[feature.dtype.name] != kind != NO_KIND:
+            raise invalid_argument(
+                f"{start} Data types don't match. Data type: {found} but expected "
+                f"type: {c_name(feature.dtype)}"
+            )
+    for one in sparse:
+        if one.key == key and KIND_OF[one.dtype.name] != kind != NO_KIND:
+            raise invalid_argument(
+                f"{start} Data types don't match. Expected type: {c_name(one.dtype)}, "
+                f"Actual type: {found}"
+            )
+
+
+def _check_count(start: str, feature: Dense, count: int) -> None:
+    stride = feature.stride
+    if feature.is_variable and stride and count % stride:
+        raise invalid_argument(
+            f"{start} Number of {c_name(feature.dtype)} values is not a multiple of "
+            f"stride length. Saw {count} values but output shape is: "
+            f"{shapes.text(feature.shape)}"
+        )
+    if not feature.is_variable and count != stride:
+        raise invalid_argument(
+            f"{start} Number of {c_name(feature.dtype)} values != expected.  Values "
+            f"size: {count} but output shape: {shapes.text(feature.shape)}"
+        )
+
+
+def _check_presence(start: str, feature: Dense, layout: Layout) -> None:
+    span = layout.features.get(feature.key)
+    is_there = span is not None and span.kind != NO_KIND
+    if not is_there and not feature.is_variable and not feature.default.size:
+        raise invalid_argument(
+            f"{start}Feature: {feature.key.decode('utf-8', 'replace')} (data type: "
+            f"{c_name(feature.dtype)}) is required but could not be found."
+        )
+
+
+# ---- one Example
+
+
+class ParseSingleExample(MultiOutputOp):
+    """One Example as tensors.  Source: parsing_ops.cc, ParseSingleExample."""
+
+    signature = (
+        "serialized: string, dense_defaults: *Tdense -> "
+        "sparse_indices: num_sparse*int64, sparse_values: *sparse_types, "
+        "sparse_shapes: num_sparse*int64, dense_values: *Tdense"
+    )
+    Tdense_allowed = FEATURE_TYPES
+    sparse_types_allowed = FEATURE_TYPES
+    num_sparse: int
+    sparse_keys: tuple[str, ...]
+    dense_keys: tuple[str, ...]
+    sparse_types: tuple[DType, ...]
+    Tdense: tuple[DType, ...]
+    dense_shapes: tuple[Shape, ...]
+
+    on_gpu: ClassVar[bool] = False
+    minimum: ClassVar[dict[str, int]] = {"num_sparse": 0}
+
+    def infer_shape(
+        self, serialized: Shape, dense_defaults: list[Shape]
+    ) -> list[Shape]:
+        shapes.with_rank(serialized, 0)
+        if not self.num_sparse == len(self.sparse_keys) == len(self.sparse_types):
+            raise ValueError(
+                f"num_sparse is {self.num_sparse}, but there are "
+                f"{len(self.sparse_keys)} sparse_keys and {len(self.sparse_types)} "
+                "sparse_types"
+            )
+        return [*sparse_shapes(self.sparse_types, 1), *self.dense_shapes]
+
+    def compute(
+        self, xp: ArrayModule, serialized: Array, *defaults: Array
+    ) -> tuple[Any, ...]:
+        if serialized.ndim:
+            raise invalid_argument(
+                "Expected serialized to be a scalar, got shape: "
+                f"{shapes.text(serialized.shape)}"
+            )
+        sparse, dense = self._features(defaults)
+        record = serialized.item()
+        layout = _layout(record)
+        features = layout.features
+        outputs: list[Any] = []
+        for one in sparse:
+            span = features.get(one.key)
+            if span is None or span.kind == NO_KIND:
+                outputs.append(np.zeros(0, one.dtype.numpy_dtype))
+                continue
+            if span.kind != KIND_OF[one.dtype.name]:
+                raise self._error(record, layout, sparse, dense)
+            start = f"Key: {one.key.decode('utf-8', 'replace')}. "
+            values = _values(layout, record, one.key, start)
+            outputs.append(_array(values, one.dtype))
+        for feature in dense:
+            span = features.get(feature.key)
+            if span is None or span.kind == NO_KIND:
+                _check_presence("", feature, layout)
+                outputs.append(_missing(feature))
+                continue
+            if span.kind != KIND_OF[feature.dtype.name]:
+                raise self._error(record, layout, sparse, dense)
+            start = f"Key: {feature.key.decode('utf-8', 'replace')}. "
+            found = _values(layout, record, feature.key, start)
+            values = _array(found, feature.dtype)
+            shape, stride = feature.shape, feature.stride
+            if feature.is_variable:
+                steps = len(values) // stride if stride else 0
+                shape, stride = (steps, *shape[1:]), steps * stride
+            if len(values) != stride:
+                raise self._error(record, layout, sparse, dense)
+            outputs.append(values.reshape(shape))
+        lists = outputs[: len(sparse)]
+        return (
+            *(np.arange(len(found))[:, None] for found in lists),
+            *lists,
+            *(np.array([len(found)]) for found in lists),
+            *outputs[len(sparse) :],
+        )
+
+    def _features(
+        self, defaults: tuple[Array, ...]
+    ) -> tuple[list[Sparse], list[Dense]]:
+        keys = [key.encode() for key in self.sparse_keys]
+        sparse = [Sparse(*pair) for pair in zip(keys, self.sparse_types, strict=True)]
+        keys = [key.encode() for key in self.dense_keys]
+        dense = dense_features(keys, self.Tdense, self.dense_shapes, defaults)
+        return sparse, dense
+
+    def _error(
+        self, record: bytes, layout: Layout, sparse: list[Sparse], dense: list[Dense]
+    ) -> OpError:
+        wanted = {feature.key: feature for feature in dense}
+        for key in reversed(layout.features):
+            start = f"Key: {key.decode('utf-8', 'replace')}. "
+            _check_kinds(start, layout, key, sparse, dense)
+            if key in wanted:
+                count = len(_values(layout, record, key, start))
+                try:
+                    _check_count(start, wanted[key], count)
+                except InvalidArgumentError as error:
+                    _, _, why = error.message.partition(start)
+                    raise invalid_argument(
+                        f"{start} Can't parse serialized Example. {why.strip()}"
+                    ) from None
+        return invalid_argument("The Example has other types")
+
+
+def _array(values: Any, dtype: DType) -> Any:
+    if isinstance(values, list):
+        return strings(values, (len(values),))
+    return values.astype(dtype.numpy_dtype)  # a copy: the record is not writable
+
+
+def _missing(feature: Dense) -> Any:
+    if feature.is_variable:
+        shape = (0, *feature.shape[1:])
+        return np.zeros(shape, feature.dtype.numpy_dtype)
+    return feature.default.copy()
