@@ -32,7 +32,8 @@ def test_the_view_has_signatures_and_variables_by_size() -> None:
         ["layer/w", "layer/w", "float32 20×16", "1.25 KiB", 1.0, False],
         ["layer/b", "layer/b", "float32 [16]", "64 B", 0.05, False],
     ]
-    assert "OneShotIterator (1)" in model["unknown"]
+    assert model["unknown"] == ""
+    assert "DisableCopyOnRead (1)" in tfj.show(FOLDER / "tf2")._model["unknown"]
     assert view.page_title() == "saved: SavedModel"
 
 
@@ -141,3 +142,19 @@ def test_a_net_of_more_layers_than_graphs_show_stays_a_chain(tmp_path: Path) -> 
     tf.io.write_graph(graph, str(tmp_path), "deep.pb", as_text=False)
     assert tfj.show(tmp_path / "deep.pb").group_above == 600
     assert tfj.show(tmp_path / "deep.pb", group_above=50).group_above == 50
+
+
+def test_the_still_picture_has_many_variables_as_one_box() -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        tf.square(x, name="y")
+        names = [f"layer_{i}" for i in range(30)]
+        for name in names:
+            tf.get_variable(f"{name}/w", [2])
+            tf.get_variable(f"{name}/b", [2])
+    still = tfj.GraphView(graph, aside=[*names[1:], "x"]).still()
+    assert [box.label for box in still.boxes] == ["x", "y", "layer_0", "variables ×58"]
+    lanes = [still.lane(box) for box in still.boxes]
+    assert lanes == ["aside", "main", "main", "aside"]
+    few = tfj.GraphView(graph, aside=names[:20]).still()
+    assert len(few.boxes) == 32

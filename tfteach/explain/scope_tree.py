@@ -17,6 +17,8 @@ from tfteach.ops.debug.summary_ops import MergeSummary
 
 Lane = Literal["main", "training", "aside"]
 
+MOST_ASIDE = 20  # boxes with variables
+
 _TRAINERS = re.compile(
     r"(gradients|GradientDescent|Momentum|Adagrad(DA)?|Adadelta|Adam|RMSProp|Ftrl"
     r"|Proximal\w+)(_\d+)?"
@@ -138,6 +140,39 @@ def is_variable(box: Box, rows: list[Row]) -> bool:
     """True for a variable, and for a scope named after one."""
     row = own_row(box, rows)
     return row is not None and op_class(row.type).returns_handle
+
+
+def join_variables(root: Box, rows: list[Row], aside: Iterable[str]) -> list[str]:
+    """Draw many variables that are set aside as one box, or they dwarf the model.
+
+    Args:
+      root: of a tree, which is changed.
+      rows: the graph.
+      aside: names of boxes.
+
+    Returns:
+      The name of the box that stands for them, if there are so many.
+    """
+    names = set(aside)
+
+    def variables(box: Box) -> int:
+        if box.name not in names:
+            return 0
+        return sum(op_class(rows[i].type).returns_handle for i in box.members)
+
+    children = root.children or []
+    joined = [box for box in children if variables(box)]
+    if len(joined) <= MOST_ASIDE:
+        return []
+    count = sum(map(variables, joined))
+    one = Box("variables set aside/", f"variables ×{count}", root)  # no op's name
+    one.children = joined
+    one.members = sorted(index for box in joined for index in box.members)
+    root.children = [box for box in children if box not in joined]
+    root.children.insert(children.index(joined[0]), one)
+    for box in joined:
+        box.parent = one
+    return [one.name]
 
 
 def lane_of(box: Box, rows: list[Row]) -> Lane:

@@ -10,6 +10,7 @@ from tfteach.explain.scope_tree import (
     Box,
     Lane,
     is_variable,
+    join_variables,
     lane_of,
     make_tree,
     opened,
@@ -33,6 +34,7 @@ class Still:
       aside, inline: names of boxes to set aside, or to keep in the main flow.
 
     Attributes:
+      joined: the names of boxes that are no scopes of the graph: many variables as one.
       caption: lines below the picture: runs that failed or were refused.
       notes: lines below them, in muted letters.
       failed_at: the name of the op that failed; "" for none.
@@ -64,6 +66,8 @@ class Still:
         self.rows = rows
         self.root = make_tree(rows)
         self.open = opened(self.root, rows, depth, expanded)
+        self.joined = join_variables(self.root, rows, aside)
+        aside = [*aside, *self.joined]
         self.boxes = list(visible(self.root, self.open))
         self.needed: set[int] | None = None
         known = {row.name for row in rows}
@@ -181,6 +185,7 @@ def text_of(still: Still) -> str:
         add  AddV2(a, b)    -> float32 scalar
     """
     scopes = sum(1 for box in _all_boxes(still.root) if box.is_scope)
+    scopes -= len(still.joined)
     head = plural(len(still.rows), "op")
     head += f" in {plural(scopes, 'scope')}" if scopes else ""
     if still.needed is not None:
