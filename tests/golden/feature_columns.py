@@ -287,10 +287,50 @@ def old_sequences(tf):
     return [output, lengths, both, other]
 
 
+# ---- layers
+
+
+def _layers(tf):
+    """DenseFeatures and LinearModel, which have no names below `tf` without Keras."""
+    if tf.__name__ == "tfteach":
+        from tfteach.lib.feature_column.dense_features import DenseFeatures, LinearModel
+    else:
+        from tensorflow.python.feature_column.feature_column_v2 import LinearModel
+
+        DenseFeatures = tf.keras.layers.DenseFeatures
+    return DenseFeatures, LinearModel
+
+
+def _both_kinds(tf):
+    fc = tf.feature_column
+    words = fc.categorical_column_with_hash_bucket("words", 5)
+    age = fc.numeric_column("age")
+    return age, words, fc.embedding_column(words, 2)
+
+
+def dense_layer(tf):
+    age, words, vectors = _both_kinds(tf)
+    features = _features(tf)
+    indicator = tf.feature_column.indicator_column(words)
+    layer = _layers(tf)[0]([vectors, age, indicator], name="input_layer")
+    with tf.variable_scope("outer", partitioner=tf.fixed_size_partitioner(2)):
+        return [*_step(tf, layer(features)), layer(features)]
+
+
+def linear_layer(tf):
+    age, words, vectors = _both_kinds(tf)
+    model = _layers(tf)[1]([words, age, vectors], 2, name="linear_model")
+    cut = _layers(tf)[1]([words], name="linear_model")
+    output = model(_features(tf))
+    with tf.variable_scope("outer", partitioner=tf.fixed_size_partitioner(2)):
+        return [*_step(tf, output), cut(_features(tf))]
+
+
 GRAPHS = [
     numbers, buckets, identities, hashes, vocabulary_lists, vocabulary_files, crosses,
     weights, dense_weights, embeddings, shared_embeddings, ranks, scopes, linear,
-    linear_units, linear_scopes, sequences, old_sequences,
+    linear_units, linear_scopes, sequences, old_sequences, dense_layer,
+    linear_layer,
 ]  # fmt: skip
 
 if __name__ == "__main__":
