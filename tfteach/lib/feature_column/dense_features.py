@@ -33,7 +33,7 @@ from tfteach.variables.scope import get_variable, variable_scope
 
 
 def is_feature_column_v2(feature_columns: Iterable[Any]) -> bool:
-    """Whether `DenseFeatures` can hold all these columns: none is a shared embedding."""
+    """Whether `DenseFeatures` accepts these columns: none is a shared embedding."""
     return all(
         isinstance(column, FeatureColumn) and column._is_v2_column
         for column in feature_columns
