@@ -23,7 +23,7 @@ from tfteach.framework.errors import (
     OpError,
     ResourceExhaustedError,
 )
-from tfteach.framework.files import tensor_bundle_writer
+from tfteach.framework.files import pending_file, tensor_bundle_writer
 from tfteach.framework.files.checkpoint import read_checkpoint
 from tfteach.framework.files.saved_tensor_slices import write_tensor_slices
 from tfteach.framework.files.tensor_bundle import BundleReader, data_path, index_path
@@ -319,3 +319,50 @@ def test_readers_beside_a_writer(tmp_path: Path) -> None:
         assert {int(v[0]) for v in found.values()} in ({1000}, {3000})
     writer.join()
     assert errors == []
+
+
+@pytest.mark.parametrize("answer", [0, -1, None])
+def test_large_tensors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: int | None
+) -> None:
+    """Room for them is reserved where that is possible; else they are written, too."""
+    reserved: list[tuple[int, int]] = []
+
+    def fallocate(file: int, mode: int, offset: int, size: int) -> int | None:
+        assert os.fstat(file).st_size == offset
+        assert mode == 0
+        reserved.append((offset, size))
+        if answer == 0:
+            os.posix_fallocate(file, offset, size)
+        return answer
+
+    found = None if answer is None else fallocate
+    monkeypatch.setattr(pending_file, "_fallocate", lambda: found)
+    rng = np.random.RandomState(0)
+    arrays = {
+        "small": rng.rand(3),
+        "large": rng.rand(300_001),
+        "text": np.array([b"x" * (3 << 20), b"y"], object),
+        "wide": rng.randint(0, 9, [2, 1 << 20]).astype(np.int16),
+    }
+    prefix = str(tmp_path / "m")
+    with BundleWriter(prefix) as writer:
+        for name, array in arrays.items():
+            writer.add(name, array)
+    sizes = dict(reserved)
+    assert (reserved == []) == (answer is None)
+    assert list(sizes.values()) in ([], [2400008, (3 << 20) + 1, 4 << 20])
+    with BundleReader(prefix) as reader:  # compares checksums
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(reader.read(name), array)
+
+
+def test_room_is_reserved_in_the_file(tmp_path: Path) -> None:
+    pending = pending_file.PendingFile(str(tmp_path / "f"))
+    pending.write(b"abc")
+    pending.reserve(5)
+    if pending_file._fallocate() is not None:
+        assert os.stat(pending.scratch_path).st_size in (3, 8)  # or not supported
+    pending.write(b"defgh")
+    pending.commit()
+    assert (tmp_path / "f").read_bytes() == b"abcdefgh"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import threading
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -153,10 +154,19 @@ class BundleWriter:
         entry.crc32c = masked(crc.value)
 
     def _write(self, data: memoryview, crc: Crc32c) -> None:
-        for start in range(0, len(data), _PIECE_BYTES):
-            piece = data[start : start + _PIECE_BYTES]
-            crc.update(piece)
-            self._data.write(piece)
+        if len(data) <= _PIECE_BYTES:
+            crc.update(data)
+            self._data.write(data)
+        else:
+            self._data.reserve(len(data))
+            # Both functions release the interpreter's lock.
+            checking = threading.Thread(target=crc.update, args=(data,))
+            checking.start()
+            try:
+                for start in range(0, len(data), _PIECE_BYTES):  # Ctrl-C is in time
+                    self._data.write(data[start : start + _PIECE_BYTES])
+            finally:
+                checking.join()
         self._offset += len(data)
 
     def _write_strings(self, array: Any, crc: Crc32c) -> None:
