@@ -51,15 +51,21 @@ def _finished(op: Operation, graph: FuncGraph, outputs: Any) -> Body:
     return graph.as_body()._replace(name="")
 
 
-def _call(op: Operation, function: Function, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """A call of one of the node's functions; at least one tensor."""
+def _call(
+    op: Operation, function: Function, inputs: Sequence[Tensor], name: str
+) -> list[Any]:
+    """A call of one of the node's functions, named after the attribute.
+
+    Returns:
+      The results; the Operation if there are none.
+    """
     body = body_of(op, function)
     kind: Any = StatefulPartitionedCall if body.effects else PartitionedCall
     made = kind(
         Tin=tuple(t.dtype.base_dtype for t in inputs),
         Tout=tuple(t.dtype.base_dtype for t in body.outputs),
         f=function,
-    )(list(inputs))
+    )(list(inputs), name=f"{name}/")
     return made if isinstance(made, list) else [made]
 
 
@@ -79,24 +85,22 @@ def _truth(value: Tensor) -> Tensor:
 @body_rule(If, StatelessIf)
 def if_body(op: Operation) -> Body:
     """One of two calls."""
-    spec: Any = op.spec
     graph, inputs = _body_graph(op)
     with graph.as_default():
         outputs = _branches(
-            op, _truth(inputs[0]), [spec.then_branch, spec.else_branch], inputs[1:]
+            op, _truth(inputs[0]), ("then_branch", "else_branch"), inputs[1:]
         )
     return _finished(op, graph, outputs)
 
 
 def _branches(
-    op: Operation, truth: Tensor, functions: Sequence[Function], inputs: list[Tensor]
+    op: Operation, truth: Tensor, names: Sequence[str], inputs: list[Tensor]
 ) -> Any:
-    def branch(function: Function) -> Callable[[], Any]:
-        return lambda: _with_effect(_call(op, function, inputs))
+    def branch(name: str) -> Callable[[], Any]:
+        function: Function = getattr(op.spec, name)
+        return lambda: _with_effect(_call(op, function, inputs, name))
 
-    return _results(
-        cond(truth, branch(functions[0]), branch(functions[1]), name="cond")
-    )
+    return _results(cond(truth, branch(names[0]), branch(names[1]), name="cond"))
 
 
 def _with_effect(made: list[Any]) -> Any:
@@ -115,7 +119,9 @@ def case_body(op: Operation) -> Body:
     graph, (index, *inputs) = _body_graph(op)
 
     def call(number: int) -> Any:
-        return _with_effect(_call(op, spec.branches[number], inputs))
+        return _with_effect(
+            _call(op, spec.branches[number], inputs, f"branches_{number}")
+        )
 
     def chosen(number: int) -> Any:
         if number == len(spec.branches) - 1:
@@ -151,7 +157,7 @@ def while_body(op: Operation) -> Body:
         return values
 
     def step(*changed: Tensor) -> list[Tensor]:
-        after = _call(op, spec.body, every(changed))
+        after = _call(op, spec.body, every(changed), "body")
         found = [after[i] for i in changing]
         for i, tensor in zip(changing, found, strict=True):
             tensor.set_shape(op.outputs[i].shape)
@@ -161,7 +167,7 @@ def while_body(op: Operation) -> Body:
         inputs[i].set_shape(op.outputs[i].shape)
     with graph.as_default():
         found: Any = while_loop(
-            lambda *changed: _truth(_call(op, spec.cond, every(changed))[0]),
+            lambda *changed: _truth(_call(op, spec.cond, every(changed), "cond")[0]),
             step,
             [inputs[i] for i in changing],
             shape_invariants=[
@@ -181,7 +187,7 @@ def for_body(op: Operation) -> Body:
     with graph.as_default():
         found: Any = while_loop(
             lambda i, *_: (limit - i) * delta > 0,
-            lambda i, *values: [i + delta, *_call(op, spec.body, [i, *values])],
+            lambda i, *values: [i + delta, *_call(op, spec.body, [i, *values], "body")],
             [start, *inputs],
             shape_invariants=[TensorShape([])] + [TensorShape(None)] * len(inputs),
         )

@@ -34,6 +34,7 @@ Joined = FusedKernel | ChainKernel | FollowedKernel
 
 ABOUT = {
     "all": "the step before and after all passes",
+    "inline_functions": "calls of functions become the functions' ops",
     "remove_identities": "users of an Identity take its input",
     "fold_constants": "what is the same in every run is computed once",
     "merge_duplicates": "one node for all that compute the same",
@@ -240,6 +241,10 @@ def explain_optimizing(
         nodes = _nodes(step)
         return OptimizerLog((Pass("unfolded", nodes, nodes, ()),))
     passes: list[Pass] = []
+    if step.log:  # calls of functions
+        closed = prune(wanted, fed, expands=False)
+        whole = _nodes(build_step(closed, wanted, fed, expands=False))
+        passes.append(Pass("inline_functions", whole, _nodes(step), tuple(step.log)))
     for name, run in _passes(session.planner.options, step):
         before, known = _nodes(step), len(step.log)
         run(step)

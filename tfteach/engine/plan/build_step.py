@@ -7,11 +7,16 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tfteach.engine.plan.inline_functions import order_of, resolved, resolved_op
+from tfteach.engine.plan.inline_functions import (
+    inlinings,
+    order_of,
+    resolved,
+    resolved_op,
+)
 from tfteach.engine.plan.prune import Pruned
 from tfteach.engine.plan.reads_after_writes import read_late
 from tfteach.engine.plan.shared_buffers import share_buffers
-from tfteach.engine.plan.step import Edge, Node, Step, writes
+from tfteach.engine.plan.step import Change, Edge, Node, Step, writes
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
@@ -19,9 +24,18 @@ from tfteach.framework.topological_order import CycleError, topological_order
 
 
 def build_step(
-    pruned: Pruned, fetches: Iterable[Operation | Tensor], feeds: Iterable[Tensor]
+    pruned: Pruned,
+    fetches: Iterable[Operation | Tensor],
+    feeds: Iterable[Tensor],
+    expands: bool = True,
 ) -> Step:
-    """The step for some fetches and feeds, in an order in which it can run."""
+    """The step for some fetches and feeds, in an order in which it can run.
+
+    Args:
+      pruned: the ops that it needs.
+      fetches, feeds: as given to `prune`.
+      expands: whether calls of functions are replaced by their ops, as in `pruned`.
+    """
     step = Step()
     for tensor in feeds:
         step.feeds[tensor] = Node(tensor.op, None, [], tensor.name)
@@ -30,11 +44,13 @@ def build_step(
     if any(op.graph.functions for op in itertools.islice(pruned.needed, 1)):
         order = order_of
     ordered = sorted(pruned.needed, key=order)
+    if order is order_of:
+        step.log += [Change("inline_functions", *row) for row in inlinings(ordered)]
     for op in ordered:
         nodes[op] = Node(op, op.spec, [], op.name)
 
     def edge(tensor: Tensor) -> Edge:
-        tensor = resolved(tensor, step.feeds)
+        tensor = resolved(tensor, step.feeds) if expands else tensor
         feed = step.feeds.get(tensor)
         if feed is not None:
             return Edge(feed, 0)
@@ -43,7 +59,8 @@ def build_step(
     in_order = True
     for op, node in nodes.items():
         node.inputs = [edge(tensor) for tensor in op.inputs]
-        controls = map(resolved_op, op.control_inputs)
+        controls: Iterable[Operation] = op.control_inputs
+        controls = map(resolved_op, controls) if expands else controls
         node.control = [nodes[c] for c in controls if c in nodes]
         if node.routes_values:
             step.has_control_flow = True
@@ -57,7 +74,7 @@ def build_step(
             step.fetched.append(fetch)
             step.fetches.append(edge(fetch))
         else:
-            step.targets.append(nodes[resolved_op(fetch)])
+            step.targets.append(nodes[resolved_op(fetch) if expands else fetch])
     if not in_order or _reads_after_writes(step):
         step.nodes = sort_nodes(step.nodes)
     read_late(step)

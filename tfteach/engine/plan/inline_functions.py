@@ -9,7 +9,7 @@ Source: core/common_runtime/function.cc (InlineFunctionBody: names, control edge
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
 from tfteach.framework.device import merge_names
@@ -100,6 +100,39 @@ def _open_calls(op: Operation) -> set[str]:
         cached: Any = getattr(op, "inlined", None)
         found.add(op.inlining if cached is None else cached[1].name)  # type: ignore[attr-defined]
     return found
+
+
+def inlinings(ops: Iterable[Operation]) -> list[tuple[str, str]]:
+    """The calls that ops of a step were inlined for, with what became of each.
+
+    Args:
+      ops: the ops of the step.
+
+    Returns:
+      (name, text) for each call, outer calls first.
+    """
+    counts: dict[Operation, int] = {}
+    for op in ops:
+        while isinstance(op, InlinedOperation):
+            counts[op.caller] = counts.get(op.caller, 0) + (op.original is not None)
+            op = op.caller
+    found = []
+    for call in sorted(counts, key=order_of):
+        expansion = inlined(call)
+        if expansion is not None:
+            what = f"the function {expansion.name}" if expansion.name else call.type
+            count, total = counts[call], _size(expansion)
+            found.append((call.name, f"{count} of the {total} ops of {what}"))
+    return found
+
+
+def _size(expansion: Inlined) -> int:
+    """The number of ops of an expansion, with those of the calls in it."""
+    total = 0
+    for op in expansion.ops:
+        inner = inlined(op)
+        total += 1 if inner is None else _size(inner)
+    return total
 
 
 def resolved(tensor: Tensor, fed: Container[Tensor]) -> Tensor:

@@ -9,7 +9,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from tfteach.explain.graph_rows import Row, rows_of_graph, rows_of_graph_def
+from tfteach.explain.function_bodies import with_function_bodies
+from tfteach.explain.graph_rows import Row, Where, rows_of_graph, rows_of_graph_def
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.jupyter import display
@@ -142,7 +143,9 @@ class GraphView(Shown, anywidget.AnyWidget):
         figures: Any = None,
     ) -> None:
         self.graph = get_default_graph() if graph is None else graph
-        if isinstance(self.graph, Graph):
+        if isinstance(self.graph, Graph) and self.graph.functions:
+            rows = rows_with_functions(self.graph, display.where)
+        elif isinstance(self.graph, Graph):
             self._growing = GrowingRows(self.graph, self._send_batch, display.where)
             rows = self._growing.rows
         elif hasattr(self.graph, "node") and hasattr(self.graph, "library"):
@@ -327,6 +330,16 @@ def figures_of(things: Any) -> dict[str, dict[str, float]]:
 
 def scope_id(name: str) -> str:
     return name if name.endswith("/") else f"{name}/"
+
+
+def rows_with_functions(graph: Graph, where: Where) -> list[Row]:
+    """The rows of a live graph as it is now, in which calls of functions are scopes."""
+    rows = rows_of_graph(graph, where)
+    drawn = with_function_bodies(graph.as_graph_def(add_shapes=True))
+    found = rows_of_graph_def(drawn)
+    for i, row in enumerate(rows):
+        found[i] = row._replace(inputs=found[i].inputs, controls=found[i].controls)
+    return found
 
 
 def rows_with_shapes(graph_def: Any) -> list[Row]:

@@ -25,6 +25,7 @@ MOST_ROWS = 12_000  # of all stages; with more, only the first and last stages a
 UNFOLDED_HERE = "Unfolded, the run is the graph before all passes."
 # The fate of an op in a static picture: word, fill and line.
 FATES = {
+    "inline_functions": ("inlined", *CHANGED),
     "remove_identities": ("removed", *REMOVED),
     "fold_constants": ("folded", *CHANGED),
     "merge_duplicates": ("merged", *CHANGED),
