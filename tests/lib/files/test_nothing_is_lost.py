@@ -12,20 +12,19 @@ import pytest
 import tfteach as tf
 from tfteach.framework.files import file_system
 
-KILLS = 50
-
 # A process that saves without a break is killed.  Its parent, which never runs a
 # session, reads what is there: while it is written, and after the kill.
-SAVE_AND_KILL = f"""
+SAVE_AND_KILL = """
 import os, random, signal, sys, time
 import numpy as np
 import tfteach as tf
 from tfteach.framework.files.checkpoint import read_checkpoint
 
 os.chdir(sys.argv[1])
+kills, size = map(int, sys.argv[2:])
 tf.logging.set_verbosity("ERROR")
 parts = tf.fixed_size_partitioner(2)
-variables = [tf.get_variable(f"v{{i}}", [1 << 18]) for i in range(3)]
+variables = [tf.get_variable(f"v{i}", [size]) for i in range(3)]
 variables += tf.get_variable("p", [2, 1 << 17], partitioner=parts)
 step = tf.placeholder(tf.float32, [])
 fill = tf.group(*[v.assign(tf.fill(v.shape.as_list(), step)) for v in variables])
@@ -33,11 +32,11 @@ numbered, same = tf.train.Saver(max_to_keep=2), tf.train.Saver(sharded=True)
 
 def save(number, ready):
     with tf.Session() as session:
-        session.run(fill, {{step: number}})
+        session.run(fill, {step: number})
         os.write(ready, b"!")
         while os.getppid() == parent:  # else nobody is there to end this
             number += 1
-            session.run(fill, {{step: number}})
+            session.run(fill, {step: number})
             numbered.save(session, "./m", number)
             same.save(session, "./same", latest_filename="list", write_meta_graph=False)
 
@@ -45,13 +44,13 @@ def number_in(path):
     # As a restore does; NewCheckpointReader reads each tensor by itself.
     names = "v0", "v1", "v2", "p"
     arrays = read_checkpoint(path, lambda reader: [reader.read(n) for n in names])
-    found = {{float(a.min()) for a in arrays}} | {{float(a.max()) for a in arrays}}
+    found = {float(a.min()) for a in arrays} | {float(a.max()) for a in arrays}
     assert len(found) == 1, found
     return int(found.pop())
 
 parent = os.getpid()
 last = latest = 0
-for kill in range({KILLS}):
+for kill in range(kills):
     told, ready = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -87,9 +86,12 @@ print(last)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
-def test_a_killed_save_loses_nothing(tmp_path):
+@pytest.mark.parametrize(
+    ("kills", "size"), [(50, 1 << 18), (8, 3 << 19)], ids=["4 MB", "20 MB"]
+)
+def test_a_killed_save_loses_nothing(tmp_path, kills, size):
     done = subprocess.run(
-        [sys.executable, "-c", SAVE_AND_KILL, str(tmp_path)],
+        [sys.executable, "-c", SAVE_AND_KILL, str(tmp_path), str(kills), str(size)],
         capture_output=True,
         text=True,
         cwd=Path(tf.__file__).parents[1],
