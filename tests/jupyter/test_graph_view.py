@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 import traitlets
+from ipywidgets.widgets import widget
 
 import tfteach as tf
 from tests.jupyter.fixtures import golden
-from tfteach.jupyter import GraphDiff, GraphView, graph_stream
+from tfteach.jupyter import GraphDiff, GraphView, SessionsView, graph_stream
 from tfteach.jupyter.graph_stream import GrowingRows
+
+LIVE = "application/vnd.jupyter.widget-view+json"
 
 
 @pytest.fixture
@@ -229,3 +232,36 @@ def test_views_with_colours_of_their_own_refuse_others(graph: tf.Graph) -> None:
         view.colour_by = "cell"
     with pytest.raises(traitlets.TraitError, match="figures is for GraphView alone"):
         GraphDiff(graph, graph, figures={"a": {"time_us": 1}})
+
+
+def test_the_page_gets_its_model_when_the_view_is_displayed() -> None:
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        tf.constant(1.0, name="a")
+        view = GraphView(graph)
+        print(view)
+        later = tf.constant(2.0, name="later")
+        sess.run(later)
+        view.refresh()
+        assert view.comm is None
+        assert view not in widget._instances.values()
+        model_id = view.live_bundle()[LIVE]["model_id"]
+        assert widget._instances[model_id] is view
+        assert view.live_bundle()[LIVE]["model_id"] == model_id
+        state = view.get_state()
+        assert [row[0] for row in state["_ops"]["rows"]] == ["a", "later"]
+        assert (state["_runs"], state["_first"], state["_batches"]) == (1, 2, 0)
+
+
+def test_a_closed_view_stays_closed() -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        w = tf.Variable(1.0, name="w")
+        view = SessionsView({"sess": sess})
+        view.live_bundle()
+        before = view._log
+        view.close()
+        sess.run(w.initializer)
+        view.refresh()
+        assert view._log == before
+        with pytest.raises(AttributeError):
+            view.live_bundle()
+        assert view.comm is None

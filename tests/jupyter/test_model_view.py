@@ -14,6 +14,7 @@ import pytest
 import tfteach as tf
 import tfteach.jupyter as tfj
 from tests.golden.model_files import FOLDER
+from tfteach.jupyter.picture_contents import text_of
 from tfteach.jupyter.show_file import show_from_command_line
 
 
@@ -154,6 +155,11 @@ def test_the_still_picture_has_many_variables_as_one_box() -> None:
             tf.get_variable(f"{name}/b", [2])
     still = tfj.GraphView(graph, aside=[*names[1:], "x"]).still()
     assert [box.label for box in still.boxes] == ["x", "y", "layer_0", "variables ×58"]
+    scopes = {
+        name[:i] for name, *_ in still.rows for i, c in enumerate(name) if c == "/"
+    }
+    head = f"{len(still.rows)} ops in {len(scopes)} scopes"
+    assert text_of(still).startswith(head)
     lanes = [still.lane(box) for box in still.boxes]
     assert lanes == ["aside", "main", "main", "aside"]
     few = tfj.GraphView(graph, aside=names[:20]).still()
