@@ -28,8 +28,8 @@ def test_api_is_in_step() -> None:
 
 
 def drop_a_name(api: Path) -> None:
-    lines = (api / "train.py").read_text().splitlines(keepends=True)
-    (api / "train.py").write_text("".join(lines[:-1]))
+    lines = (api / "sets.py").read_text().splitlines(keepends=True)
+    (api / "sets.py").write_text("".join(lines[:-1]))
 
 
 def keep_a_module_that_is_gone(api: Path) -> None:
@@ -37,7 +37,7 @@ def keep_a_module_that_is_gone(api: Path) -> None:
 
 
 def lack_a_module(api: Path) -> None:
-    (api / "train.py").unlink()
+    (api / "sets.py").unlink()
 
 
 def drop_an_op(api: Path) -> None:
@@ -48,9 +48,9 @@ def drop_an_op(api: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "file"),
     [
-        (drop_a_name, "api/train.py"),
+        (drop_a_name, "api/sets.py"),
         (keep_a_module_that_is_gone, "api/gone.py"),
-        (lack_a_module, "api/train.py"),
+        (lack_a_module, "api/sets.py"),
         (drop_an_op, "ops/signal/__init__.py"),
     ],
 )

@@ -71,6 +71,8 @@ LACKING = frozenset(
     "FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient "
     "FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient "
     "GetSessionTensor GetSessionHandle DeleteSessionTensor HistogramFixedWidth "
+    "QueueCloseV2 QueueDequeueV2 QueueEnqueueV2 QueueIsClosedV2 QueueSizeV2 "
+    "Stage StageClear StagePeek StageSize Unstage "
     "IgammaGradA ImageProjectiveTransformV2 Lu Multinomial NonMaxSuppressionV2 "
     "NonMaxSuppressionV3 RandomGammaGrad StatelessMultinomial TridiagonalMatMul "
     "TridiagonalSolve UnsortedSegmentProd VariableShape".split()
