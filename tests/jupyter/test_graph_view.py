@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import time
 import weakref
 from typing import Any
@@ -265,3 +266,23 @@ def test_a_closed_view_stays_closed() -> None:
         with pytest.raises(AttributeError):
             view.live_bundle()
         assert view.comm is None
+
+
+def test_no_batch_is_lost_while_a_view_connects(
+    graph: tf.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = GraphView(graph)
+    flushed: list[bool] = []
+    state_of = GraphView.get_state
+
+    def slow(self: GraphView, *names: Any) -> Any:
+        state = state_of(self, *names)
+        flush = threading.Thread(target=view.refresh)
+        flush.start()
+        flush.join(0.2)
+        flushed.append(not flush.is_alive())
+        return state
+
+    monkeypatch.setattr(GraphView, "get_state", slow)
+    view.live_bundle()
+    assert flushed == [False]  # it waits until the page can be told

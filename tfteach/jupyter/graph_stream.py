@@ -67,6 +67,11 @@ class GrowingRows:
         self._at_tick = (graph.version, 0)
         self._subscription = graph.observe(_noting(self))
 
+    @property
+    def held(self) -> threading.RLock:
+        """Within it nothing is sent: what `rows` has then is what was sent so far."""
+        return self._lock
+
     def close(self) -> None:
         """Stop observing the graph; pending rows are not sent."""
         self._subscription.close()

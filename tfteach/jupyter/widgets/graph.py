@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import anywidget
@@ -191,6 +192,12 @@ class GraphView(Shown, anywidget.AnyWidget):
             if names := getattr(self, word):
                 parts.append(f"{word}={list(names)}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+    @property
+    def model_id(self) -> str:
+        """As of every view; no batch is lost between its state and the connection."""
+        with nullcontext() if self._growing is None else self._growing.held:
+            return super().model_id
 
     def close(self) -> None:
         """Stop following the graph and remove the view."""
