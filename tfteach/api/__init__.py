@@ -547,6 +547,12 @@ if TYPE_CHECKING:
     from tfteach.ops.io.file_ops import matching_files as matching_files
     from tfteach.ops.io.file_ops import read_file as read_file
     from tfteach.ops.io.file_ops import write_file as write_file
+    from tfteach.ops.io.reader_base import FixedLengthRecordReader as FixedLengthRecordReader
+    from tfteach.ops.io.reader_base import IdentityReader as IdentityReader
+    from tfteach.ops.io.reader_base import ReaderBase as ReaderBase
+    from tfteach.ops.io.reader_base import TFRecordReader as TFRecordReader
+    from tfteach.ops.io.reader_base import TextLineReader as TextLineReader
+    from tfteach.ops.io.reader_base import WholeFileReader as WholeFileReader
     from tfteach.ops.io.serialize_tensor import parse_tensor as parse_tensor
     from tfteach.ops.io.serialize_tensor import serialize_tensor as serialize_tensor
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
@@ -582,11 +588,17 @@ if TYPE_CHECKING:
 _LATER = {
     "FixedLenFeature": ("tfteach.lib.parsing.features", "FixedLenFeature"),
     "FixedLenSequenceFeature": ("tfteach.lib.parsing.features", "FixedLenSequenceFeature"),
+    "FixedLengthRecordReader": ("tfteach.ops.io.reader_base", "FixedLengthRecordReader"),
+    "IdentityReader": ("tfteach.ops.io.reader_base", "IdentityReader"),
+    "ReaderBase": ("tfteach.ops.io.reader_base", "ReaderBase"),
     "SparseFeature": ("tfteach.lib.parsing.features", "SparseFeature"),
     "SparseTensorSpec": ("tfteach.lib.data.element_specs", "SparseTensorSpec"),
+    "TFRecordReader": ("tfteach.ops.io.reader_base", "TFRecordReader"),
     "TensorSpec": ("tfteach.lib.data.element_specs", "TensorSpec"),
+    "TextLineReader": ("tfteach.ops.io.reader_base", "TextLineReader"),
     "TypeSpec": ("tfteach.lib.data.element_specs", "TypeSpec"),
     "VarLenFeature": ("tfteach.lib.parsing.features", "VarLenFeature"),
+    "WholeFileReader": ("tfteach.ops.io.reader_base", "WholeFileReader"),
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
     "data": ("tfteach.api", "data"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),

@@ -102,16 +102,16 @@ class Layout:
 
 
 def _walk_example(data: bytes, found: dict[bytes, Span]) -> None:
-    for field, kind, start, end in _fields(data, 0, len(data)):
+    for field, kind, start, end in message_fields(data, 0, len(data)):
         if field == 1 and kind == _CHUNK:
-            for inner, its_kind, a, b in _fields(data, start, end):
+            for inner, its_kind, a, b in message_fields(data, start, end):
                 if inner == 1 and its_kind == _CHUNK:
                     _walk_entry(data, a, b, found)
 
 
 def _walk_entry(data: bytes, start: int, end: int, found: dict[bytes, Span]) -> None:
     key, value = b"", Span(NO_KIND, (), True)
-    for field, kind, a, b in _fields(data, start, end):
+    for field, kind, a, b in message_fields(data, start, end):
         if kind == _CHUNK and field == 1:
             key = data[a:b]
         elif kind == _CHUNK and field == 2:
@@ -122,10 +122,10 @@ def _walk_entry(data: bytes, start: int, end: int, found: dict[bytes, Span]) -> 
 
 def _walk_feature(data: bytes, start: int, end: int) -> Span:
     span = Span(NO_KIND, (), True)
-    for field, kind, a, b in _fields(data, start, end):
+    for field, kind, a, b in message_fields(data, start, end):
         if kind != _CHUNK or not 1 <= field <= 3:
             continue
-        items = [item for item in _fields(data, a, b) if item[0] == 1]
+        items = [item for item in message_fields(data, a, b) if item[0] == 1]
         if field == BYTES:
             span = Span(BYTES, tuple((s, e) for _, _, s, e in items), True)
         elif not items:
@@ -140,7 +140,7 @@ def _walk_feature(data: bytes, start: int, end: int) -> Span:
     return span
 
 
-def _fields(data: bytes, at: int, end: int) -> list[tuple[int, int, int, int]]:
+def message_fields(data: bytes, at: int, end: int) -> list[tuple[int, int, int, int]]:
     """(number, wire type, start, end) of the fields of a message.
 
     Raises:
@@ -216,7 +216,7 @@ def values_of(record: bytes, span: Span) -> Any:
 def _unpacked(record: bytes, start: int, end: int, kind: int) -> Any:
     """The numbers of a list that has a tag before each, or several packed parts."""
     found: list[Any] = []
-    for field, _wire, a, b in _fields(record, start, end):
+    for field, _wire, a, b in message_fields(record, start, end):
         if field != 1:
             continue
         if kind == FLOATS:
