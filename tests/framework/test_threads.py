@@ -72,3 +72,15 @@ def test_numpy_warns_of_nothing_on_any_thread(count: int) -> None:
 
     with np.errstate(all="ignore"):
         threads.share([0] * 6, run)
+
+
+def test_a_run_that_waits_leaves_its_threads_to_others(count: int) -> None:
+    assert threads.cores() == count
+    with threads.own_threads():
+        with threads.while_waiting():
+            assert threads.cores() == 1
+            with threads.own_threads():  # of another run
+                assert threads.cores() == count
+            assert threads.cores() == 1
+        assert threads.cores() == count
+    assert threads.cores() == count

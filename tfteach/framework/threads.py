@@ -64,6 +64,26 @@ def _set_blas_threads(limit: int | None) -> None:
             release()
 
 
+class _Here(threading.local):
+    """The blocks of `own_threads` that this thread is in."""
+
+    count = 0
+
+
+_here = _Here()
+
+
+def _change_users(change: int) -> None:
+    global _users
+    with _users_lock:
+        before = _users
+        _users += change
+        if not before:
+            _set_blas_threads(1)
+        elif not _users:
+            _set_blas_threads(None)
+
+
 @contextmanager
 def own_threads() -> Iterator[None]:
     """Inside, `share` uses threads, and matrix products stay on the calling thread.
@@ -73,21 +93,32 @@ def own_threads() -> Iterator[None]:
     each other.  So a run uses one kind: ours for large arrays and convolutions, BLAS's,
     which start faster, for work of less than a millisecond.
     """
-    global _users
     if thread_count() == 1:
         yield
         return
-    with _users_lock:
-        _users += 1
-        if _users == 1:
-            _set_blas_threads(1)
+    _change_users(1)
+    _here.count += 1
     try:
         yield
     finally:
-        with _users_lock:
-            _users -= 1
-            if not _users:
-                _set_blas_threads(None)
+        _here.count -= 1
+        _change_users(-1)
+
+
+@contextmanager
+def while_waiting() -> Iterator[None]:
+    """Inside, this thread only waits: the other runs have BLAS's threads again."""
+    count = _here.count
+    if not count:
+        yield
+        return
+    _here.count = 0
+    _change_users(-count)
+    try:
+        yield
+    finally:
+        _here.count = count
+        _change_users(count)
 
 
 def cores() -> int:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from tfteach.framework.errors import CancelledError, DeadlineExceededError
+from tfteach.framework.threads import while_waiting
 
 
 class Deadline:
@@ -184,7 +185,8 @@ def wait_until(
                 limits.deadline.check()
                 run_left_s = limits.deadline.left_s()
                 left_s = run_left_s if left_s is None else min(left_s, run_left_s)
-            condition.wait(left_s)
+            with while_waiting():
+                condition.wait(left_s)
     finally:
         for scope in scopes:
             scope.remove(condition)
