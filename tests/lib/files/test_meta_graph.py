@@ -231,8 +231,6 @@ def test_refused_files_and_arguments(tmp_path):
     foreign.write_text("graph_def {}\nno_such_field: 3\n")
     with pytest.raises(OSError, match='no field named "no_such_field"'):
         tf.train.import_meta_graph(str(foreign))
-    with pytest.raises(NotImplementedError, match="save_debug_info"):
-        tf.train.export_meta_graph(save_debug_info=True)
     for argument, value in (("graph_def", 1), ("saver_def", "s"), ("graph", 3)):
         with pytest.raises(TypeError, match=f"{argument} must be of type"):
             tf.train.export_meta_graph(**{argument: value})

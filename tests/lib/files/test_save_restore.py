@@ -3,14 +3,17 @@
 import logging
 import os
 import re
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 
 import tfteach as tf
 from tests.golden import savers
+from tfteach.framework.protos import pool
 from tfteach.lib.files import saver_builder
 
 SOFT = {"allow_soft_placement": True}
@@ -126,8 +129,47 @@ def test_choices_of_what_is_written(session, folder):
     assert graph.meta_info_def.stripped_default_attrs
     assert graph.saver_def == saver.as_saver_def()
     assert saver.last_checkpoints == []
-    with pytest.raises(NotImplementedError, match="save_debug_info"):
-        saver.save(session, "d", save_debug_info=True)
+    saver.save(session, "d.v1", 2, save_debug_info=True, write_state=False)
+    info = pool.message("GraphDebugInfo").FromString(Path("d.v1-2.debug").read_bytes())
+    assert info.traces.keys() == {op.name for op in session.graph.get_operations()}
+    assert list(info.files) == [__file__]
+
+
+def test_lines_that_created_the_nodes(tmp_path):
+    """TensorFlow's frames, without those of its own files."""
+    with tf.Graph().as_default() as graph:
+        first, line = tf.constant(1.0, name="first"), _line()
+        with tf.name_scope("inner"):
+            tf.identity(first, name="second")
+        tf.import_graph_def(graph.as_graph_def(), name="copy")
+        found = tf.train.export_meta_graph(
+            tmp_path / "m.x.meta", as_text=True, save_debug_info=True
+        )
+        assert found == tf.train.export_meta_graph(save_debug_info=True)  # no file
+        text = (tmp_path / "m.x.debug").read_text()
+        info = text_format.Parse(text, pool.message("GraphDebugInfo")())
+        lines = {
+            name: [(info.files[at.file_index], at.line) for at in trace.file_line_cols]
+            for name, trace in info.traces.items()
+        }
+        assert lines["first"] == [(__file__, line)]
+        assert lines["inner/second"] == [(__file__, line + 2)]
+        assert lines["copy/inner/second"] == [(__file__, line + 3)]
+        name = str(tmp_path / "inner.meta")
+        tf.train.export_meta_graph(name, export_scope="inner", save_debug_info=True)
+        data = (tmp_path / "inner.debug").read_bytes()
+        info = pool.message("GraphDebugInfo").FromString(data)
+        assert list(info.traces) == ["inner/second"]
+    assert sorted(os.listdir(tmp_path)) == [
+        "inner.debug",
+        "inner.meta",
+        "m.x.debug",
+        "m.x.meta",
+    ]
+
+
+def _line():
+    return sys._getframe(1).f_lineno
 
 
 def test_checkpoints_are_kept_every_n_hours(session, monkeypatch):

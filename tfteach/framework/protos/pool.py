@@ -62,6 +62,7 @@ FILES = {
     "FeatureLists",
     "example": "Example SequenceExample",
     "queue_runner": "QueueRunnerDef",
+    "graph_debug_info": "GraphDebugInfo",
 }
 MODULES = {m: file for file, names in FILES.items() for m in names.split()}
 
@@ -77,6 +78,8 @@ _LATER = {
     "coordination_config disable_optimize_for_static_graph "
     "disable_eager_executor_streaming_enqueue finalize_function_library_runtime "
     "finalize_resource_manager tf2xla_dump_dir online_cost_analysis",
+    "GraphDebugInfo": "frames_by_id traces_by_id name_to_trace_id",
+    "GraphDebugInfo.StackTrace": "frame_id",
     "GPUOptions.Experimental": "num_virtual_devices_per_gpu "
     "internal_fragmentation_fraction use_cuda_malloc_async "
     "disallow_retry_on_allocation_failure gpu_host_mem_limit_in_mb "

@@ -31,6 +31,7 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.protos import pool
 from tfteach.framework.scope import graph_of
 from tfteach.framework.type_aliases import PathLike, Proto
+from tfteach.lib.files.debug_info import debug_info_path, graph_debug_info
 from tfteach.lib.files.graph_io import read_message, write_graph
 from tfteach.lib.files.saveable_variables import saveables_of
 from tfteach.lib.files.saver import Saver
@@ -77,7 +78,8 @@ def export_meta_graph(
       clear_devices: omit the nodes' devices.
       clear_extraneous_savers: omit the nodes of all Savers but that of `saver_def`.
       strip_default_attrs: omit attributes with their default value.
-      save_debug_info: not implemented.
+      save_debug_info: write the lines that created the nodes, too: a GraphDebugInfo
+        proto in the file of the same name that ends in ".debug".
       **kwargs: `unbound_inputs_col_name`, another name for that collection; None to
         omit it.
 
@@ -129,11 +131,6 @@ def export_scoped_meta_graph(
 
     For the arguments see `export_meta_graph`.
     """
-    if save_debug_info:
-        raise NotImplementedError(
-            "export_meta_graph(save_debug_info=True) is not implemented: leave it out, "
-            "the MetaGraphDef itself is the same"
-        )
     if graph is not None and not isinstance(graph, Graph):
         raise TypeError(f"graph must be of type Graph, not {type(graph)}")
     for name, value, kind in (
@@ -178,6 +175,11 @@ def export_scoped_meta_graph(
     if filename:
         path = resolve(filename)
         write_graph(made, dirname(path), os.path.basename(path), as_text)
+        if save_debug_info:
+            names = [prepended(node.name, export_scope) for node in made.graph_def.node]
+            info = graph_debug_info(map(graph.get_operation_by_name, names))
+            path = debug_info_path(path)
+            write_graph(info, dirname(path), os.path.basename(path), as_text)
     variables = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
     return made, {
         stripped(v.name, export_scope): v

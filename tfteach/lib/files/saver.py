@@ -233,7 +233,8 @@ class Saver(LastCheckpoints):
           write_meta_graph: whether to write the graph.
           write_state: whether to update the list of checkpoints, and delete old ones.
           strip_default_attrs: omit the nodes' attributes with their default value.
-          save_debug_info: not implemented.
+          save_debug_info: write the lines that created the nodes, too: a
+            GraphDebugInfo proto in a file whose name ends in ".debug".
 
         Returns:
           The checkpoint's path, as `restore` accepts it; None if the Saver is empty.
@@ -255,8 +256,6 @@ class Saver(LastCheckpoints):
             raise RuntimeError(
                 "`build()` should be called before save if defer_build==True"
             )
-        if save_debug_info:
-            raise NotImplementedError("Saver.save(save_debug_info=...)")
         state_name = latest_filename or management.STATE_FILE
         if self._write_version != V2:
             warn_of_version_1()
@@ -294,7 +293,11 @@ class Saver(LastCheckpoints):
         if write_meta_graph:
             name = management.meta_graph_filename(path, meta_graph_suffix)
             with sess.graph.as_default():
-                self.export_meta_graph(name, strip_default_attrs=strip_default_attrs)
+                self.export_meta_graph(
+                    name,
+                    strip_default_attrs=strip_default_attrs,
+                    save_debug_info=save_debug_info,
+                )
         return written
 
     def _write(self, sess: BaseSession, path: str) -> str:
