@@ -18,6 +18,12 @@ RECORDED: dict[str, Any] = json.loads(
 NAMES = sorted(RECORDED)
 
 
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    datasets.write_files(tf)
+
+
 def equal(ours: Any, theirs: Any) -> bool:
     """Whether two elements are equal; floats to their last but one digit."""
     if isinstance(theirs, list) and isinstance(ours, list):

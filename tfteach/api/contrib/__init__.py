@@ -13,6 +13,7 @@ from tfteach.compat.renamed import absent as _absent
 if TYPE_CHECKING:
     from tfteach.api.contrib import checkpoint as checkpoint
     from tfteach.api.contrib import crf as crf
+    from tfteach.api.contrib import data as data
     from tfteach.api.contrib import distributions as distributions
     from tfteach.api.contrib import feature_column as feature_column
     from tfteach.api.contrib import graph_editor as graph_editor
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _LATER = {
     "checkpoint": ("tfteach.api.contrib", "checkpoint"),
     "crf": ("tfteach.api.contrib", "crf"),
+    "data": ("tfteach.api.contrib", "data"),
     "distributions": ("tfteach.api.contrib", "distributions"),
     "feature_column": ("tfteach.api.contrib", "feature_column"),
     "graph_editor": ("tfteach.api.contrib", "graph_editor"),

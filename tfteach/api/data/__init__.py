@@ -15,12 +15,18 @@ if TYPE_CHECKING:
     from tfteach.lib.data.element_specs import DatasetSpec as DatasetSpec
     from tfteach.lib.data.iterator import Iterator as Iterator
     from tfteach.lib.data.options import Options as Options
+    from tfteach.lib.data.readers import FixedLengthRecordDataset as FixedLengthRecordDataset
+    from tfteach.lib.data.readers import TFRecordDataset as TFRecordDataset
+    from tfteach.lib.data.readers import TextLineDataset as TextLineDataset
 
 _LATER = {
     "Dataset": ("tfteach.lib.data.dataset", "Dataset"),
     "DatasetSpec": ("tfteach.lib.data.element_specs", "DatasetSpec"),
+    "FixedLengthRecordDataset": ("tfteach.lib.data.readers", "FixedLengthRecordDataset"),
     "Iterator": ("tfteach.lib.data.iterator", "Iterator"),
     "Options": ("tfteach.lib.data.options", "Options"),
+    "TFRecordDataset": ("tfteach.lib.data.readers", "TFRecordDataset"),
+    "TextLineDataset": ("tfteach.lib.data.readers", "TextLineDataset"),
     "experimental": ("tfteach.api.data", "experimental"),
     "get_output_classes": ("tfteach.lib.data.dataset", "get_output_classes"),
     "get_output_shapes": ("tfteach.lib.data.dataset", "get_output_shapes"),

@@ -8,6 +8,26 @@ if TYPE_CHECKING:
     from tfteach.lib.data.dataset import get_structure as get_structure
     from tfteach.lib.data.element_specs import DatasetSpec as DatasetStructure
     from tfteach.lib.data.element_specs import TypeSpec as Structure
+    from tfteach.lib.data.experimental.batches import dense_to_sparse_batch as dense_to_sparse_batch
+    from tfteach.lib.data.experimental.batches import map_and_batch as map_and_batch
+    from tfteach.lib.data.experimental.batches import map_and_batch as map_and_batch_with_legacy_function
+    from tfteach.lib.data.experimental.batches import unbatch as unbatch
+    from tfteach.lib.data.experimental.elements import enumerate_dataset as enumerate_dataset
+    from tfteach.lib.data.experimental.elements import get_single_element as get_single_element
+    from tfteach.lib.data.experimental.elements import ignore_errors as ignore_errors
+    from tfteach.lib.data.experimental.elements import scan as scan
+    from tfteach.lib.data.experimental.elements import shuffle_and_repeat as shuffle_and_repeat
+    from tfteach.lib.data.experimental.elements import take_while as take_while
+    from tfteach.lib.data.experimental.elements import unique as unique
+    from tfteach.lib.data.experimental.grouping import Reducer as Reducer
+    from tfteach.lib.data.experimental.grouping import bucket_by_sequence_length as bucket_by_sequence_length
+    from tfteach.lib.data.experimental.grouping import group_by_reducer as group_by_reducer
+    from tfteach.lib.data.experimental.grouping import group_by_window as group_by_window
+    from tfteach.lib.data.experimental.interleaving import choose_from_datasets as choose_from_datasets
+    from tfteach.lib.data.experimental.interleaving import parallel_interleave as parallel_interleave
+    from tfteach.lib.data.experimental.interleaving import sample_from_datasets as sample_from_datasets
+    from tfteach.lib.data.experimental.sources import Counter as Counter
+    from tfteach.lib.data.experimental.sources import RandomDataset as RandomDataset
     from tfteach.lib.data.options import DistributeOptions as DistributeOptions
     from tfteach.lib.data.options import MapVectorizationOptions as MapVectorizationOptions
     from tfteach.lib.data.options import OptimizationOptions as OptimizationOptions
@@ -15,14 +35,34 @@ if TYPE_CHECKING:
     from tfteach.lib.data.options import ThreadingOptions as ThreadingOptions
 
 _LATER = {
+    "Counter": ("tfteach.lib.data.experimental.sources", "Counter"),
     "DatasetStructure": ("tfteach.lib.data.element_specs", "DatasetSpec"),
     "DistributeOptions": ("tfteach.lib.data.options", "DistributeOptions"),
     "MapVectorizationOptions": ("tfteach.lib.data.options", "MapVectorizationOptions"),
     "OptimizationOptions": ("tfteach.lib.data.options", "OptimizationOptions"),
+    "RandomDataset": ("tfteach.lib.data.experimental.sources", "RandomDataset"),
+    "Reducer": ("tfteach.lib.data.experimental.grouping", "Reducer"),
     "StatsOptions": ("tfteach.lib.data.options", "StatsOptions"),
     "Structure": ("tfteach.lib.data.element_specs", "TypeSpec"),
     "ThreadingOptions": ("tfteach.lib.data.options", "ThreadingOptions"),
+    "bucket_by_sequence_length": ("tfteach.lib.data.experimental.grouping", "bucket_by_sequence_length"),
+    "choose_from_datasets": ("tfteach.lib.data.experimental.interleaving", "choose_from_datasets"),
+    "dense_to_sparse_batch": ("tfteach.lib.data.experimental.batches", "dense_to_sparse_batch"),
+    "enumerate_dataset": ("tfteach.lib.data.experimental.elements", "enumerate_dataset"),
+    "get_single_element": ("tfteach.lib.data.experimental.elements", "get_single_element"),
     "get_structure": ("tfteach.lib.data.dataset", "get_structure"),
+    "group_by_reducer": ("tfteach.lib.data.experimental.grouping", "group_by_reducer"),
+    "group_by_window": ("tfteach.lib.data.experimental.grouping", "group_by_window"),
+    "ignore_errors": ("tfteach.lib.data.experimental.elements", "ignore_errors"),
+    "map_and_batch": ("tfteach.lib.data.experimental.batches", "map_and_batch"),
+    "map_and_batch_with_legacy_function": ("tfteach.lib.data.experimental.batches", "map_and_batch"),
+    "parallel_interleave": ("tfteach.lib.data.experimental.interleaving", "parallel_interleave"),
+    "sample_from_datasets": ("tfteach.lib.data.experimental.interleaving", "sample_from_datasets"),
+    "scan": ("tfteach.lib.data.experimental.elements", "scan"),
+    "shuffle_and_repeat": ("tfteach.lib.data.experimental.elements", "shuffle_and_repeat"),
+    "take_while": ("tfteach.lib.data.experimental.elements", "take_while"),
+    "unbatch": ("tfteach.lib.data.experimental.batches", "unbatch"),
+    "unique": ("tfteach.lib.data.experimental.elements", "unique"),
 }
 
 

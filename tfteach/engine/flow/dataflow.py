@@ -288,8 +288,10 @@ class _Run:
         self.wanted = {read_reference(edge) for edge in program.step.fetches}
         self.wanted.update(program.step.fetches)
         self.results: dict[Edge, Any] = {}
-        for node, value in zip(program.step.feeds.values(), fed, strict=True):
-            self._send(program.cells[node], [value.copy()], False, self.root, 0)
+        pairs = zip(program.step.feeds.items(), fed, strict=True)
+        for (tensor, node), value in pairs:
+            own = value.copy() if tensor.dtype.is_numpy_compatible else value
+            self._send(program.cells[node], [own], False, self.root, 0)
         for cell in program.sources:
             self.queue.append((cell, self.root, 0, [], False))
 

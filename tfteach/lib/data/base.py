@@ -40,6 +40,7 @@ class DatasetBase:
     """
 
     concrete: ClassVar[type[Dataset]]
+    type_name: ClassVar[str] = "DatasetV1Adapter"  # of TensorFlow's class
 
     def __init__(
         self,
@@ -53,13 +54,18 @@ class DatasetBase:
         self._input_datasets = list(inputs)
         self._wrapped_functions = list(functions)
         self._own_options: Options | None = None
+        # Whether an OutOfRangeError in `map` is an error; else it ends the elements.
+        # In TensorFlow it is one for the datasets that functions of groups receive.
+        self.preserves_count = False
 
     def derived(
         self, variant: Tensor, specs: Any = None, *functions: StructuredFunction
     ) -> Dataset:
         """A dataset that reads this one; its elements are alike if `specs` is None."""
         found = self._specs if specs is None else specs
-        return self.concrete(variant, found, [self], functions)
+        made = self.concrete(variant, found, [self], functions)
+        made.preserves_count = self.preserves_count
+        return made
 
     # ---- structure
 
@@ -109,7 +115,7 @@ class DatasetBase:
     def __repr__(self) -> str:
         shapes = str(structures.mapped(str, self.output_shapes)).replace("'", "")
         types = str(structures.mapped(repr, self.output_types)).replace("'", "")
-        return f"<DatasetV1Adapter shapes: {shapes}, types: {types}>"
+        return f"<{self.type_name} shapes: {shapes}, types: {types}>"
 
     def __iter__(self) -> Any:
         raise RuntimeError(

@@ -10,17 +10,19 @@ from typing import Any
 from tfteach.framework.export import export
 from tfteach.framework.type_aliases import Structure
 from tfteach.lib.data.base import DatasetBase
+from tfteach.lib.data.groups import Groups
 from tfteach.lib.data.iterator import (
     Iterator,
     initializable_iterator,
     one_shot_iterator,
 )
+from tfteach.lib.data.nesting import Nesting
 from tfteach.lib.data.sources import Sources
 from tfteach.lib.data.transformations import Transformations
 
 
 @export("data.Dataset")
-class Dataset(Sources, Transformations):
+class Dataset(Sources, Transformations, Groups, Nesting):
     """A sequence of elements: nested structures of tensors.
 
     Static methods, such as `from_tensor_slices` and `range`, make datasets; methods

@@ -307,7 +307,9 @@ class DatasetSpec(TypeSpec):
     def from_tensors(self, tensors: list[Tensor]) -> Dataset:
         from tfteach.lib.data.dataset import Dataset
 
-        return Dataset(tensors[0], self._element_spec)
+        found = Dataset(tensors[0], self._element_spec)
+        found.preserves_count = True
+        return found
 
     def batched(self, size: int | None) -> TypeSpec:
         shape = TensorShape([size]).concatenate(self._shape)

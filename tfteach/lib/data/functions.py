@@ -12,11 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import resource
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.operation import Tensor
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.lib.data import structures
 from tfteach.lib.data.element_specs import converts
 from tfteach.ops.core.identity_reshape import identity
@@ -39,6 +40,23 @@ class FunctionBody(FuncGraph):
         return super().capture(tensor, name or tensor.op.name)
 
 
+def in_order(body: FuncGraph) -> list[Operation]:
+    """The ops of a body with effects, each of which now waits for the one before."""
+    found: list[Operation] = []
+    last: Operation | None = None
+    for op in body.operations:
+        if not op.op_def.is_stateful or hasattr(op.spec, "seed2"):
+            continue  # also random ops
+        if op.control_flow_context is not None:
+            continue
+        if not any(t.dtype.base_dtype is resource for t in op.inputs):
+            if last is not None and last not in op.control_inputs:
+                op.control_inputs = [*op.control_inputs, last]
+            last = op
+        found.append(op)
+    return found
+
+
 class StructuredFunction:
     """A user's function of nested structures, in the graph's library.
 
@@ -46,6 +64,7 @@ class StructuredFunction:
       function: of the parts of an element, or of an element that is no tuple.
       transformation: such as "Dataset.map()", for names and messages.
       specs: the structure of its argument.
+      adds_to_graph: False to leave that to `add_to_graph`.
 
     Attributes:
       output_specs: the structure of what it returns.
@@ -55,7 +74,11 @@ class StructuredFunction:
     """
 
     def __init__(
-        self, function: Callable[..., Any], transformation: str, specs: Any
+        self,
+        function: Callable[..., Any],
+        transformation: str,
+        specs: Any,
+        adds_to_graph: bool = True,
     ) -> None:
         prefix = transformation.replace(".", "_")[:-2]
         name = f"{prefix}_{function_name(function)}"
@@ -80,13 +103,73 @@ class StructuredFunction:
                     f"{transformation}: {found}."
                 ) from None
             results = structures.to_tensors(self.output_specs, found)
-            body.outputs = [identity(convert(t)) for t in results]
-        graph = get_default_graph()
-        defined = DefinedFunction(body.name, body, library=graph)
-        defined.add_to_graph(graph)
+            effects = in_order(body)
+            with body.control_dependencies(None):
+                body.outputs = [identity(convert(t)) for t in results]
+            for tensor in body.outputs:
+                tensor.op.control_inputs = list(effects)
+        self.body = body
+        if adds_to_graph:
+            self.add_to_graph()
         self.attribute = Function(body.name)
         self.captured_inputs: list[Tensor] = body.external_captures
-        self.body = body
+
+    def add_to_graph(self) -> None:
+        """Add the function to the library of the default graph."""
+        graph = get_default_graph()
+        DefinedFunction(self.body.name, self.body, library=graph).add_to_graph(graph)
+
+    @property
+    def captured_types(self) -> tuple[Any, ...]:
+        """The types of the captured inputs."""
+        return tuple(t.dtype.base_dtype for t in self.captured_inputs)
+
+    @property
+    def flat(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The types and the shapes of the components of what it returns."""
+        specs = self.output_specs
+        return structures.flat_types(specs), structures.flat_shapes(specs)
+
+
+def folding_function(
+    function: Callable[..., Any],
+    transformation: str,
+    state: Any,
+    element: Any,
+    state_of: Callable[[Any], Any],
+) -> tuple[StructuredFunction, Any]:
+    """A function of (state, element), and the specs of a state that fit all its states.
+
+    Shapes of the state are made less specific until the function keeps them.
+
+    Args:
+      function: the user's.
+      transformation: such as "tf.data.experimental.scan()".
+      state, element: the structures of its arguments.
+      state_of: the part of what it returns that is the new state.
+
+    Raises:
+      TypeError: classes or types of the new state differ.
+    """
+    while True:
+        made = StructuredFunction(function, transformation, (state, element), False)
+        new = state_of(made.output_specs)
+        for kind, structure in (
+            ("classes", structures.legacy_classes),
+            ("types", structures.legacy_types),
+        ):
+            if structures.flatten(structure(new)) != structures.flatten(
+                structure(state)
+            ):
+                raise TypeError(
+                    f"The element {kind} for the new state must match the initial "
+                    f"state. Expected {structure(state)}; got {structure(new)}."
+                )
+        weaker = structures.merged(state, new)
+        if weaker == state:
+            made.add_to_graph()
+            return made, state
+        state = weaker
 
 
 def _as_value(leaf: Any) -> Any:

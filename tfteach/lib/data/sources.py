@@ -5,14 +5,21 @@ Source: python/data/ops/dataset_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tfteach.control.case import Assert
+from tfteach.framework.convert import convert
 from tfteach.framework.dimension import Dimension
-from tfteach.framework.dtypes import int64
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.dtypes import int64, string
+from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.type_aliases import DTypeLike, Nested, ShapeLike, TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase, int64_tensor
 from tfteach.lib.data.element_specs import TensorSpec
+from tfteach.lib.data.generators import from_generator
+from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.data.selection import ZipDataset
 from tfteach.ops.data.sources import (
@@ -21,6 +28,10 @@ from tfteach.ops.data.sources import (
     TensorDataset,
     TensorSliceDataset,
 )
+from tfteach.ops.io.file_ops import matching_files
+from tfteach.ops.math.binary import add, maximum
+from tfteach.ops.math.compare import greater
+from tfteach.ops.text.string_split import reduce_join
 
 if TYPE_CHECKING:
     from tfteach.lib.data.dataset import Dataset
@@ -102,6 +113,66 @@ class Sources(DatasetBase):
             sparse_tensor.indices, sparse_tensor.values, sparse_tensor.dense_shape
         )
         return DatasetBase.concrete(variant, specs)
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Iterable[Any]],
+        output_types: Nested[DTypeLike],
+        output_shapes: Nested[ShapeLike | None] = None,
+        args: Sequence[TensorLike] | None = None,
+    ) -> Dataset:
+        """A dataset of what a Python generator yields.
+
+        Args:
+          generator: a function that returns an iterable; called for each epoch.
+          output_types: the structure of the element types.
+          output_shapes: the structure of the static shapes; unknown ones if None.
+          args: tensors, whose values the function receives.
+
+        Raises:
+          TypeError: `generator` cannot be called.
+          tf.errors.InvalidArgumentError: in a run, an element has another structure,
+            type or shape.
+
+        Example:
+          >>> tf.data.Dataset.from_generator(lambda: iter(range(9)), tf.int64, [])
+          <DatasetV1Adapter shapes: (), types: tf.int64>
+        """
+        return from_generator(generator, output_types, output_shapes, args)
+
+    @staticmethod
+    def list_files(
+        file_pattern: TensorLike,
+        shuffle: bool | None = None,
+        seed: TensorLike | None = None,
+    ) -> Dataset:
+        """A dataset of the names of files that match a pattern.
+
+        Args:
+          file_pattern: a string or a vector of strings, such as "data/*.csv".
+          shuffle: False for the order of the names.
+          seed: with `tf.set_random_seed`, determines the order.
+
+        Raises:
+          tf.errors.InvalidArgumentError: in a run, no file matches.
+        """
+        with name_scope("list_files"):
+            pattern = convert(file_pattern, string, "file_pattern")
+            found = matching_files(pattern)
+            is_found = greater(shape(found)[0], 0, name="match_not_empty")
+            message = add(
+                "No files matched pattern: ",
+                reduce_join(pattern, separator=", "),
+                name="message",
+            )
+            check = Assert(is_found, [message], summarize=1, name="assert_not_empty")
+            with control_dependencies([check]):
+                names = identity(found)
+            dataset = DatasetBase.concrete.from_tensor_slices(names)
+            if shuffle is None or shuffle:
+                size = maximum(shape(names, out_type=int64)[0], 1)
+                dataset = dataset.shuffle(size, seed=seed)
+            return dataset
 
     @staticmethod
     def range(*args: TensorLike) -> Dataset:

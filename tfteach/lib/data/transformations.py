@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tfteach.framework.constant_values import constant_value
+import numpy as np
+
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import bool_, int32
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.dtypes import bool_, int32, string
+from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import Structure, TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase, int64_tensor
 from tfteach.lib.data.element_specs import TensorSpec
-from tfteach.lib.data.functions import StructuredFunction
+from tfteach.lib.data.functions import StructuredFunction, folding_function
 from tfteach.lib.data.seeds import seed_tensors
-from tfteach.ops.data.batching import BatchDatasetV2
-from tfteach.ops.data.buffering import PrefetchDataset
+from tfteach.ops.data.buffering import CacheDataset, PrefetchDataset
 from tfteach.ops.data.mapping import FilterDataset, MapDataset, ParallelMapDataset
+from tfteach.ops.data.reducing import ReduceDataset
 from tfteach.ops.data.selection import (
     ConcatenateDataset,
     RepeatDataset,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Transformations(DatasetBase):
-    """The methods that select, order, batch and change elements."""
+    """The methods that select, order and change elements."""
 
     # ---- selection and order
 
@@ -124,30 +126,23 @@ class Transformations(DatasetBase):
         op = PrefetchDataset(*self.flat)
         return self.derived(op(self._variant_tensor, size))
 
-    # ---- batches
-
-    def batch(
-        self, batch_size: TensorLike, drop_remainder: TensorLike = False
-    ) -> Dataset:
-        """Consecutive elements, stacked along a new first axis.
+    def cache(self, filename: TensorLike = "") -> Dataset:
+        """The same elements, which are computed in the first complete epoch only.
 
         Args:
-          batch_size: the number of elements in a batch.
-          drop_remainder: whether to omit a smaller batch at the end; if it is a
-            constant True, the static shapes have the size.
+          filename: a prefix of files that keep them also for later programs; "" to keep
+            them in memory while the iterator lives.
 
         Raises:
-          tf.errors.InvalidArgumentError: in a run, shapes of the elements differ, or
-            the size is not positive.
+          tf.errors.AlreadyExistsError: in a run, another iterator writes these files.
         """
-        size = int64_tensor(batch_size, "batch_size")
-        drops = convert(drop_remainder, bool_, "drop_remainder")
-        known = constant_value(size) if constant_value(drops) else None
-        count = None if known is None else int(known)
-        specs = structures.mapped(lambda spec: spec.batched(count), self._specs)
-        types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
-        op = BatchDatasetV2(False, types, shapes)
-        return self.derived(op(self._variant_tensor, size, drops), specs)
+        name = convert(filename, string, "filename")
+        return self.derived(CacheDataset(*self.flat)(self._variant_tensor, name))
+
+    def enumerate(self, start: TensorLike = 0) -> Dataset:
+        """Pairs of a number, counted from `start`, and an element."""
+        numbers = self.concrete.range(start, np.iinfo(np.int64).max)
+        return self.concrete.zip((numbers, self))
 
     # ---- functions of elements
 
@@ -168,15 +163,17 @@ class Transformations(DatasetBase):
           TypeError: the function returns something else.
         """
         function = StructuredFunction(map_func, "Dataset.map()", self._specs)
-        specs = function.output_specs
-        types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
+        specs, (types, shapes) = function.output_specs, function.flat
         captured = function.captured_inputs
         if num_parallel_calls is None:
-            op = MapDataset(function.attribute, types, shapes)
+            keeps = self.preserves_count
+            op = MapDataset(function.attribute, types, shapes, True, keeps)
             variant = op(self._variant_tensor, captured)
         else:
             calls = convert(num_parallel_calls, int32, "num_parallel_calls")
-            parallel = ParallelMapDataset(function.attribute, types, shapes)
+            parallel = ParallelMapDataset(
+                function.attribute, types, shapes, True, False, self.preserves_count
+            )
             variant = parallel(self._variant_tensor, captured, calls)
         return self.derived(variant, specs, function)
 
@@ -201,6 +198,36 @@ class Transformations(DatasetBase):
         op = FilterDataset(function.attribute, *self.flat)
         variant = op(self._variant_tensor, function.captured_inputs)
         return self.derived(variant, None, function)
+
+    def reduce(
+        self, initial_state: Structure, reduce_func: Callable[..., Any]
+    ) -> Structure:
+        """A state, folded over all elements: `state = reduce_func(state, element)`.
+
+        Args:
+          initial_state: a nested structure of values.
+          reduce_func: returns a state of the same structure and types.
+
+        Returns:
+          The tensors of the last state.
+
+        Raises:
+          TypeError: the new state has other classes or types.
+
+        Example:
+          >>> tf.data.Dataset.range(5).reduce(np.int64(0), lambda s, i: s + i)  # 10
+        """
+        with name_scope("initial_state"):
+            initial = structures.normalized(initial_state)
+        state = structures.specs_of(initial)
+        function, state = folding_function(
+            reduce_func, "reduce()", state, self._specs, lambda new: new
+        )
+        types, shapes = structures.flat_types(state), structures.flat_shapes(state)
+        op = ReduceDataset(function.attribute, types, types, shapes)
+        tensors = structures.to_tensors(state, initial)
+        found = op(self._variant_tensor, tensors, function.captured_inputs)
+        return structures.from_tensors(state, found)
 
     # ---- functions of datasets, options
 

@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
+from tfteach.framework.function_attribute import Function
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
 from tfteach.ops.data.dataset import (
+    BoundFunction,
     Dataset,
     DatasetOp,
     Element,
@@ -20,6 +22,7 @@ from tfteach.ops.data.dataset import (
     batches_of,
     integer,
 )
+from tfteach.ops.data.mapping import AUTOTUNE, Mapped
 
 
 class Batched(Dataset):
@@ -101,3 +104,30 @@ def checked_batch_size(size: Any) -> int:
     if found <= 0:
         raise invalid_argument("Batch size must be greater than zero.")
     return found
+
+
+class MapAndBatchDataset(DatasetOp):
+    """Batches of a function's results.  Source: MapAndBatchDataset."""
+
+    signature = (
+        "input_dataset: variant, other_arguments: *Targuments, batch_size: int64, "
+        "num_parallel_calls: int64, drop_remainder: bool -> handle: variant"
+    )
+    f: Function
+    output_types: tuple[DType, ...]
+    output_shapes: tuple[Shape, ...]
+    preserve_cardinality: bool = False
+    minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
+
+    def dataset(
+        self, context: KernelContext, source: Dataset, *arguments: Any
+    ) -> Dataset:
+        *captured, size, calls, drops = arguments
+        count = checked_batch_size(size)
+        if int(calls) < 1 and int(calls) != AUTOTUNE:
+            raise invalid_argument("num_parallel_calls must be greater than zero.")
+        function = BoundFunction(context, self.f, captured)
+        mapped = Mapped(source, function, self.preserve_cardinality)
+        batched = Batched(mapped, count, bool(drops))
+        batched.is_fused = True
+        return batched

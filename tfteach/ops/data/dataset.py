@@ -42,15 +42,15 @@ class Running:
       context: the kernel's context, which finds the functions of the graph.
 
     Attributes:
-      state: objects of datasets that outlive an epoch, by dataset and name.
+      state: objects of datasets that outlive an epoch, by their place and name.
     """
 
     def __init__(self, context: KernelContext) -> None:
         self._context = context
         self._op_states: Any = None
         self._called: dict[int, tuple[Any, Called]] = {}
-        self.state: dict[Any, tuple[Any, Any]] = {}
-        self._path: tuple[int, ...] = ()
+        self.state: dict[Any, Any] = {}
+        self._path: tuple[Any, ...] = ()
 
     def branch(self, number: int) -> Running:
         """The same for one of several inputs: a dataset that two of them read has
@@ -59,13 +59,24 @@ class Running:
         made._path = (*self._path, number)
         return made
 
+    def inner(self, name: str, number: int) -> Running:
+        """The same for a dataset that a function returns.
+
+        Args:
+          name: of the node that calls the function.
+          number: of the call; in the next epoch, the same number has the same objects.
+        """
+        made = copy.copy(self)
+        made._path = (*self._path, name, number)
+        return made
+
     def once(self, dataset: Dataset, name: str, make: Callable[[], Any]) -> Any:
         """An object that a dataset keeps over all its epochs."""
-        key = self._path, id(dataset), name
+        key = self._path, dataset.node_name, name
         found = self.state.get(key)
-        if found is None:  # the dataset is kept, so that its id remains taken
-            found = self.state[key] = dataset, make()
-        return found[1]
+        if found is None:
+            found = self.state[key] = make()
+        return found
 
     def call(self, function: BoundFunction) -> Called:
         """A function of a dataset's attributes, with random streams of this run."""

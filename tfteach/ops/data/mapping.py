@@ -24,6 +24,8 @@ from tfteach.ops.data.dataset import (
 )
 from tfteach.ops.data.selection import OfOne
 
+AUTOTUNE = -1
+
 
 class Mapped(Dataset):
     """The results of a function of each element.
@@ -210,7 +212,7 @@ class ParallelMapDataset(DatasetOp):
         self, context: KernelContext, source: Dataset, *arguments: Any
     ) -> Dataset:
         *captured, calls = arguments
-        if int(calls) < 1 and int(calls) != -1:
+        if int(calls) < 1 and int(calls) != AUTOTUNE:
             raise invalid_argument("num_parallel_calls must be greater than zero.")
         function = BoundFunction(context, self.f, captured)
         return Mapped(source, function, self.preserve_cardinality)
@@ -258,6 +260,7 @@ class ScanDataset(DatasetOp):
         "-> handle: variant"
     )
     f: Function
+    Tstate: tuple[DType, ...]
     output_types: tuple[DType, ...]
     output_shapes: tuple[Shape, ...]
     preserve_cardinality: bool = False
@@ -268,6 +271,6 @@ class ScanDataset(DatasetOp):
     def dataset(
         self, context: KernelContext, source: Dataset, *arguments: Any
     ) -> Dataset:
-        count = len(context.op.get_attr("Tstate"))
+        count = len(self.Tstate)
         function = BoundFunction(context, self.f, arguments[count:])
         return Scanned(source, arguments[:count], function)

@@ -1,0 +1,1 @@
+"""tf.data.experimental and tf.contrib.data: transformations to `apply`."""

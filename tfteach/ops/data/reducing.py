@@ -1,0 +1,75 @@
+"""Values of whole datasets: reduce, the single element.
+
+Source: core/kernels/data/dataset_ops.cc, iterator_ops.cc (ReduceDataset,
+DatasetToSingleElement).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.function_attribute import Function
+from tfteach.framework.op import MultiOutputOp, StatefulOp
+from tfteach.framework.operation import Operation
+from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import Gradient, KernelContext
+from tfteach.ops.data.dataset import BoundFunction, Dataset, Running
+
+
+class _WholeDataset(StatefulOp, MultiOutputOp, abstract=True):
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, *inputs: Any) -> list[Shape]:
+        own: Any = self
+        return list(own.output_shapes)
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
+        return [None] * len(op.inputs)
+
+
+class ReduceDataset(_WholeDataset):
+    """A state, folded over all elements.  Source: dataset_ops.cc, ReduceDataset."""
+
+    signature = (
+        "input_dataset: variant, initial_state: *Tstate, other_arguments: *Targuments "
+        "-> components: *output_types"
+    )
+    f: Function
+    Tstate: tuple[DType, ...]
+    output_types: tuple[DType, ...]
+    output_shapes: tuple[Shape, ...]
+    use_inter_op_parallelism: bool = True
+    minimum: ClassVar[Mapping[str, int]] = {
+        "Tstate": 1, "output_types": 1, "output_shapes": 1,
+    }  # fmt: skip
+
+    def compute(self, context: KernelContext, source: Dataset, *arguments: Any) -> Any:
+        count = len(self.Tstate)
+        running = Running(context)
+        function = BoundFunction(context, self.f, arguments[count:])
+        call = running.call(function)
+        state = tuple(arguments[:count])
+        for element in source.elements(running):
+            state = tuple(call((*state, *element)))
+        return state
+
+
+class DatasetToSingleElement(_WholeDataset):
+    """The one element.  Source: dataset_ops.cc, DatasetToSingleElement."""
+
+    signature = "dataset: variant -> components: *output_types"
+    output_types: tuple[DType, ...]
+    output_shapes: tuple[Shape, ...]
+    minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
+
+    def compute(self, context: KernelContext, dataset: Dataset) -> Any:
+        elements = dataset.elements(Running(context))
+        found = next(elements, None)
+        if found is None:
+            raise invalid_argument("Dataset was empty.")
+        if next(elements, None) is not None:
+            raise invalid_argument("Dataset had more than one element.")
+        return found
