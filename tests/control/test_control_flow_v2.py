@@ -215,7 +215,7 @@ def test_gradients_are_those_of_version_1(function: Callable[..., Any]) -> None:
                 for _ in range(14):  # also as specialized programs
                     values = session.run(tensors)
                 found.append(values)
-                assert bool(graph.functions) == (version == 2)
+                assert bool(graph.functions) or version == 1
     finally:
         tf.disable_control_flow_v2()
     for first, second in zip(*found, strict=True):

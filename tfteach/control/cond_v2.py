@@ -48,7 +48,7 @@ def cond_v2(
             graph = FlowGraph(function_name(scope, suffix))
             structures.append(built(graph, function, choice))
             graphs.append(graph)
-        _check_same(structures, graphs, "true_fn and false_fn arguments to tf.cond")
+        _check_same(structures, graphs, ("true_fn", "false_fn"), "tf.cond")
         inputs = match_inputs(graphs)
         kind: Any = If if any(map(is_stateful, graphs)) else StatelessIf
         names = [added(graph) for graph in graphs]
@@ -74,7 +74,8 @@ def switch_case_v2(
             graph = FlowGraph(function_name(scope, f"branch{i}"))
             structures.append(built(graph, function, index))
             graphs.append(graph)
-        _check_same(structures, graphs, "branch_fns arguments to tf.switch_case")
+        names = [f"branches[{i}]" for i in range(len(graphs))]
+        _check_same(structures, graphs, names, "tf.switch_case")
         inputs = match_inputs(graphs)
         made = Case(
             Tin=types_of(inputs),
@@ -100,18 +101,22 @@ def _results(op: Operation, structure: Any) -> Any:
 
 
 def _check_same(
-    structures: Sequence[Any], graphs: Sequence[FlowGraph], what: str
+    structures: Sequence[Any],
+    graphs: Sequence[FlowGraph],
+    names: Sequence[str],
+    caller: str,
 ) -> None:
     """Raise TypeError unless all branches return the same structure and types."""
-    for structure, graph in zip(structures[1:], graphs[1:], strict=True):
+    for name, structure, graph in zip(names, structures, graphs, strict=True):
         try:
             nest.assert_same_structure(structures[0], structure, expand_composites=True)
-            first, other = types_of(graphs[0].outputs), types_of(graph.outputs)
-            if first != other:
-                raise TypeError(f"the types are {first} and {other}")
+            for ours, other in zip(graphs[0].outputs, graph.outputs, strict=True):
+                if types_of([ours]) != types_of([other]):
+                    raise TypeError(f"{ours} and {other} have different types")
         except (ValueError, TypeError) as error:
             raise TypeError(
-                f"{what} must have the same number, type, and overall structure of "
-                f"return values.\n\ntrue_fn output:  {structures[0]}\nfalse_fn output: "
-                f"{structure}\n\nError details:\n{error}"
+                f"{names[0]} and {name} arguments to {caller} must have the same "
+                "number, type, and overall structure of return values.\n\n"
+                f"{names[0]} output: {structures[0]}\n{name} output: {structure}\n\n"
+                f"Error details:\n{error}"
             ) from None

@@ -173,7 +173,7 @@ def if_gradient(op: Operation, *grads: Tensor) -> list[Gradient]:
     def make(names: Sequence[Function], **types: Any) -> Any:
         return {"then_branch": names[0], "else_branch": names[1], **types}
 
-    return _branch_gradient(op, functions, grads, make, (If, StatelessIf))
+    return _branch_gradient(op, functions, grads, make, (If, StatelessIf), None)
 
 
 @gradient_of(Case)
@@ -184,7 +184,8 @@ def case_gradient(op: Operation, *grads: Tensor) -> list[Gradient]:
     def make(names: Sequence[Function], **types: Any) -> Any:
         return {"branches": tuple(names), **types}
 
-    return _branch_gradient(op, list(spec.branches), grads, make, (Case, Case))
+    kinds = Case, Case
+    return _branch_gradient(op, list(spec.branches), grads, make, kinds, "gradient")
 
 
 def _branch_gradient(
@@ -193,13 +194,14 @@ def _branch_gradient(
     grads: Sequence[Tensor],
     make: Any,
     kinds: tuple[Any, Any],
+    name: str | None,
 ) -> list[Gradient]:
     forwards = [_forward_graph(op, function) for function in functions]
     found: list[list[Tensor | None]] = []
     graphs = []
     for forward, function in zip(forwards, functions, strict=True):
-        name = function.name.removesuffix("_rewritten")
-        graph = GradientGraph(function_name(name, "_grad"), forward)
+        own = function.name.removesuffix("_rewritten")
+        graph = GradientGraph(function_name(own, "_grad"), forward)
         pairs = [
             (y, grad)
             for y, grad in zip(forward.outputs, grads, strict=False)
@@ -234,7 +236,7 @@ def _branch_gradient(
         "output_shapes": shapes_of(graphs),
     }
     made_op = kind(**make([added(graph) for graph in graphs], **types))
-    results = made_op(op.inputs[0], inputs)
+    results = made_op(op.inputs[0], inputs, name=name)
     results = results if isinstance(results, list) else [results]
     lowered(results[0].op)
     by_input: list[Gradient] = [None] * len(op.inputs)

@@ -5,19 +5,13 @@ Source: python/ops/control_flow_ops.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from tfteach.control.branch import Branch, cond
+from tfteach.control.branch import Branch
 from tfteach.control.cond_v2 import switch_case_v2
-from tfteach.control.control_flow_v2 import is_functional
-from tfteach.framework import dtypes, nest
-from tfteach.framework.convert import convert
+from tfteach.framework import dtypes
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
-from tfteach.framework.scope import name_scope
-from tfteach.ops.math.compare import Equal
 
 
 @export("switch_case")
@@ -29,8 +23,7 @@ def switch_case(
 ) -> Any:
     """The results of the function with index `branch_index`.
 
-    TensorFlow builds one Case node with a function per branch; here it is a chain of
-    `tf.cond` with the same results.
+    It is one Case node with a function of the graph's library for each branch.
 
     Args:
       branch_index: an int32 scalar Tensor.
@@ -56,23 +49,7 @@ def switch_case(
     actions = _checked_branches(branch_index, branch_fns)
     if default is not None:
         actions.append(default)
-    if is_functional():
-        return switch_case_v2(branch_index, actions, name)
-    with name_scope(name, "case", [branch_index]):
-        first: list[Any] = []
-        checked = [_checking(fn, i, first) for i, fn in enumerate(actions)]
-        function = checked[-1]
-        for number, action in reversed(list(enumerate(checked[:-1]))):
-            pred = Equal()(branch_index, number)
-            function = partial(cond, pred, action, function, strict=True)
-        return _alone(function)
-
-
-def _alone(function: Branch) -> Any:
-    result = function()
-    if isinstance(function, partial):
-        return result
-    return nest.map_structure(convert, result)
+    return switch_case_v2(branch_index, actions, name)
 
 
 def _checked_branches(index: Any, branches: Any) -> list[Branch]:
@@ -107,30 +84,3 @@ def _checked_branches(index: Any, branches: Any) -> list[Branch]:
             f"but found {{{','.join(map(str, keys))}}}"
         )
     return [function for _, function in sorted(items, key=lambda item: item[0])]
-
-
-def _checking(function: Branch, number: int, first: list[Any]) -> Callable[[], Any]:
-    """`function`, with its result compared to the branch built first."""
-
-    def checked() -> Any:
-        result = nest.map_structure(convert, function())
-        if not first:
-            first.extend((number, result))
-            return result
-        try:
-            nest.assert_same_structure(first[1], result)
-            pairs = zip(nest.flatten(first[1]), nest.flatten(result), strict=True)
-            for x, y in pairs:
-                if x.dtype is not y.dtype:
-                    raise TypeError(f"{x} and {y} have different types")
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"branches[{first[0]}] and branches[{number}] arguments to "
-                "tf.switch_case must have the same number, type, and overall "
-                f"structure of return values.\n\nbranches[{first[0]}] output: "
-                f"{first[1]}\nbranches[{number}] output: {result}\n\nError details:\n"
-                f"{error}"
-            ) from None
-        return result
-
-    return checked

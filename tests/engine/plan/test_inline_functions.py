@@ -142,6 +142,21 @@ def test_a_call_in_a_branch_runs_only_if_the_branch_does(
         assert session.run(v) == float(taken)
 
 
+def test_a_call_without_inputs_in_a_branch_of_a_body(graph: Graph) -> None:
+    one = define("one", 0, lambda: [tf.constant(1.0)])
+    two = define("two", 0, lambda: [tf.constant(2.0)])
+
+    def choose(x: Tensor) -> Any:
+        x.set_shape([])
+        return [tf.cond(x > 0.0, lambda: call(one)[0], lambda: call(two)[0])]
+
+    p = tf.placeholder(tf.float32, [])
+    found = call(define("choose", 1, choose), p)
+    with tf.Session() as session:
+        assert session.run(found[0], {p: 1.0}) == 1.0
+        assert session.run(found[0], {p: -1.0}) == 2.0
+
+
 def test_loops_of_two_calls_are_two_loops(graph: Graph) -> None:
     def count(x: Tensor) -> Any:
         x.set_shape([])

@@ -206,10 +206,6 @@ class _Inliner:
         for op in self.back:
             assert op.original is not None
             op.inputs = tuple(self.tensors[t] for t in op.original.inputs)
-        for op, copy in self.copies.items():
-            copy.control_inputs += [
-                self.copies[c] for c in op.control_inputs if c in self.copies
-            ]
         outputs = tuple(self.tensors[tensor] for tensor in body.outputs)
         effects = tuple(self.copies[op] for op in body.effects if op in self.copies)
         end = self.new(ROLES[Role.NO_OP](), (), call.name, None)
@@ -239,6 +235,10 @@ class _Inliner:
             made.control_inputs = list(self.call.control_inputs)
             if not inputs:
                 made.control_inputs += self.liveness()
+        # A call in the body hands them on to its ops: they must be complete now.
+        made.control_inputs += [
+            self.copies[c] for c in op.control_inputs if c in self.copies
+        ]
         self.copies[op] = made
         self.tensors.update(zip(op.outputs, made.outputs, strict=True))
         if made.spec.calls_function and len(known) == len(inputs):

@@ -10,7 +10,8 @@ python/framework/importer.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tfteach.framework.call_origin import user_frame
@@ -101,7 +102,7 @@ def import_graph(
     if wanted is not None and not all(isinstance(w, str | bytes) for w in wanted):
         raise TypeError("return_elements must be a list of strings.")
     graph = graph_of(input_map.values())
-    with default_graph(graph), graph.lock:
+    with default_graph(graph), graph.lock, _library_restored(graph):
         graph._check_not_finalized()
         with graph.name_scope("import" if name is None else name) as scope:
             mapped = _mapped_inputs(graph, input_map, name)
@@ -121,6 +122,18 @@ def import_graph(
             )
         work.commit(finish)
     return found
+
+
+@contextmanager
+def _library_restored(graph: Graph) -> Iterator[None]:
+    """After an error, leave the library of functions as it was before the block."""
+    before = dict(graph.functions)
+    try:
+        yield
+    except BaseException:
+        graph.functions.clear()
+        graph.functions.update(before)
+        raise
 
 
 def _as_graph_def(graph_def: Any) -> Any:
