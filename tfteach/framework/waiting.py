@@ -45,6 +45,19 @@ class Deadline:
             )
 
 
+# A Ctrl-C that comes just before the main thread falls asleep is noticed only when it
+# wakes: it does so in between, in seconds.
+MAIN_THREAD_WAKES_S = 0.25
+_MAIN_THREAD = threading.main_thread().ident
+
+
+def slice_s(left_s: float | None) -> float | None:
+    """How long to sleep at once, of the time left; None for no limit."""
+    if threading.get_ident() != _MAIN_THREAD:
+        return left_s
+    return MAIN_THREAD_WAKES_S if left_s is None else min(left_s, MAIN_THREAD_WAKES_S)
+
+
 class Cancellation:
     """Ends the waits of a session's runs, or of one run, when it is cancelled.
 
@@ -186,7 +199,7 @@ def wait_until(
                 run_left_s = limits.deadline.left_s()
                 left_s = run_left_s if left_s is None else min(left_s, run_left_s)
             with while_waiting():
-                condition.wait(left_s)
+                condition.wait(slice_s(left_s))
     finally:
         for scope in scopes:
             scope.remove(condition)

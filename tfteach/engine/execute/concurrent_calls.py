@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from tfteach.engine.plan.frames import frames_of
 from tfteach.engine.plan.step import Node, Step
+from tfteach.framework.waiting import slice_s
 
 
 def may_wait_for_each_other(step: Step) -> bool:
@@ -89,7 +90,14 @@ class ConcurrentCalls:
 
     def wait(self) -> tuple[Any, Any, Exception | None]:
         """The tag of the next call to finish, its result, and its error or None."""
-        tag, is_cancellable, result, error = self._ended.get()
+        while True:
+            try:
+                tag, is_cancellable, result, error = self._ended.get(
+                    timeout=slice_s(None)
+                )
+                break
+            except Empty:
+                continue
         self._count -= 1
         self._waiting -= is_cancellable
         return tag, result, error
