@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.engine.session.base_session import BaseSession
@@ -182,7 +182,7 @@ class QueueRunner:
         """The work of one thread."""
         is_counted = True
         try:
-            enqueue = sess.make_callable(enqueue_op)
+            enqueue = self._enqueue_call(sess, enqueue_op)
             while not (coord and coord.should_stop()):
                 try:
                     enqueue()
@@ -205,6 +205,11 @@ class QueueRunner:
             if is_counted:
                 with self._lock:
                     self._runs_per_session[sess] -= 1
+
+    def _enqueue_call(self, sess: Any, enqueue_op: Operation) -> Callable[[], Any]:
+        """What a thread calls again and again; subclasses add feeds."""
+        call: Callable[[], Any] = sess.make_callable(enqueue_op)
+        return call
 
     def _ignoring_errors(self, sess: Any, op: Operation) -> None:
         """Run a closing op: the queue, or the session, may be closed already."""

@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.estimator import inputs as inputs
+    from tfteach.lib.estimator.estimator import Estimator as Estimator
+    from tfteach.lib.estimator.estimator_spec import EstimatorSpec as EstimatorSpec
+    from tfteach.lib.estimator.mode_keys import ModeKeys as ModeKeys
+    from tfteach.lib.estimator.run_config import RunConfig as RunConfig
     from tfteach.lib.files.warm_start import VocabInfo as VocabInfo
     from tfteach.lib.files.warm_start import WarmStartSettings as WarmStartSettings
     from tfteach.lib.training.hooks.checkpoints import CheckpointSaverHook as CheckpointSaverHook
@@ -28,13 +33,17 @@ if TYPE_CHECKING:
 _LATER = {
     "CheckpointSaverHook": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverHook"),
     "CheckpointSaverListener": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverListener"),
+    "Estimator": ("tfteach.lib.estimator.estimator", "Estimator"),
+    "EstimatorSpec": ("tfteach.lib.estimator.estimator_spec", "EstimatorSpec"),
     "FeedFnHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FeedFnHook"),
     "FinalOpsHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FinalOpsHook"),
     "GlobalStepWaiterHook": ("tfteach.lib.training.hooks.stopping", "GlobalStepWaiterHook"),
     "LoggingTensorHook": ("tfteach.lib.training.hooks.logged_values", "LoggingTensorHook"),
+    "ModeKeys": ("tfteach.lib.estimator.mode_keys", "ModeKeys"),
     "NanLossDuringTrainingError": ("tfteach.lib.training.hooks.stopping", "NanLossDuringTrainingError"),
     "NanTensorHook": ("tfteach.lib.training.hooks.stopping", "NanTensorHook"),
     "ProfilerHook": ("tfteach.lib.training.hooks.summaries", "ProfilerHook"),
+    "RunConfig": ("tfteach.lib.estimator.run_config", "RunConfig"),
     "SecondOrStepTimer": ("tfteach.lib.training.hooks.timer", "SecondOrStepTimer"),
     "SessionRunArgs": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunArgs"),
     "SessionRunContext": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunContext"),
@@ -45,6 +54,7 @@ _LATER = {
     "SummarySaverHook": ("tfteach.lib.training.hooks.summaries", "SummarySaverHook"),
     "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
     "WarmStartSettings": ("tfteach.lib.files.warm_start", "WarmStartSettings"),
+    "inputs": ("tfteach.api.estimator", "inputs"),
 }
 
 

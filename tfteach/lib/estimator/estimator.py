@@ -1,0 +1,543 @@
+"""`tf.estimator.Estimator`: trains, evaluates and uses a model that a function builds.
+
+Source: tensorflow_estimator/python/estimator/estimator.py.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tfteach.framework.defaults import get_default_graph
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.logger import get_logger
+from tfteach.framework.protos import ConfigProto
+from tfteach.framework.scope import get_collection, set_random_seed
+from tfteach.framework.type_aliases import Array, FetchedValues, PathLike, Proto
+from tfteach.lib.estimator.estimator_spec import EstimatorSpec
+from tfteach.lib.estimator.evaluation_summary import write_evaluation
+from tfteach.lib.estimator.input_fn import (
+    argument_names,
+    features_and_labels,
+    is_dataset,
+)
+from tfteach.lib.estimator.mode_keys import ModeKeys
+from tfteach.lib.estimator.run_config import RunConfig
+from tfteach.lib.estimator.training_session import train_by_spec
+from tfteach.lib.files.checkpoint_management import latest_checkpoint
+from tfteach.lib.files.checkpoint_reader import list_variables, load_variable
+from tfteach.lib.files.warm_start import WarmStartSettings, warm_start
+from tfteach.lib.metrics.means import mean
+from tfteach.lib.training.evaluation import (
+    StopAfterNEvalsHook,
+    evaluate_once,
+    get_or_create_eval_step,
+)
+from tfteach.lib.training.global_step import (
+    create_global_step,
+    get_global_step,
+    global_step_read,
+)
+from tfteach.lib.training.hooks.checkpoints import CheckpointSaverListener
+from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
+from tfteach.lib.training.hooks.stopping import StopAtStepHook
+from tfteach.lib.training.monitored_session import MonitoredSession
+from tfteach.lib.training.scaffold import Scaffold
+from tfteach.lib.training.session_creators import ChiefSessionCreator
+from tfteach.ops.core.control_flow_ops import group
+
+_MODEL_ARGUMENTS = {"features", "labels", "mode", "params", "config", "self"}
+_LOSS = "loss"
+
+
+@export("estimator.Estimator")
+class Estimator:
+    """Trains, evaluates and uses a model.  Each call builds the model in a new graph.
+
+    Args:
+      model_fn: a function of `features` and, as it likes, `labels`, `mode`, `params`
+        and `config` that builds the model and returns a `tf.estimator.EstimatorSpec`.
+      model_dir: the directory of checkpoints and event files; None for that of
+        `config`, or a temporary one.
+      config: a `tf.estimator.RunConfig`.
+      params: hyperparameters for the function, a dict or an object.
+      warm_start_from: a checkpoint's path or a `tf.estimator.WarmStartSettings`, from
+        which variables get their values when there is no checkpoint yet.
+
+    Raises:
+      ValueError: the function's arguments are others, or the directories differ.
+
+    Example:
+      >>> estimator = tf.estimator.Estimator(model_fn, "logs")
+      >>> estimator.train(train_input_fn, steps=1000)
+      >>> estimator.evaluate(test_input_fn)["loss"]
+
+    Source: tensorflow_estimator/python/estimator/estimator.py.
+    """
+
+    def __init__(
+        self,
+        model_fn: Callable[..., EstimatorSpec],
+        model_dir: PathLike | None = None,
+        config: RunConfig | None = None,
+        params: object = None,
+        warm_start_from: PathLike | WarmStartSettings | None = None,
+    ) -> None:
+        self._config = _checked_config(config, model_dir)
+        self._model_dir: str = self._config.model_dir or ""
+        get_logger().info("Using config: %s", vars(self._config))
+        self._session_config = self._config.session_config
+        if model_fn is None:
+            raise ValueError("model_fn must be provided to Estimator.")
+        _check_model_fn(model_fn, params)
+        self._model_fn = model_fn
+        self._params = copy.deepcopy(params or {})
+        self._warm_start_settings = _warm_start_settings(warm_start_from)
+
+    @property
+    def model_dir(self) -> str:
+        """The directory of checkpoints and event files."""
+        return self._model_dir
+
+    @property
+    def config(self) -> RunConfig:
+        """A copy of the RunConfig."""
+        return copy.deepcopy(self._config)
+
+    @property
+    def params(self) -> object:
+        """A copy of the hyperparameters."""
+        return copy.deepcopy(self._params)
+
+    @property
+    def model_fn(self) -> Callable[..., EstimatorSpec]:
+        """The model function, as a function of features, labels, mode and config."""
+
+        def public(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
+            return self._call_model_fn(features, labels, mode, config)
+
+        return public
+
+    def get_variable_value(self, name: str) -> Array:
+        """A variable's value in the newest checkpoint.
+
+        Raises:
+          ValueError: there is no checkpoint.
+        """
+        self._check_checkpoint()
+        return load_variable(self._model_dir, name)
+
+    def get_variable_names(self) -> list[str]:
+        """The names of the variables in the newest checkpoint.
+
+        Raises:
+          ValueError: there is no checkpoint.
+        """
+        self._check_checkpoint()
+        return [name for name, _ in list_variables(self._model_dir)]
+
+    def latest_checkpoint(self) -> str | None:
+        """The path of the newest checkpoint; None if there is none."""
+        return latest_checkpoint(self._model_dir)
+
+    def _check_checkpoint(self) -> None:
+        if self.latest_checkpoint() is None:
+            raise ValueError(
+                f"Could not find trained model in model_dir: {self._model_dir}."
+            )
+
+    def eval_dir(self, name: str | None = None) -> str:
+        """The directory of an evaluation's event files.
+
+        Args:
+          name: the evaluation's name; None for the one without.
+        """
+        return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
+
+    # ---- train
+
+    def train(
+        self,
+        input_fn: Callable[..., Any],
+        hooks: Sequence[SessionRunHook] | None = None,
+        steps: int | None = None,
+        max_steps: int | None = None,
+        saving_listeners: Sequence[CheckpointSaverListener] | None = None,
+    ) -> Estimator:
+        """Train the model from the newest checkpoint on, until the input's end.
+
+        Args:
+          input_fn: returns (features, labels), as Tensors or a dataset of them.
+          hooks: SessionRunHooks.
+          steps: how many steps to train; None for no limit.
+          max_steps: the global step at which to end; None for no limit.
+          saving_listeners: called around each checkpoint.
+
+        Returns:
+          This object.
+
+        Raises:
+          ValueError: both limits are given, or one is not positive.
+          NanLossDuringTrainingError: the loss is NaN.
+
+        Example:
+          >>> estimator.train(input_fn, steps=1000)
+        """
+        if steps is not None and max_steps is not None:
+            raise ValueError("Can not provide both steps and max_steps.")
+        if steps is not None and steps <= 0:
+            raise ValueError(f"Must specify steps > 0, given: {steps}")
+        if max_steps is not None and max_steps <= 0:
+            raise ValueError(f"Must specify max_steps > 0, given: {max_steps}")
+        if max_steps is not None and max_steps <= self._trained_steps():
+            get_logger().info("Skipping training since max_steps has already saved.")
+            return self
+        every = _checked_hooks(hooks)
+        if steps is not None or max_steps is not None:
+            every.append(StopAtStepHook(steps, max_steps))
+        loss = self._train(input_fn, every, _checked_listeners(saving_listeners))
+        get_logger().info(f"Loss for final step: {loss!s}.")
+        return self
+
+    def _trained_steps(self) -> int:
+        path = self.latest_checkpoint()
+        return 0 if path is None else int(load_variable(path, GraphKeys.GLOBAL_STEP))
+
+    def _train(
+        self,
+        input_fn: Callable[..., Any],
+        hooks: list[SessionRunHook],
+        listeners: list[CheckpointSaverListener],
+    ) -> Any:
+        with Graph().as_default() as graph, graph.device(self._config.device_fn):
+            set_random_seed(self._config.tf_random_seed)
+            create_global_step(graph)
+            global_step_read(graph)
+            features, labels, input_hooks = self._inputs(input_fn, ModeKeys.TRAIN)
+            spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
+            if self._warm_start_settings and self.latest_checkpoint() is None:
+                settings = self._warm_start_settings
+                get_logger().info(f"Warm-starting with WarmStartSettings: {settings}")
+                warm_start(*settings)
+            return train_by_spec(
+                spec,
+                self._config,
+                self._model_dir,
+                self._session_config,
+                [*input_hooks, *hooks],
+                listeners,
+            )
+
+    # ---- evaluate
+
+    def evaluate(
+        self,
+        input_fn: Callable[..., Any],
+        steps: int | None = None,
+        hooks: Sequence[SessionRunHook] | None = None,
+        checkpoint_path: PathLike | None = None,
+        name: str | None = None,
+    ) -> dict[str, Any]:
+        """Evaluate a checkpoint: the metrics over the input, which are also written.
+
+        Args:
+          input_fn: returns (features, labels), as Tensors or a dataset of them.
+          steps: the number of batches; None until the input's end.
+          hooks: SessionRunHooks.
+          checkpoint_path: the checkpoint; None for the newest.
+          name: the evaluation's name, which its directory has.
+
+        Returns:
+          A dict of the metrics' names to values; "loss" is the mean loss and
+          "global_step" the step.
+
+        Raises:
+          ValueError: `steps` is not positive, or a metric has one of these names.
+        """
+        if steps is not None and steps <= 0:
+            raise ValueError(f"Must specify steps > 0, given: {steps}")
+        every = _checked_hooks(hooks)
+        if steps is not None:
+            every.append(StopAfterNEvalsHook(num_evals=steps))
+        path = self._checkpoint(checkpoint_path, "evaluate")
+        with Graph().as_default() as graph, graph.device(self._config.device_fn):
+            set_random_seed(self._config.tf_random_seed)
+            create_global_step(graph)
+            features, labels, input_hooks = self._inputs(input_fn, ModeKeys.EVAL)
+            spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
+            update, values = _metrics_of(spec)
+            self._warm_start_without(path)
+            every = [*input_hooks, *every, *spec.evaluation_hooks]
+            results: dict[str, Any] = evaluate_once(
+                path or "",
+                master=self._config.evaluation_master,
+                scaffold=_evaluating(spec.scaffold),
+                eval_ops=update,
+                final_ops=values,
+                hooks=every,
+                config=self._session_config,
+            )
+            write_evaluation(self.eval_dir(name), results, path)
+        return results
+
+    def _checkpoint(self, given: PathLike | None, verb: str) -> str | None:
+        if given:
+            return os.fspath(given)
+        path = self.latest_checkpoint()
+        if path is None:
+            get_logger().info(
+                f"Could not find trained model in model_dir: {self._model_dir}, "
+                f"running initialization to {verb}."
+            )
+        return path
+
+    def _warm_start_without(self, checkpoint: str | None) -> None:
+        if checkpoint is None and self._warm_start_settings:
+            settings = self._warm_start_settings
+            get_logger().info(f"Warm-starting with WarmStartSettings: {settings}")
+            warm_start(*settings)
+
+    # ---- predict
+
+    def predict(
+        self,
+        input_fn: Callable[..., Any],
+        predict_keys: str | Sequence[str] | None = None,
+        hooks: Sequence[SessionRunHook] | None = None,
+        checkpoint_path: PathLike | None = None,
+        yield_single_examples: bool = True,
+    ) -> Iterator[FetchedValues]:
+        """The model's predictions, one for each example, until the input's end.
+
+        The graph is built and the checkpoint restored when the first one is asked for:
+        each call does so anew.  An input function that reads a generator, and an
+        iterator that stays open, do it once.
+
+        Args:
+          input_fn: returns features, or (features, labels), of which the labels are
+            ignored.
+          predict_keys: the predictions to compute, if they are a dict; None for all.
+          hooks: SessionRunHooks.
+          checkpoint_path: the checkpoint; None for the newest.
+          yield_single_examples: whether to yield examples; otherwise batches.
+
+        Yields:
+          Predictions: arrays, or dicts of them.
+
+        Raises:
+          ValueError: the predictions have none of the keys, or batches of different
+            sizes.
+
+        Example:
+          >>> for prediction in estimator.predict(input_fn):
+          ...     print(prediction)
+        """
+        every = _checked_hooks(hooks)
+        path = self._checkpoint(checkpoint_path, "predict")
+        with Graph().as_default() as graph, graph.device(self._config.device_fn):
+            set_random_seed(self._config.tf_random_seed)
+            create_global_step(graph)
+            result = self._call_input_fn(input_fn, ModeKeys.PREDICT)
+            features, _, input_hooks = features_and_labels(result)
+            if not is_dataset(result) and not get_collection(GraphKeys.QUEUE_RUNNERS):
+                get_logger().warning(
+                    "Input graph does not use tf.data.Dataset or contain a "
+                    "QueueRunner. That means predict yields forever. This is probably "
+                    "a mistake."
+                )
+            spec = self._call_model_fn(features, None, ModeKeys.PREDICT, self.config)
+            self._warm_start_without(path)
+            predictions = _selected(spec.predictions, predict_keys)
+            creator = ChiefSessionCreator(
+                checkpoint_filename_with_path=path,
+                master=self._config.master,
+                scaffold=spec.scaffold,
+                config=self._session_config,
+            )
+            every = [*input_hooks, *every, *spec.prediction_hooks]
+            with MonitoredSession(creator, every) as session:
+                while not session.should_stop():
+                    values = session.run(predictions)
+                    if yield_single_examples:
+                        yield from _examples(values)
+                    else:
+                        yield values
+
+    # ---- the functions
+
+    def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
+        wanted = argument_names(input_fn)
+        offered = {"mode": mode, "params": self.params, "config": self.config}
+        with get_default_graph().device("/cpu:0"):
+            return input_fn(**{k: v for k, v in offered.items() if k in wanted})
+
+    def _inputs(self, input_fn: Callable[..., Any], mode: str) -> Any:
+        return features_and_labels(self._call_input_fn(input_fn, mode))
+
+    def _call_model_fn(
+        self, features: Any, labels: Any, mode: str, config: Any
+    ) -> EstimatorSpec:
+        wanted = argument_names(self._model_fn)
+        offered = {"mode": mode, "params": self.params, "config": config}
+        arguments = {key: value for key, value in offered.items() if key in wanted}
+        if "labels" in wanted:
+            arguments["labels"] = labels
+        elif labels is not None:
+            raise ValueError(
+                "model_fn does not take labels, but input_fn returns labels."
+            )
+        get_logger().info("Calling model_fn.")
+        spec = self._model_fn(features=features, **arguments)
+        get_logger().info("Done calling model_fn.")
+        if not isinstance(spec, EstimatorSpec):
+            raise ValueError("model_fn should return an EstimatorSpec.")
+        return spec
+
+
+def _default_session_config() -> Proto:
+    config = ConfigProto(allow_soft_placement=True)
+    rewrites = config.graph_options.rewrite_options
+    rewrites.meta_optimizer_iterations = type(rewrites).ONE
+    return config
+
+
+def _checked_config(config: Any, model_dir: Any) -> RunConfig:
+    """A RunConfig with a directory."""
+    if config is None:
+        get_logger().info("Using default config.")
+        config = RunConfig()
+    if not isinstance(config, RunConfig):
+        raise ValueError(
+            f"config must be an instance of `RunConfig`, but provided {config}."
+        )
+    given = None if model_dir is None else os.fspath(model_dir)
+    if given == "":
+        raise ValueError("model_dir should be non-empty.")
+    if given and config.model_dir and given != config.model_dir:
+        raise ValueError(
+            "`model_dir` are set both in constructor and `RunConfig`, but with "
+            f"different values. In constructor: '{given}', in `RunConfig`: "
+            f"'{config.model_dir}' "
+        )
+    if not given and not config.model_dir:
+        given = tempfile.mkdtemp()
+        get_logger().warning(f"Using temporary folder as model directory: {given}")
+    session_config = config.session_config or _default_session_config()
+    return config.replace(
+        model_dir=config.model_dir or given, session_config=session_config
+    )
+
+
+def _check_model_fn(model_fn: Any, params: Any) -> None:
+    arguments = set(argument_names(model_fn))
+    if "features" not in arguments:
+        raise ValueError(f"model_fn ({model_fn}) must include features argument.")
+    if params is not None and "params" not in arguments:
+        raise ValueError(
+            f"model_fn ({model_fn}) does not include params argument, but params "
+            f"({params}) is passed to Estimator."
+        )
+    if params is None and "params" in arguments:
+        get_logger().warning(
+            "Estimator's model_fn (%s) includes params argument, but params are not "
+            "passed to Estimator.",
+            model_fn,
+        )
+    unknown = sorted(arguments - _MODEL_ARGUMENTS)
+    if unknown:
+        raise ValueError(
+            f"model_fn ({model_fn}) has following not expected args: {unknown}"
+        )
+
+
+def _warm_start_settings(given: Any) -> Any:
+    if given is None or isinstance(given, WarmStartSettings):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return WarmStartSettings(ckpt_to_initialize_from=os.fspath(given))
+    raise ValueError(
+        "warm_start_from must be a string or a WarmStartSettings, instead got "
+        f"{type(given)}"
+    )
+
+
+def _checked_hooks(hooks: Sequence[SessionRunHook] | None) -> list[SessionRunHook]:
+    for hook in hooks or ():
+        if not isinstance(hook, SessionRunHook):
+            raise TypeError(f"Hooks must be a SessionRunHook, given: {hook}")
+    return list(hooks or ())
+
+
+def _checked_listeners(
+    listeners: Sequence[CheckpointSaverListener] | None,
+) -> list[CheckpointSaverListener]:
+    for listener in listeners or ():
+        if not isinstance(listener, CheckpointSaverListener):
+            raise TypeError(
+                "saving_listeners must be a list of CheckpointSaverListener, given: "
+                f"{listener}"
+            )
+    return list(listeners or ())
+
+
+def _metrics_of(spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:
+    """The op that updates all metrics, and their values, with loss and step."""
+    metrics = dict(spec.eval_metric_ops)
+    for name in (_LOSS, GraphKeys.GLOBAL_STEP):
+        if name in metrics:
+            raise ValueError(
+                f"Metric with name `{name}` is not allowed, because Estimator already "
+                "defines a default metric with the same name."
+            )
+    metrics[_LOSS] = mean(spec.loss)
+    named = sorted(metrics.items())
+    update = group(*(update for _, (_, update) in named))
+    values = {name: value for name, (value, _) in named}
+    values[GraphKeys.GLOBAL_STEP] = get_global_step()
+    return update, values
+
+
+def _evaluating(scaffold: Scaffold) -> Scaffold:
+    """The scaffold, whose own local initializer knows nothing of the metrics."""
+    if scaffold.local_init_op is None:
+        return scaffold
+    get_or_create_eval_step()
+    both = group(scaffold.local_init_op, Scaffold.default_local_init_op())
+    return Scaffold(local_init_op=both, copy_from_scaffold=scaffold)
+
+
+def _selected(predictions: Any, keys: Any) -> Any:
+    if not keys:
+        return predictions
+    if not isinstance(predictions, Mapping):
+        raise ValueError(
+            "predict_keys argument is not valid in case of non-dict predictions."
+        )
+    found = {key: value for key, value in predictions.items() if key in keys}
+    if not found:
+        raise ValueError(
+            f"Expected to run at least one output from {predictions.keys()}, provided "
+            f"{keys}."
+        )
+    return found
+
+
+def _examples(values: Any) -> Iterator[Any]:
+    if not isinstance(values, Mapping):
+        yield from values
+        return
+    lengths = {key: value.shape[0] for key, value in values.items()}
+    first = next(iter(lengths.values()), 0)
+    for key, length in lengths.items():
+        if length != first:
+            raise ValueError(
+                f"Batch length of predictions should be same. {key} has different "
+                "batch length than others."
+            )
+    for i in range(first):
+        yield {key: value[i] for key, value in values.items()}

@@ -1,0 +1,66 @@
+"""The event file of an evaluation's results.
+
+Source: tensorflow_estimator/python/estimator/estimator.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework.dtypes import string
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.logger import get_logger
+from tfteach.framework.protos import Summary
+from tfteach.framework.protos.tensor_proto import make_tensor_proto
+from tfteach.lib.files.file_writer import FileWriterCache
+
+
+def _text(results: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{key} = {value!s}"
+        for key, value in sorted(results.items())
+        if not isinstance(value, bytes)
+    )
+
+
+def write_evaluation(folder: str, results: Mapping[str, Any], path: str | None) -> None:
+    """Write the results at their global step, and the checkpoint's path."""
+    step = results[GraphKeys.GLOBAL_STEP]
+    get_logger().info(f"Saving dict for global step {step}: {_text(results)}")
+    writer = FileWriterCache.get(folder)
+    summary = Summary()
+    for key, value in results.items():
+        if key != GraphKeys.GLOBAL_STEP and value is not None:
+            _add(summary, key, value)
+    writer.add_summary(summary, step)
+    writer.flush()
+    if path is None:
+        return
+    tag = "checkpoint_path"
+    get_logger().info(f"Saving '{tag}' summary for global step {step}: {path}")
+    data = make_tensor_proto(path, string)
+    writer.add_summary(Summary(value=[Summary.Value(tag=tag, tensor=data)]), step)
+    writer.flush()
+
+
+def _add(summary: Any, key: str, value: Any) -> None:
+    if isinstance(value, float | np.floating | int | np.integer):
+        summary.value.add(tag=key, simple_value=float(value))
+    elif isinstance(value, bytes):
+        for number, found in enumerate(Summary.FromString(value).value):
+            found.tag = f"{key}/{number}"
+            summary.value.add().CopyFrom(found)
+    elif isinstance(value, np.ndarray):
+        get_logger().info(
+            "Summary for np.ndarray is not visible in Tensorboard by default. Consider "
+            "using a Tensorboard plugin for visualization."
+        )
+        summary.value.add(tag=key, tensor=make_tensor_proto(value))
+    else:
+        get_logger().warning(
+            f"Skipping summary for {key}, must be a float, np.float32, np.int64, "
+            "np.int32 or int or np.ndarray or a serialized string of Summary."
+        )
