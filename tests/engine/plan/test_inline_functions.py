@@ -170,6 +170,9 @@ def test_loops_of_two_calls_are_two_loops(graph: Graph) -> None:
     total = tf.while_loop(lambda t: t < 100.0, lambda t: t + called(t, "in"), [1.0])
     with tf.Session() as session:
         assert session.run(both) == 24.0
+        nodes = session.planned_step((both,), ()).nodes
+        frames = {getattr(node.spec, "frame_name", "") for node in nodes}
+        assert {"one/while/while_context", "other/while/while_context"} <= frames
         assert session.run(total) == 176.0
 
 

@@ -14,6 +14,9 @@ from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.graph import Graph
+from tfteach.ops.functions.calls import RemoteCall
+from tfteach.ops.state.tensor_list import TensorList
+from tfteach.ops.state.tensor_list_ops import TensorListLength
 
 
 @pytest.fixture
@@ -67,6 +70,41 @@ def test_state_is_the_sessions(graph: Graph) -> None:
             called(session, "add")([np.float32(1.0), handle])
         assert session.run(v) == 21.0
         assert other.run(v) == 1.0
+
+
+def test_a_function_that_writes_within_a_run_that_writes(graph: Graph) -> None:
+    v = tf.get_variable("v", initializer=1.0, use_resource=True)
+    w = tf.get_variable("w", initializer=0.0, use_resource=True)
+    define("add", (tf.float32,), lambda x: [v.assign_add(x)])
+    kinds = (tf.float32, tf.resource), (tf.float32,)
+    result = RemoteCall(*kinds, "add")("/cpu:0", [2.0, v.handle])[0]
+    before = w.assign(5.0)
+    with tf.control_dependencies([before.op]):
+        late = w.assign_add(result)
+    bad = tf.check_numerics(late.read_value() / 0.0, "too late")
+    with tf.Session() as session:
+        session.run([v.initializer, w.initializer])
+        assert session.run(late) == 8.0
+        assert session.run([v, w]) == [3.0, 8.0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="too late"):
+            session.run(bad)
+        assert session.run(w) == 8.0  # undone; what the function wrote is not
+        assert session.run(v) == 5.0
+
+
+def test_handles_and_variants_as_arguments(graph: Graph) -> None:
+    body = FuncGraph("length")
+    with body.as_default():
+        handle = body.add_input(tf.variant, [])
+        body.outputs = [TensorListLength()(handle), handle]
+    DefinedFunction("length", body).add_to_graph(graph)
+    with tf.Session() as session:
+        length = called(session, "length")
+        for count in range(40):
+            made = TensorList(tf.float32, (), [np.float32(0)] * count)
+            found = length([made])
+            assert found[0] == count
+            assert found[1] is made
 
 
 def test_control_flow_and_calls_in_a_body(graph: Graph) -> None:

@@ -59,6 +59,17 @@ def test_a_body_captures_tensors_of_outer_graphs_once(graph: Graph) -> None:
         tf.negative(y)
 
 
+def test_captures_wait_for_nothing(graph: Graph) -> None:
+    a = tf.constant(1.0, name="a")
+    body = FuncGraph("f")
+    with body.as_default():
+        first = body.add_input(tf.float32)
+        with tf.control_dependencies([first]):
+            y = tf.negative(a)
+    assert y.op.control_inputs == [first.op]
+    assert body.captures[a].op.control_inputs == []
+
+
 def test_arguments_come_before_captures(graph: Graph) -> None:
     c = tf.constant(1.0)
     body = FuncGraph("f")

@@ -112,7 +112,7 @@ class TensorList:
             last,
         )
 
-    def get(self, xp: ArrayModule, index: int, given: Shape) -> Any:
+    def item(self, xp: ArrayModule, index: int, given: Shape) -> Any:
         """One element; zeros if it was never set."""
         if not 0 <= index < self.size:
             raise invalid_argument(

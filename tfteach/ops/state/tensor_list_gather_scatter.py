@@ -60,7 +60,7 @@ class TensorListGather(Op):
                 raise invalid_argument(
                     f"Index {int(i)} out o range; list only has {len(handle)} elements."
                 )
-        found = [handle.get(xp, int(i), shape) for i in indices]
+        found = [handle.item(xp, int(i), shape) for i in indices]
         return handle.replaced(found).stacked(xp, shape)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
@@ -204,7 +204,7 @@ class _Concat(MultiOutputOp, abstract=True):
                 )
             empty = xp.zeros((0, *inner), handle.dtype.numpy_dtype)
             return empty, np.zeros([0], np.int64)
-        found = [handle.get(xp, i, shape) for i in range(len(rows))]
+        found = [handle.item(xp, i, shape) for i in range(len(rows))]
         if any(row.ndim == 0 for row in found):
             raise invalid_argument(
                 "Concat saw a scalar shape at index 0 but requires at least vectors."

@@ -337,7 +337,7 @@ class TensorListGetItem(Op):
         self, xp: ArrayModule, handle: TensorList, index: Any, element_shape: Any
     ) -> Any:
         handle.check_type(self.element_dtype)
-        return handle.get(xp, int(index), given_shape(element_shape))
+        return handle.item(xp, int(index), given_shape(element_shape))
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         handle, index = op.inputs[0], op.inputs[1]
