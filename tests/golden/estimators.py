@@ -182,7 +182,58 @@ def configurations(tf, folder):
     return {"found": found}
 
 
-PROGRAMS = [life, graphs, refused_by_estimators, configurations]
+def exports(tf, folder):
+    """SavedModels: nodes, signatures and files."""
+    export = tf.estimator.export
+
+    def build(features, labels, mode):
+        w = tf.get_variable("w", [], initializer=tf.zeros_initializer())
+        value = features["x"] * w
+        classes = tf.expand_dims(tf.as_string(value), 1)
+        outputs = {
+            "serving_default": export.PredictOutput({"value": value}),
+            "number": export.RegressionOutput(value),
+            "kind": export.ClassificationOutput(classes=classes),
+        }
+        step = tf.train.get_global_step()
+        return tf.estimator.EstimatorSpec(
+            mode, {"value": value}, tf.reduce_mean(value), tf.assign_add(step, 1),
+            export_outputs=outputs,
+        )  # fmt: skip
+
+    made = tf.estimator.Estimator(build, folder)
+    x = tf.placeholder(tf.float32, [None], name="given")
+    raw = export.build_raw_serving_input_receiver_fn({"x": x})
+    parsing = export.build_parsing_serving_input_receiver_fn(
+        {"x": tf.FixedLenFeature([], tf.float32)}, 3
+    )
+    base = os.path.join(folder, "exports")
+    found = [outcome(lambda: made.export_saved_model(base, raw))]
+    rows = tf.estimator.inputs.numpy_input_fn({"x": Y}, Y, shuffle=False)
+    made.train(rows, steps=1)
+    extra = {"a/b.txt": os.path.join(folder, "checkpoint")}
+    for fn, options in ((raw, {}), (parsing, {"assets_extra": extra})):
+        place = os.path.join(base, "assets" if options else "none")
+        path = made.export_saved_model(place, fn, **options).decode()
+        tree = []
+        for place, _, names in os.walk(path):
+            tree += [os.path.join(place, name)[len(path) :] for name in names]
+        graph = tf.Graph()
+        with graph.as_default(), tf.Session() as session:
+            meta = tf.saved_model.load(session, ["serve"], path)
+        found.append(sorted(tree))
+        found.append([n.name for n in meta.graph_def.node])
+        # TensorFlow lists None as the train op of a model that predicts.
+        found.append(sorted({*meta.collection_def} - {"saved_model_train_op"}))
+        found.append({
+            key: [s.method_name, {k: v.name for k, v in s.inputs.items()},
+                  {k: v.name for k, v in s.outputs.items()}]
+            for key, s in meta.signature_def.items()
+        })  # fmt: skip
+    return {"found": found}
+
+
+PROGRAMS = [exports, life, graphs, refused_by_estimators, configurations]
 
 if __name__ == "__main__":
     loops.main(PROGRAMS)

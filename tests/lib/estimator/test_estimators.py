@@ -170,6 +170,43 @@ def test_predictions_by_an_open_generator(tmp_path):
     assert threading.active_count() < before
 
 
+def test_an_exported_model_predicts(tmp_path):
+    made = estimators.estimator(tf, str(tmp_path))
+    made.train(estimators.inputs(tf), steps=2)
+    x = tf.placeholder(tf.float32, [None, 2])
+    receiver = tf.estimator.export.build_raw_serving_input_receiver_fn({"x": x})
+    path = made.export_saved_model(tmp_path / "out", receiver, as_text=True)
+    assert (Path(path.decode()) / "saved_model.pbtxt").exists()
+    predict = tf.contrib.predictor.from_saved_model(path.decode())
+    expected = X @ made.get_variable_value("w")
+    np.testing.assert_allclose(predict({"x": X})["value"], expected, rtol=1e-6)
+    assert len(list((tmp_path / "out").iterdir())) == 1, "no temporary folder"
+    with pytest.raises(NotImplementedError, match="experimental_mode"):
+        made.export_saved_model(tmp_path, receiver, experimental_mode="eval")
+
+
+def test_what_is_exported_is_checked():
+    export = tf.estimator.export
+    one, text = tf.constant([1.0]), tf.constant(["a"])
+    for call, message in (
+        (lambda: export.PredictOutput({1: one}), "key must be a string"),
+        (lambda: export.PredictOutput({"a": 1}), "value must be a Tensor"),
+        (lambda: export.RegressionOutput(text), "must be a float32 Tensor"),
+        (lambda: export.ClassificationOutput(), "At least one of"),
+        (lambda: export.ClassificationOutput(text), "scores must be a float32"),
+        (lambda: export.ClassificationOutput(one, one), "classes must be a string"),
+        (lambda: export.ServingInputReceiver(None, one), "features must be defined"),
+        (lambda: export.ServingInputReceiver({1: one}, one), "keys must be strings"),
+        (lambda: export.TensorServingInputReceiver(None, one), "must be defined"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert export.ServingInputReceiver(one, text) == (
+        {"feature": one}, {"input": text}, None,
+    )  # fmt: skip
+    assert export.TensorServingInputReceiver(one, {"a": text}).features is one
+
+
 def test_clusters_and_strategies_are_refused(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", '{"cluster": {"chief": ["a:1"]}}')
     with pytest.raises(NotImplementedError, match="cluster"):

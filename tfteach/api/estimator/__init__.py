@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.estimator import export as export
     from tfteach.api.estimator import inputs as inputs
     from tfteach.lib.estimator.estimator import Estimator as Estimator
     from tfteach.lib.estimator.estimator_spec import EstimatorSpec as EstimatorSpec
@@ -54,6 +55,7 @@ _LATER = {
     "SummarySaverHook": ("tfteach.lib.training.hooks.summaries", "SummarySaverHook"),
     "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
     "WarmStartSettings": ("tfteach.lib.files.warm_start", "WarmStartSettings"),
+    "export": ("tfteach.api.estimator", "export"),
     "inputs": ("tfteach.api.estimator", "inputs"),
 }
 

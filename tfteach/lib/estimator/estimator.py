@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import copy
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tfteach.framework.defaults import get_default_graph
+from tfteach.framework.deprecation import deprecated
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
-from tfteach.framework.protos import ConfigProto
 from tfteach.framework.scope import get_collection, set_random_seed
-from tfteach.framework.type_aliases import Array, FetchedValues, PathLike, Proto
+from tfteach.framework.type_aliases import Array, FetchedValues, PathLike
+from tfteach.lib.estimator.estimator_arguments import (
+    check_model_fn,
+    checked_config,
+    checked_hooks,
+    checked_listeners,
+    warm_start_settings,
+)
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
 from tfteach.lib.estimator.evaluation_summary import write_evaluation
 from tfteach.lib.estimator.input_fn import (
@@ -27,32 +33,31 @@ from tfteach.lib.estimator.input_fn import (
     is_dataset,
 )
 from tfteach.lib.estimator.mode_keys import ModeKeys
+from tfteach.lib.estimator.model_results import (
+    evaluating,
+    examples,
+    metrics_of,
+    selected,
+)
 from tfteach.lib.estimator.run_config import RunConfig
+from tfteach.lib.estimator.saved_model import export_saved_model
 from tfteach.lib.estimator.training_session import train_by_spec
 from tfteach.lib.files.checkpoint_management import latest_checkpoint
 from tfteach.lib.files.checkpoint_reader import list_variables, load_variable
 from tfteach.lib.files.warm_start import WarmStartSettings, warm_start
-from tfteach.lib.metrics.means import mean
 from tfteach.lib.training.evaluation import (
     StopAfterNEvalsHook,
     evaluate_once,
-    get_or_create_eval_step,
 )
 from tfteach.lib.training.global_step import (
     create_global_step,
-    get_global_step,
     global_step_read,
 )
 from tfteach.lib.training.hooks.checkpoints import CheckpointSaverListener
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 from tfteach.lib.training.hooks.stopping import StopAtStepHook
 from tfteach.lib.training.monitored_session import MonitoredSession
-from tfteach.lib.training.scaffold import Scaffold
 from tfteach.lib.training.session_creators import ChiefSessionCreator
-from tfteach.ops.core.control_flow_ops import group
-
-_MODEL_ARGUMENTS = {"features", "labels", "mode", "params", "config", "self"}
-_LOSS = "loss"
 
 
 @export("estimator.Estimator")
@@ -88,16 +93,16 @@ class Estimator:
         params: object = None,
         warm_start_from: PathLike | WarmStartSettings | None = None,
     ) -> None:
-        self._config = _checked_config(config, model_dir)
+        self._config = checked_config(config, model_dir)
         self._model_dir: str = self._config.model_dir or ""
         get_logger().info("Using config: %s", vars(self._config))
         self._session_config = self._config.session_config
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
-        _check_model_fn(model_fn, params)
+        check_model_fn(model_fn, params)
         self._model_fn = model_fn
         self._params = copy.deepcopy(params or {})
-        self._warm_start_settings = _warm_start_settings(warm_start_from)
+        self._warm_start_settings = warm_start_settings(warm_start_from)
 
     @property
     def model_dir(self) -> str:
@@ -197,10 +202,10 @@ class Estimator:
         if max_steps is not None and max_steps <= self._trained_steps():
             get_logger().info("Skipping training since max_steps has already saved.")
             return self
-        every = _checked_hooks(hooks)
+        every = checked_hooks(hooks)
         if steps is not None or max_steps is not None:
             every.append(StopAtStepHook(steps, max_steps))
-        loss = self._train(input_fn, every, _checked_listeners(saving_listeners))
+        loss = self._train(input_fn, every, checked_listeners(saving_listeners))
         get_logger().info(f"Loss for final step: {loss!s}.")
         return self
 
@@ -261,7 +266,7 @@ class Estimator:
         """
         if steps is not None and steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
-        every = _checked_hooks(hooks)
+        every = checked_hooks(hooks)
         if steps is not None:
             every.append(StopAfterNEvalsHook(num_evals=steps))
         path = self._checkpoint(checkpoint_path, "evaluate")
@@ -270,13 +275,13 @@ class Estimator:
             create_global_step(graph)
             features, labels, input_hooks = self._inputs(input_fn, ModeKeys.EVAL)
             spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
-            update, values = _metrics_of(spec)
+            update, values = metrics_of(spec)
             self._warm_start_without(path)
             every = [*input_hooks, *every, *spec.evaluation_hooks]
             results: dict[str, Any] = evaluate_once(
                 path or "",
                 master=self._config.evaluation_master,
-                scaffold=_evaluating(spec.scaffold),
+                scaffold=evaluating(spec.scaffold),
                 eval_ops=update,
                 final_ops=values,
                 hooks=every,
@@ -337,7 +342,7 @@ class Estimator:
           >>> for prediction in estimator.predict(input_fn):
           ...     print(prediction)
         """
-        every = _checked_hooks(hooks)
+        every = checked_hooks(hooks)
         path = self._checkpoint(checkpoint_path, "predict")
         with Graph().as_default() as graph, graph.device(self._config.device_fn):
             set_random_seed(self._config.tf_random_seed)
@@ -352,7 +357,7 @@ class Estimator:
                 )
             spec = self._call_model_fn(features, None, ModeKeys.PREDICT, self.config)
             self._warm_start_without(path)
-            predictions = _selected(spec.predictions, predict_keys)
+            predictions = selected(spec.predictions, predict_keys)
             creator = ChiefSessionCreator(
                 checkpoint_filename_with_path=path,
                 master=self._config.master,
@@ -364,9 +369,105 @@ class Estimator:
                 while not session.should_stop():
                     values = session.run(predictions)
                     if yield_single_examples:
-                        yield from _examples(values)
+                        yield from examples(values)
                     else:
                         yield values
+
+    # ---- export
+
+    def export_saved_model(
+        self,
+        export_dir_base: PathLike,
+        serving_input_receiver_fn: Callable[[], Any],
+        assets_extra: Mapping[str, PathLike] | None = None,
+        as_text: bool = False,
+        checkpoint_path: PathLike | None = None,
+        experimental_mode: str = ModeKeys.PREDICT,
+    ) -> bytes:
+        """Write the model, as it predicts, as a SavedModel.
+
+        Args:
+          export_dir_base: the directory, in which one named by the time is made.
+          serving_input_receiver_fn: returns a
+            `tf.estimator.export.ServingInputReceiver`.
+          assets_extra: files to copy to "assets.extra": a dict of names to paths.
+          as_text: whether the graph's file is text; otherwise binary.
+          checkpoint_path: the checkpoint; None for the newest.
+          experimental_mode: only PREDICT is implemented.
+
+        Returns:
+          The directory's path, bytes.
+
+        Raises:
+          ValueError: there is no checkpoint, or several outputs and no default one.
+
+        Example:
+          >>> estimator.export_saved_model("exports", serving_input_receiver_fn)
+        """
+        if experimental_mode != ModeKeys.PREDICT:
+            raise NotImplementedError(
+                "export_saved_model(experimental_mode=...): only ModeKeys.PREDICT"
+            )
+        return self._export(
+            export_dir_base,
+            serving_input_receiver_fn,
+            assets_extra,
+            as_text,
+            checkpoint_path,
+            True,
+        )
+
+    @deprecated(
+        None,
+        "This function has been renamed, use `export_saved_model` instead.",
+        "python.estimator.estimator",
+        "Estimator.export_savedmodel",
+    )
+    def export_savedmodel(
+        self,
+        export_dir_base: PathLike,
+        serving_input_receiver_fn: Callable[[], Any],
+        assets_extra: Mapping[str, PathLike] | None = None,
+        as_text: bool = False,
+        checkpoint_path: PathLike | None = None,
+        strip_default_attrs: bool = False,
+    ) -> bytes:
+        """Older name of `export_saved_model`, which may keep default attributes."""
+        return self._export(
+            export_dir_base,
+            serving_input_receiver_fn,
+            assets_extra,
+            as_text,
+            checkpoint_path,
+            strip_default_attrs,
+        )
+
+    def _export(
+        self,
+        folder: PathLike,
+        receiver_fn: Callable[[], Any] | None,
+        assets: Mapping[str, PathLike] | None,
+        as_text: bool,
+        checkpoint: PathLike | None,
+        strip: bool,
+    ) -> bytes:
+        if receiver_fn is None:
+            raise ValueError(
+                "An input_receiver_fn must be defined: serving_input_receiver_fn"
+            )
+        path = os.fspath(checkpoint) if checkpoint else self.latest_checkpoint()
+        if not path:
+            raise ValueError(f"Couldn't find trained model at {self._model_dir}.")
+        return export_saved_model(
+            self,
+            self._call_model_fn,
+            folder,
+            receiver_fn,
+            assets,
+            as_text,
+            path,
+            strip,
+        )
 
     # ---- the functions
 
@@ -397,147 +498,3 @@ class Estimator:
         if not isinstance(spec, EstimatorSpec):
             raise ValueError("model_fn should return an EstimatorSpec.")
         return spec
-
-
-def _default_session_config() -> Proto:
-    config = ConfigProto(allow_soft_placement=True)
-    rewrites = config.graph_options.rewrite_options
-    rewrites.meta_optimizer_iterations = type(rewrites).ONE
-    return config
-
-
-def _checked_config(config: Any, model_dir: Any) -> RunConfig:
-    """A RunConfig with a directory."""
-    if config is None:
-        get_logger().info("Using default config.")
-        config = RunConfig()
-    if not isinstance(config, RunConfig):
-        raise ValueError(
-            f"config must be an instance of `RunConfig`, but provided {config}."
-        )
-    given = None if model_dir is None else os.fspath(model_dir)
-    if given == "":
-        raise ValueError("model_dir should be non-empty.")
-    if given and config.model_dir and given != config.model_dir:
-        raise ValueError(
-            "`model_dir` are set both in constructor and `RunConfig`, but with "
-            f"different values. In constructor: '{given}', in `RunConfig`: "
-            f"'{config.model_dir}' "
-        )
-    if not given and not config.model_dir:
-        given = tempfile.mkdtemp()
-        get_logger().warning(f"Using temporary folder as model directory: {given}")
-    session_config = config.session_config or _default_session_config()
-    return config.replace(
-        model_dir=config.model_dir or given, session_config=session_config
-    )
-
-
-def _check_model_fn(model_fn: Any, params: Any) -> None:
-    arguments = set(argument_names(model_fn))
-    if "features" not in arguments:
-        raise ValueError(f"model_fn ({model_fn}) must include features argument.")
-    if params is not None and "params" not in arguments:
-        raise ValueError(
-            f"model_fn ({model_fn}) does not include params argument, but params "
-            f"({params}) is passed to Estimator."
-        )
-    if params is None and "params" in arguments:
-        get_logger().warning(
-            "Estimator's model_fn (%s) includes params argument, but params are not "
-            "passed to Estimator.",
-            model_fn,
-        )
-    unknown = sorted(arguments - _MODEL_ARGUMENTS)
-    if unknown:
-        raise ValueError(
-            f"model_fn ({model_fn}) has following not expected args: {unknown}"
-        )
-
-
-def _warm_start_settings(given: Any) -> Any:
-    if given is None or isinstance(given, WarmStartSettings):
-        return given
-    if isinstance(given, str | os.PathLike):
-        return WarmStartSettings(ckpt_to_initialize_from=os.fspath(given))
-    raise ValueError(
-        "warm_start_from must be a string or a WarmStartSettings, instead got "
-        f"{type(given)}"
-    )
-
-
-def _checked_hooks(hooks: Sequence[SessionRunHook] | None) -> list[SessionRunHook]:
-    for hook in hooks or ():
-        if not isinstance(hook, SessionRunHook):
-            raise TypeError(f"Hooks must be a SessionRunHook, given: {hook}")
-    return list(hooks or ())
-
-
-def _checked_listeners(
-    listeners: Sequence[CheckpointSaverListener] | None,
-) -> list[CheckpointSaverListener]:
-    for listener in listeners or ():
-        if not isinstance(listener, CheckpointSaverListener):
-            raise TypeError(
-                "saving_listeners must be a list of CheckpointSaverListener, given: "
-                f"{listener}"
-            )
-    return list(listeners or ())
-
-
-def _metrics_of(spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:
-    """The op that updates all metrics, and their values, with loss and step."""
-    metrics = dict(spec.eval_metric_ops)
-    for name in (_LOSS, GraphKeys.GLOBAL_STEP):
-        if name in metrics:
-            raise ValueError(
-                f"Metric with name `{name}` is not allowed, because Estimator already "
-                "defines a default metric with the same name."
-            )
-    metrics[_LOSS] = mean(spec.loss)
-    named = sorted(metrics.items())
-    update = group(*(update for _, (_, update) in named))
-    values = {name: value for name, (value, _) in named}
-    values[GraphKeys.GLOBAL_STEP] = get_global_step()
-    return update, values
-
-
-def _evaluating(scaffold: Scaffold) -> Scaffold:
-    """The scaffold, whose own local initializer knows nothing of the metrics."""
-    if scaffold.local_init_op is None:
-        return scaffold
-    get_or_create_eval_step()
-    both = group(scaffold.local_init_op, Scaffold.default_local_init_op())
-    return Scaffold(local_init_op=both, copy_from_scaffold=scaffold)
-
-
-def _selected(predictions: Any, keys: Any) -> Any:
-    if not keys:
-        return predictions
-    if not isinstance(predictions, Mapping):
-        raise ValueError(
-            "predict_keys argument is not valid in case of non-dict predictions."
-        )
-    found = {key: value for key, value in predictions.items() if key in keys}
-    if not found:
-        raise ValueError(
-            f"Expected to run at least one output from {predictions.keys()}, provided "
-            f"{keys}."
-        )
-    return found
-
-
-def _examples(values: Any) -> Iterator[Any]:
-    if not isinstance(values, Mapping):
-        yield from values
-        return
-    lengths = {key: value.shape[0] for key, value in values.items()}
-    first = next(iter(lengths.values()), 0)
-    for key, length in lengths.items():
-        if length != first:
-            raise ValueError(
-                f"Batch length of predictions should be same. {key} has different "
-                "batch length than others."
-            )
-    for i in range(first):
-        yield {key: value[i] for key, value in values.items()}

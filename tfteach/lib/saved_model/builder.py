@@ -214,6 +214,8 @@ class SavedModelBuilder:
             name = _unused_name(path, sources)
             sources[name] = path
             _list_asset(name, tensor)
+        added = "No assets to add to" if tensors is None else "Assets added to"
+        get_logger().info("%s graph.", added)
         if not sources:
             get_logger().info("No assets to write.")
             return
