@@ -215,6 +215,18 @@ def test_bodies_are_placed_with_the_call(graph: Graph) -> None:
     assert (where["call/e"], where["call/y"]) == ("CPU:1", "CPU:0")
 
 
+def test_partial_runs_compute_no_op_of_a_body_twice(graph: Graph) -> None:
+    x, y = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [2])
+    noisy = define("noisy", 1, lambda x: [x + tf.random_uniform([2]), x * 2.0])
+    first = call(noisy, x)
+    second = call(noisy, first[0] * y, name="other")
+    with tf.Session() as session:
+        handle = session.partial_run_setup([first[0], second[1]], [x, y])
+        one = session.partial_run(handle, first[0], {x: [1.0, 2.0]})
+        two = session.partial_run(handle, second[1], {y: [3.0, 3.0]})
+        assert two.tolist() == pytest.approx((one * 6.0).tolist())
+
+
 def test_remote_calls_run_on_this_machine(graph: Graph) -> None:
     double = define("double", 1, lambda x: [x * 2.0])
     op = RemoteCall((tf.float32,), (tf.float32,), double)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from tfteach.engine.execute.compile import compile_step, own_copy
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.program import Program
+from tfteach.engine.plan import inline_functions
 from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.session.feeds import (
@@ -75,7 +76,9 @@ class PartialRun:
             self._values[tensor] = converter_for(tensor)(value)
         self._compute(resolved.elements)
         self._fetched.update(resolved.elements)
-        return resolved.result([own_copy(self._values[t]) for t in resolved.tensors])
+        known = self._values
+        inner = [inline_functions.resolved(t, known) for t in resolved.tensors]
+        return resolved.result([own_copy(known[tensor]) for tensor in inner])
 
     def _check(self, elements: list[Any], fed: dict[Tensor, Any]) -> None:
         def refuse(message: str) -> None:
