@@ -233,7 +233,44 @@ def exports(tf, folder):
     return {"found": found}
 
 
-PROGRAMS = [exports, life, graphs, refused_by_estimators, configurations]
+def both(tf, folder):
+    """train_and_evaluate with exporters, and what its specs refuse."""
+    made = estimator(tf, folder, save_checkpoints_steps=2)
+    x = tf.placeholder(tf.float32, [None, 2])
+    receiver = tf.estimator.export.build_raw_serving_input_receiver_fn({"x": x})
+    final = tf.estimator.FinalExporter("final", receiver)
+    train, test = inputs(tf), inputs(tf, 1)
+    spec, test_spec = tf.estimator.TrainSpec, tf.estimator.EvalSpec
+    run = tf.estimator.train_and_evaluate
+    found = []
+    for throttle, steps in ((0, 5), (1000, 9), (0, 9)):
+        tested = test_spec(
+            test, name="t", exporters=[final], start_delay_secs=0,
+            throttle_secs=throttle,
+        )  # fmt: skip
+        metrics, exported = run(made, spec(train, max_steps=steps), tested)
+        found.append(metrics and int(metrics["global_step"]))
+        found.append(exported and [type(e).__name__ for e in exported])
+    latest = tf.estimator.LatestExporter
+    for call in (
+        lambda: spec(3), lambda: spec(train, 0), lambda: spec(train, hooks=[3]),
+        lambda: test_spec(3), lambda: test_spec(test, 0),
+        lambda: test_spec(test, name=3), lambda: test_spec(test, hooks=[3]),
+        lambda: test_spec(test, exporters=3), lambda: test_spec(test, exporters=[3]),
+        lambda: test_spec(test, exporters=[final, final]),
+        lambda: test_spec(test, exporters=latest("", receiver)),
+        lambda: test_spec(test, start_delay_secs=-1),
+        lambda: test_spec(test, throttle_secs=-1),
+        lambda: latest("a", receiver, exports_to_keep=0),
+    ):  # fmt: skip
+        found.append(outcome(call))
+    valid = test_spec(test)
+    for arguments in ((3, None, valid), (made, 3, valid), (made, spec(train), 3)):
+        found.append(outcome(lambda arguments=arguments: run(*arguments)))
+    return {"found": found, "files": files(folder)}
+
+
+PROGRAMS = [both, exports, life, graphs, refused_by_estimators, configurations]
 
 if __name__ == "__main__":
     loops.main(PROGRAMS)

@@ -27,7 +27,9 @@ class _Lines(logging.Handler):
 
     def emit(self, record):
         text = record.getMessage().replace(self.folder, "DIR")
-        if re.search("deprecated|Instructions for updating|contrib module", text):
+        if re.search(
+            "deprecated|Instructions for updating|contrib module|; retrying", text
+        ):
             return
         # Whether a run's fetch sees its own increment is a race in TensorFlow.
         if "It seems that global step" in text and not self.with_constant_steps:
@@ -38,7 +40,7 @@ class _Lines(logging.Handler):
         text = re.sub(r"<[\w.]+\.Calls", "<Calls", text)
         text = re.sub(r" '_cluster_spec': <[^>]*>,", "", text)
         text = re.sub(r"temp-b'\d+'", "temp", text)
-        text = re.sub(r"(exports/\w+/)\d+", r"\1TIME", text)
+        text = re.sub(r"(exports?/\w+/)\d+", r"\1TIME", text)
         text = re.sub(r"<class '[\w.]+\.(\w+)'>", r"\1", text)
         text = re.sub(r"(This|The final) .*", "...", text)  # explanations
         text = re.sub(r"evaluation at .*", "evaluation at TIME", text)

@@ -9,6 +9,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import estimators, training_loops
+from tfteach.lib.estimator import saved_model
 
 RECORDED = json.loads(Path(estimators.__file__).with_suffix(".json").read_text())
 X, Y = estimators.X, estimators.Y
@@ -205,6 +206,26 @@ def test_what_is_exported_is_checked():
         {"feature": one}, {"input": text}, None,
     )  # fmt: skip
     assert export.TensorServingInputReceiver(one, {"a": text}).features is one
+
+
+def test_the_newest_exports_are_kept(tmp_path, monkeypatch):
+    seconds = iter(range(100, 200))
+    monkeypatch.setattr(saved_model, "_now_s", lambda: next(seconds))
+    made = estimators.estimator(tf, str(tmp_path), save_checkpoints_steps=2)
+    x = tf.placeholder(tf.float32, [None, 2])
+    receiver = tf.estimator.export.build_raw_serving_input_receiver_fn({"x": x})
+    latest = tf.estimator.LatestExporter("latest", receiver, exports_to_keep=2)
+    metrics, exported = tf.estimator.train_and_evaluate(
+        made,
+        tf.estimator.TrainSpec(estimators.inputs(tf), max_steps=7),
+        tf.estimator.EvalSpec(
+            estimators.inputs(tf, 1), exporters=latest, throttle_secs=0
+        ),
+    )
+    assert metrics["global_step"] == 7
+    assert exported == [str(tmp_path / "export" / "latest" / "103").encode()]
+    names = {path.name for path in (tmp_path / "export" / "latest").iterdir()}
+    assert names == {"102", "103"}
 
 
 def test_clusters_and_strategies_are_refused(monkeypatch):

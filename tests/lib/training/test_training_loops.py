@@ -232,3 +232,11 @@ def test_a_hook_that_raises_leaves_nothing_behind(tmp_path):
     assert threading.active_count() == before
     assert not tf.get_default_graph().finalized
     tf.train.load_checkpoint(str(tmp_path))
+
+
+def test_a_finalized_graph_stays_so():
+    _, train, _ = model(tf)
+    scaffold = tf.train.Scaffold().finalize()
+    with tf.train.MonitoredTrainingSession(scaffold=scaffold) as session:
+        session.run(train)
+    assert tf.get_default_graph().finalized

@@ -9,8 +9,14 @@ if TYPE_CHECKING:
     from tfteach.api.estimator import inputs as inputs
     from tfteach.lib.estimator.estimator import Estimator as Estimator
     from tfteach.lib.estimator.estimator_spec import EstimatorSpec as EstimatorSpec
+    from tfteach.lib.estimator.exporters import Exporter as Exporter
+    from tfteach.lib.estimator.exporters import FinalExporter as FinalExporter
+    from tfteach.lib.estimator.exporters import LatestExporter as LatestExporter
     from tfteach.lib.estimator.mode_keys import ModeKeys as ModeKeys
     from tfteach.lib.estimator.run_config import RunConfig as RunConfig
+    from tfteach.lib.estimator.train_and_evaluate import EvalSpec as EvalSpec
+    from tfteach.lib.estimator.train_and_evaluate import TrainSpec as TrainSpec
+    from tfteach.lib.estimator.train_and_evaluate import train_and_evaluate as train_and_evaluate
     from tfteach.lib.files.warm_start import VocabInfo as VocabInfo
     from tfteach.lib.files.warm_start import WarmStartSettings as WarmStartSettings
     from tfteach.lib.training.hooks.checkpoints import CheckpointSaverHook as CheckpointSaverHook
@@ -36,9 +42,13 @@ _LATER = {
     "CheckpointSaverListener": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverListener"),
     "Estimator": ("tfteach.lib.estimator.estimator", "Estimator"),
     "EstimatorSpec": ("tfteach.lib.estimator.estimator_spec", "EstimatorSpec"),
+    "EvalSpec": ("tfteach.lib.estimator.train_and_evaluate", "EvalSpec"),
+    "Exporter": ("tfteach.lib.estimator.exporters", "Exporter"),
     "FeedFnHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FeedFnHook"),
+    "FinalExporter": ("tfteach.lib.estimator.exporters", "FinalExporter"),
     "FinalOpsHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FinalOpsHook"),
     "GlobalStepWaiterHook": ("tfteach.lib.training.hooks.stopping", "GlobalStepWaiterHook"),
+    "LatestExporter": ("tfteach.lib.estimator.exporters", "LatestExporter"),
     "LoggingTensorHook": ("tfteach.lib.training.hooks.logged_values", "LoggingTensorHook"),
     "ModeKeys": ("tfteach.lib.estimator.mode_keys", "ModeKeys"),
     "NanLossDuringTrainingError": ("tfteach.lib.training.hooks.stopping", "NanLossDuringTrainingError"),
@@ -53,10 +63,12 @@ _LATER = {
     "StepCounterHook": ("tfteach.lib.training.hooks.logged_values", "StepCounterHook"),
     "StopAtStepHook": ("tfteach.lib.training.hooks.stopping", "StopAtStepHook"),
     "SummarySaverHook": ("tfteach.lib.training.hooks.summaries", "SummarySaverHook"),
+    "TrainSpec": ("tfteach.lib.estimator.train_and_evaluate", "TrainSpec"),
     "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
     "WarmStartSettings": ("tfteach.lib.files.warm_start", "WarmStartSettings"),
     "export": ("tfteach.api.estimator", "export"),
     "inputs": ("tfteach.api.estimator", "inputs"),
+    "train_and_evaluate": ("tfteach.lib.estimator.train_and_evaluate", "train_and_evaluate"),
 }
 
 

@@ -29,6 +29,10 @@ from tfteach.lib.training.scaffold import Scaffold
 _MAX_ATTEMPTS = 10
 
 
+def _now_s() -> int:
+    return int(time.time())
+
+
 def _new_folder(base: str) -> str:
     """The path of a folder named by the time that does not exist yet.
 
@@ -36,7 +40,7 @@ def _new_folder(base: str) -> str:
       RuntimeError: the clock stands still.
     """
     for attempt in range(1, _MAX_ATTEMPTS + 1):
-        path = os.path.join(base, str(int(time.time())))
+        path = os.path.join(base, str(_now_s()))
         if not file_system.exists(path):
             return path
         get_logger().warning(
