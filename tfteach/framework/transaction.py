@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import _signal  # `signal` spends 14 us on converting handlers to enums and back
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tfteach.framework.waiting import Deadline, limited, outside_limits
+from tfteach.framework.waiting import Deadline, OutsideLimits, limited
 
 if TYPE_CHECKING:
     from tfteach.framework.variable_cell import Cell
@@ -123,15 +122,18 @@ def atomically(
         transaction.clear()
 
 
-@contextmanager
-def outside_transactions() -> Iterator[None]:
+class outside_transactions(OutsideLimits):
     """A block of user code in the middle of a run, which may run sessions itself."""
-    outer, running.transaction = running.transaction, None
-    try:
-        with outside_limits():
-            yield
-    finally:
-        running.transaction = outer
+
+    __slots__ = ("_outer",)
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._outer, running.transaction = running.transaction, None
+
+    def __exit__(self, *error: object) -> None:
+        running.transaction = self._outer
+        super().__exit__()
 
 
 _MAIN_THREAD = threading.main_thread().ident

@@ -147,14 +147,16 @@ def refuse_if_trying() -> None:
         raise WouldWait
 
 
-@contextmanager
-def outside_limits() -> Iterator[None]:
+class OutsideLimits:
     """A block of user code in the middle of a run, which may run sessions itself."""
-    token = _limits.set(_NO_LIMITS)
-    try:
-        yield
-    finally:
-        _limits.reset(token)
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _limits.set(_NO_LIMITS)
+
+    def __exit__(self, *error: object) -> None:
+        _limits.reset(self._token)
 
 
 def wait_until(

@@ -131,7 +131,7 @@ def _checker(
     kinds = [dtype.as_numpy_dtype for dtype in types]
     names = structures.mapped(as_dtype, structure)
     is_single = not structures.is_nested(structure)
-    sizes = [None if shape.dims is None else shape.as_list() for shape in shapes]
+    sizes = [None if shape.dims is None else tuple(shape.as_list()) for shape in shapes]
 
     def checked(values: Any) -> list[Any]:
         if is_single:
@@ -155,7 +155,9 @@ def _checker(
                     f"expected type. The expected type was {dtype.name}, but the "
                     f"yielded element was {leaf}."
                 ) from None
-            if shape is not None and not _fits(array.shape, shape):
+            if shape is not None and not (
+                array.shape == shape or _fits(array.shape, shape)
+            ):
                 raise ValueError(
                     f"`generator` yielded an element of shape {array.shape} where an "
                     f"element of shape {TensorShape(shape)} was expected."
@@ -166,7 +168,7 @@ def _checker(
     return checked
 
 
-def _fits(sizes: tuple[int, ...], expected: list[int | None]) -> bool:
+def _fits(sizes: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
     return len(sizes) == len(expected) and all(
         e is None or s == e for s, e in zip(sizes, expected, strict=True)
     )

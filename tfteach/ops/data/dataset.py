@@ -20,10 +20,11 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.function_attribute import Function
+from tfteach.framework.functions.body import Body, defined_in
 from tfteach.framework.op import Op
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, Gradient, KernelContext
 from tfteach.ops.text.byte_string_arrays import strings
@@ -106,18 +107,57 @@ class BoundFunction:
         self._context = context
         self._function = function
         self._captured = tuple(captured)
-        defined = context.op.graph.functions.get(function.name)
-        operations = () if defined is None else defined.body(function).graph.operations
+        self._body = defined_in(context.op.graph, function, context.op).body(function)
         # Random streams are private objects of ops: see `Running.op_states`.
+        operations = self._body.graph.operations
         self._has_state = any(hasattr(op.spec, "seed2") for op in operations)
 
     def bind(self, running: Running) -> Called:
+        """The function of an element's arrays, for one initialization."""
         state = running.op_states() if self._has_state else None
-        called: Called = self._context.function(self._function, state)
+        called = python_call(self._context, self._body)
+        if called is None:
+            called = self._context.function(self._function, state)
         captured = self._captured
         if not captured:
             return called
         return lambda element: called((*element, *captured))
+
+
+def python_call(context: KernelContext, body: Body) -> Called | None:
+    """A call of the Python function that is all of a body, without a program for it.
+
+    Returns:
+      A function of the arrays of the body's inputs; None for a body of other ops.
+    """
+    calls = [op for op in body.graph.operations if op.spec.calls_python]
+    outputs = [through_identities(tensor) for tensor in body.outputs]
+    if len(calls) != 1 or list(body.effects) not in ([], calls):
+        return None
+    (op,) = calls
+    known = {tensor: i for i, tensor in enumerate(body.inputs)}
+    if not all(t in known for t in op.inputs) or any(t.op is not op for t in outputs):
+        return None
+    inputs = [known[tensor] for tensor in op.inputs]
+    kept = [tensor.value_index for tensor in outputs]
+    first: Any = context if op.spec.is_stateful else context.xp
+    compute = op.spec.compute
+
+    def call(arrays: Sequence[Any]) -> list[Any]:
+        try:
+            found = compute(first, *[arrays[i] for i in inputs])
+        except OpError as error:
+            raise (error if error.op is not None else error.at(op)) from error.__cause__
+        return [found[i] for i in kept]
+
+    return call
+
+
+def through_identities(tensor: Tensor) -> Tensor:
+    """The tensor that another one is, unchanged."""
+    while tensor.op.spec.forwards_input:
+        tensor = tensor.op.inputs[0]
+    return tensor
 
 
 class Dataset:

@@ -106,6 +106,8 @@ def call_function(
 
 def _for_python(value: Any) -> Any:
     """An array that the function may keep or modify; NumPy scalars; or bytes."""
+    if isinstance(value, np.generic):
+        return value
     array = np.asarray(value)
     return array[()] if array.ndim == 0 else array.copy()
 
@@ -119,6 +121,8 @@ def _from_python(token: str, index: int, value: Any, dtype: DType) -> Any:
         boxed = np.empty(len(flat), object)
         boxed[:] = flat
         array = boxed.reshape(array.shape)
+    if array.dtype == dtype.numpy_dtype:
+        return array
     try:
         got = string if array.dtype == object else as_dtype(array.dtype)
     except TypeError:
