@@ -6,9 +6,11 @@ one-shot iterator and of its functions.  tests/lib/data/test_golden.py compares.
 """
 
 import collections
+import contextlib
 import json
 import os
 import re
+import sqlite3
 import sys
 import tempfile
 
@@ -18,14 +20,14 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 Point = collections.namedtuple("Point", ["x", "y"])
 FACTORY_NAME = "_make_dataset_vQzoO0UoODw"  # of the function for `range(3).batch(2)`
 LIMIT = 40
-WITHOUT_NODES = [
-    "conditional",
-    "bucketed_to_boundaries",
-]  # functional branches, `StatelessIf`
+# With branches that are functions, `StatelessIf`.
+WITHOUT_NODES = (
+    "conditional bucketed_to_boundaries resampled resampled_by_estimate".split()
+)
 
 
-# What `write_files` writes: two texts, bytes, records and compressed records.
-FILES = ["a.txt", "b.txt", "bytes", "records", "records.gz"]
+# What `write_files` writes: two texts, bytes, records, compressed ones, two tables.
+FILES = ["a.txt", "b.txt", "bytes", "records", "records.gz", "rows.csv", "rows.db"]
 
 
 def write_files(tf):
@@ -36,6 +38,13 @@ def write_files(tf):
         file.write(b"x\nyy\nzzz\n")
     with open("bytes", "wb") as file:
         file.write(bytes(bytearray(range(18))))
+    with open("rows.csv", "wb") as file:
+        file.write(b'n,x,s\n1,1.5,"a, ""b\n2"\n2,,c\r\n\nx,1,d\n3,2.5\n4,NA,\n')
+    with contextlib.closing(sqlite3.connect("rows.db")) as connection:
+        connection.execute("create table t (n integer, x real, s text)")
+        rows = [(1, 1.5, "one"), (2, None, None), (3, 2.0, "\u00e4")]
+        connection.executemany("insert into t values (?, ?, ?)", rows)
+        connection.commit()
     for name, kind in (("records", ""), ("records.gz", "GZIP")):
         with tf.python_io.TFRecordWriter(name, kind) as writer:
             for i in range(4):
@@ -604,6 +613,54 @@ def compressed_records(tf):
 
 def no_file(tf):
     return tf.data.TFRecordDataset(["missing", FILES[3]])
+
+
+def rows(tf):
+    defaults = [tf.int64, [0.5], tf.constant(["none"])]
+    return tf.data.experimental.CsvDataset(
+        FILES[5], defaults, header=True, na_value="NA"
+    )
+
+
+def selected_columns(tf):
+    return tf.data.experimental.CsvDataset(
+        FILES[5], [tf.string, tf.string], select_cols=[0, 2]
+    )
+
+
+def query(tf):
+    return tf.data.experimental.SqlDataset(
+        "sqlite",
+        FILES[6],
+        "select * from t order by n",
+        (tf.int32, tf.float64, tf.string),
+    )
+
+
+def other_driver(tf):
+    return tf.data.experimental.SqlDataset("mysql", FILES[6], "select 1", (tf.int32,))
+
+
+def too_few_columns(tf):
+    return tf.data.experimental.SqlDataset(
+        "sqlite", FILES[6], "select n from t", (tf.int32, tf.int32)
+    )
+
+
+def resampled(tf):
+    dataset = tf.data.Dataset.range(60).map(lambda i: i % 3).repeat()
+    sample = tf.data.experimental.rejection_resample(
+        lambda i: tf.cast(i, tf.int32), [0.6, 0.3, 0.1], [1 / 3.0] * 3, seed=4
+    )
+    return dataset.apply(sample).take(30)
+
+
+def resampled_by_estimate(tf):
+    dataset = tf.data.Dataset.range(60).map(lambda i: i % 2).repeat()
+    sample = tf.data.experimental.rejection_resample(
+        lambda i: tf.cast(i, tf.int32), [0.8, 0.2], seed=4
+    )
+    return dataset.apply(sample).take(30)
 
 
 def files(tf):

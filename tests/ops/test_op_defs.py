@@ -147,8 +147,8 @@ def refused_values(attr: dict[str, Any]) -> list[Any]:
 EXAMPLES: dict[str, Any] = {
     "bool": True, "int": 3, "float": 0.5, "str": "", "DType": "float32", "Shape": (2,),
     "tuple[int, ...]": (1,) * 5, "tuple[float, ...]": (1.0,) * 5,
-    "tuple[DType, ...]": ("float32",), "tuple[str, ...]": (), "tuple[Shape, ...]": (),
-    "Function": "f", "tuple[Function, ...]": ("f",),
+    "tuple[DType, ...]": ("float32",), "tuple[str, ...]": (),
+    "tuple[Shape, ...]": ((),), "Function": "f", "tuple[Function, ...]": ("f",),
 }  # fmt: skip
 
 

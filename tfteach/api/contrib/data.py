@@ -24,13 +24,18 @@ if TYPE_CHECKING:
     from tfteach.lib.data.experimental.interleaving import parallel_interleave as parallel_interleave
     from tfteach.lib.data.experimental.interleaving import sample_from_datasets as sample_from_datasets
     from tfteach.lib.data.experimental.interleaving import sloppy_interleave as sloppy_interleave
+    from tfteach.lib.data.experimental.resampling import rejection_resample as rejection_resample
     from tfteach.lib.data.experimental.sources import Counter as Counter
     from tfteach.lib.data.experimental.sources import RandomDataset as RandomDataset
+    from tfteach.lib.data.experimental.tables import CsvDataset as CsvDataset
+    from tfteach.lib.data.experimental.tables import SqlDataset as SqlDataset
 
 _LATER = {
     "Counter": ("tfteach.lib.data.experimental.sources", "Counter"),
+    "CsvDataset": ("tfteach.lib.data.experimental.tables", "CsvDataset"),
     "RandomDataset": ("tfteach.lib.data.experimental.sources", "RandomDataset"),
     "Reducer": ("tfteach.lib.data.experimental.grouping", "Reducer"),
+    "SqlDataset": ("tfteach.lib.data.experimental.tables", "SqlDataset"),
     "batch_and_drop_remainder": ("tfteach.lib.data.experimental.batches", "batch_and_drop_remainder"),
     "bucket_by_sequence_length": ("tfteach.lib.data.experimental.grouping", "bucket_by_sequence_length"),
     "choose_from_datasets": ("tfteach.lib.data.experimental.interleaving", "choose_from_datasets"),
@@ -43,6 +48,7 @@ _LATER = {
     "map_and_batch": ("tfteach.lib.data.experimental.batches", "map_and_batch"),
     "padded_batch_and_drop_remainder": ("tfteach.lib.data.experimental.batches", "padded_batch_and_drop_remainder"),
     "parallel_interleave": ("tfteach.lib.data.experimental.interleaving", "parallel_interleave"),
+    "rejection_resample": ("tfteach.lib.data.experimental.resampling", "rejection_resample"),
     "sample_from_datasets": ("tfteach.lib.data.experimental.interleaving", "sample_from_datasets"),
     "scan": ("tfteach.lib.data.experimental.elements", "scan"),
     "shuffle_and_repeat": ("tfteach.lib.data.experimental.elements", "shuffle_and_repeat"),

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from tfteach.lib.data.experimental.interleaving import choose_from_datasets as choose_from_datasets
     from tfteach.lib.data.experimental.interleaving import parallel_interleave as parallel_interleave
     from tfteach.lib.data.experimental.interleaving import sample_from_datasets as sample_from_datasets
+    from tfteach.lib.data.experimental.resampling import rejection_resample as rejection_resample
     from tfteach.lib.data.experimental.sources import Counter as Counter
     from tfteach.lib.data.experimental.sources import RandomDataset as RandomDataset
+    from tfteach.lib.data.experimental.tables import CsvDataset as CsvDataset
+    from tfteach.lib.data.experimental.tables import SqlDataset as SqlDataset
     from tfteach.lib.data.options import DistributeOptions as DistributeOptions
     from tfteach.lib.data.options import MapVectorizationOptions as MapVectorizationOptions
     from tfteach.lib.data.options import OptimizationOptions as OptimizationOptions
@@ -36,12 +39,14 @@ if TYPE_CHECKING:
 
 _LATER = {
     "Counter": ("tfteach.lib.data.experimental.sources", "Counter"),
+    "CsvDataset": ("tfteach.lib.data.experimental.tables", "CsvDataset"),
     "DatasetStructure": ("tfteach.lib.data.element_specs", "DatasetSpec"),
     "DistributeOptions": ("tfteach.lib.data.options", "DistributeOptions"),
     "MapVectorizationOptions": ("tfteach.lib.data.options", "MapVectorizationOptions"),
     "OptimizationOptions": ("tfteach.lib.data.options", "OptimizationOptions"),
     "RandomDataset": ("tfteach.lib.data.experimental.sources", "RandomDataset"),
     "Reducer": ("tfteach.lib.data.experimental.grouping", "Reducer"),
+    "SqlDataset": ("tfteach.lib.data.experimental.tables", "SqlDataset"),
     "StatsOptions": ("tfteach.lib.data.options", "StatsOptions"),
     "Structure": ("tfteach.lib.data.element_specs", "TypeSpec"),
     "ThreadingOptions": ("tfteach.lib.data.options", "ThreadingOptions"),
@@ -57,6 +62,7 @@ _LATER = {
     "map_and_batch": ("tfteach.lib.data.experimental.batches", "map_and_batch"),
     "map_and_batch_with_legacy_function": ("tfteach.lib.data.experimental.batches", "map_and_batch"),
     "parallel_interleave": ("tfteach.lib.data.experimental.interleaving", "parallel_interleave"),
+    "rejection_resample": ("tfteach.lib.data.experimental.resampling", "rejection_resample"),
     "sample_from_datasets": ("tfteach.lib.data.experimental.interleaving", "sample_from_datasets"),
     "scan": ("tfteach.lib.data.experimental.elements", "scan"),
     "shuffle_and_repeat": ("tfteach.lib.data.experimental.elements", "shuffle_and_repeat"),

@@ -4,6 +4,7 @@
 MODULE_OF = {
     "BatchDataset": "batching",
     "BatchDatasetV2": "batching",
+    "CSVDataset": "tables",
     "CacheDataset": "buffering",
     "ConcatenateDataset": "selection",
     "DatasetToSingleElement": "reducing",
@@ -50,6 +51,7 @@ MODULE_OF = {
     "ShuffleDataset": "shuffling",
     "SkipDataset": "selection",
     "SparseTensorSliceDataset": "sources",
+    "SqlDataset": "tables",
     "TFRecordDataset": "reading",
     "TakeDataset": "selection",
     "TakeWhileDataset": "mapping",
