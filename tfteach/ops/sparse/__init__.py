@@ -17,6 +17,8 @@ MODULE_OF = {
     "SparseDenseCwiseAdd": "sparse_dense_math",
     "SparseDenseCwiseDiv": "sparse_dense_math",
     "SparseDenseCwiseMul": "sparse_dense_math",
+    "SparseFeatureCross": "sparse_feature_cross",
+    "SparseFeatureCrossV2": "sparse_feature_cross",
     "SparseFillEmptyRows": "sparse_shape",
     "SparseFillEmptyRowsGrad": "sparse_shape",
     "SparseReduceMax": "sparse_reduce",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,32 +24,25 @@ from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.cast import cast
 from tfteach.ops.sparse.sparse_shape import SparseShapeOp
 
-_VALUES = dtypes_of("int64 string")
+VALUES = dtypes_of("int64 string")
 _DEFAULT_KEY = 0xDECAFCAFFE
-_MOST = (1 << 63) - 1
+LARGEST = (1 << 63) - 1
 
 
-class SparseCross(SparseShapeOp, MultiOutputOp):
-    """Combinations of features.  Source: sparse_ops.cc, SparseCross."""
+class Cross(SparseShapeOp, MultiOutputOp, abstract=True):
+    """What SparseCross and those of tf.contrib share."""
 
-    signature = (
-        "indices: N*int64, values: *sparse_types, shapes: N*int64, "
-        "dense_inputs: *dense_types -> output_indices: int64, "
-        "output_values: out_type, output_shape: int64"
-    )
-    N: int
-    hashed_output: bool
-    num_buckets: int
-    hash_key: int
-    sparse_types: tuple[DType, ...]
-    dense_types: tuple[DType, ...]
-    out_type: DType
-    internal_type: DType
-    sparse_types_allowed = _VALUES
-    dense_types_allowed = _VALUES
-    out_type_allowed = _VALUES
-    internal_type_allowed = _VALUES
+    sparse_types_allowed = VALUES
+    dense_types_allowed = VALUES
+    out_type_allowed = VALUES
+    internal_type_allowed = VALUES
     minimum: ClassVar[dict[str, int]] = {"N": 0, "num_buckets": 0}
+    if TYPE_CHECKING:  # fields of the subclasses, in their own order
+        N: int
+        hashed_output: bool
+        num_buckets: int
+        hash_key: int
+        out_type: DType
 
     def infer_shape(self, *inputs: Any) -> list[Shape]:
         return [(None, 2), (None,), (2,)]
@@ -109,24 +102,46 @@ class SparseCross(SparseShapeOp, MultiOutputOp):
         return found
 
     def _crossed(self, features: tuple[Any, ...]) -> Any:
+        """One combination: joined, or hashed."""
         if not self.hashed_output:
             return b"_X_".join(
                 f if isinstance(f, bytes) else str(f).encode() for f in features
             )
+        # Without buckets, the largest int64: no hash is negative.
+        return self._hashed(features) % (self.num_buckets or LARGEST)
+
+    def _hashed(self, features: tuple[Any, ...]) -> int:
         # `ops.text` is imported on first use, sparse tensors always.
         from tfteach.ops.text.hash_functions import fingerprint64, fingerprint_cat64
 
-        result = self.hash_key
+        result: int = self.hash_key
         for feature in features:
             number = feature
             if isinstance(feature, bytes):
                 number = fingerprint64(feature)
             result = fingerprint_cat64(result, number)
-        # Without buckets, the largest int64: no hash is negative.
-        return result % (self.num_buckets or _MOST)
+        return result
 
     def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)
+
+
+class SparseCross(Cross):
+    """Combinations of features.  Source: sparse_ops.cc, SparseCross."""
+
+    signature = (
+        "indices: N*int64, values: *sparse_types, shapes: N*int64, "
+        "dense_inputs: *dense_types -> output_indices: int64, "
+        "output_values: out_type, output_shape: int64"
+    )
+    N: int
+    hashed_output: bool
+    num_buckets: int
+    hash_key: int
+    sparse_types: tuple[DType, ...]
+    dense_types: tuple[DType, ...]
+    out_type: DType
+    internal_type: DType
 
 
 def _rows_of(rows: list[int], values: list[Any], batch: int) -> list[list[Any]]:
