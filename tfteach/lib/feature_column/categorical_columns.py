@@ -26,9 +26,9 @@ from tfteach.lib.feature_column.base_column import (
     check_key,
     check_text_or_integer,
 )
-from tfteach.lib.feature_column.parse_spec import variable_length
 from tfteach.lib.feature_column.transformation_cache import as_sparse_input
 from tfteach.lib.lookup.vocabulary import index_table_from_file, index_table_from_tensor
+from tfteach.lib.parsing.features import VarLenFeature
 from tfteach.ops.array.where_select import where_v2
 from tfteach.ops.core.fill import fill
 from tfteach.ops.core.identity_reshape import identity
@@ -57,7 +57,7 @@ class _OfOneFeature(CategoricalColumn):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        return {self.key: variable_length(getattr(self, "dtype", int64))}
+        return {self.key: VarLenFeature(getattr(self, "dtype", int64))}
 
     def transform_feature(
         self, transformation_cache: Cache, state_manager: StateManager | None
@@ -435,7 +435,7 @@ class WeightedCategoricalColumn(CategoricalColumn, _Weighted):
                 f"Parse config {spec[self.weight_feature_key]} already exists for "
                 f"{self.weight_feature_key}."
             )
-        return {**spec, self.weight_feature_key: variable_length(self.dtype)}
+        return {**spec, self.weight_feature_key: VarLenFeature(self.dtype)}
 
     @property
     def num_buckets(self) -> int:

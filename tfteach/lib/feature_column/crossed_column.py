@@ -17,7 +17,7 @@ from tfteach.lib.feature_column.base_column import (
     StateManager,
 )
 from tfteach.lib.feature_column.categorical_columns import HashedCategoricalColumn
-from tfteach.lib.feature_column.parse_spec import variable_length
+from tfteach.lib.parsing.features import VarLenFeature
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.sparse.sparse_cross import sparse_cross_hashed
 
@@ -47,7 +47,7 @@ class CrossedColumn(CategoricalColumn, _Crossed):
             if isinstance(key, FeatureColumn):
                 spec.update(key.parse_example_spec)
             else:
-                spec[key] = variable_length(string)
+                spec[key] = VarLenFeature(string)
         return spec
 
     @property

@@ -23,7 +23,7 @@ from tfteach.lib.feature_column.base_column import (
     StateManager,
     check_key,
 )
-from tfteach.lib.feature_column.parse_spec import fixed_length
+from tfteach.lib.parsing.features import FixedLenFeature
 from tfteach.ops.array.one_hot import one_hot
 from tfteach.ops.array.tile import tile
 from tfteach.ops.array.transpose_reverse import transpose
@@ -55,7 +55,7 @@ class NumericColumn(DenseColumn, _Numeric):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        return {self.key: fixed_length(self.shape, self.dtype, self.default_value)}
+        return {self.key: FixedLenFeature(self.shape, self.dtype, self.default_value)}
 
     @property
     def parents(self) -> list[Any]:

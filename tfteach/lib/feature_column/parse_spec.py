@@ -9,18 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework.export import export
-from tfteach.framework.type_aliases import DTypeLike
 from tfteach.lib.feature_column.base_column import FeatureColumn
-
-
-def fixed_length(shape: Any, dtype: DTypeLike, default_value: Any) -> Any:
-    """A `tf.FixedLenFeature`."""
-    raise NotImplementedError("parse_example_spec: tf.FixedLenFeature")
-
-
-def variable_length(dtype: DTypeLike) -> Any:
-    """A `tf.VarLenFeature`."""
-    raise NotImplementedError("parse_example_spec: tf.VarLenFeature")
 
 
 @export("feature_column.make_parse_example_spec")

@@ -25,7 +25,7 @@ from tfteach.lib.feature_column.base_column import (
     size_of,
 )
 from tfteach.lib.feature_column.numeric_columns import Normalizer, checked_shape
-from tfteach.lib.feature_column.parse_spec import variable_length
+from tfteach.lib.parsing.features import VarLenFeature
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.segment_functions import segment_max
 from tfteach.ops.core.fill import ones_like, zeros
@@ -226,7 +226,7 @@ class SequenceNumericColumn(SequenceDenseColumn, _SequenceNumeric):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        return {self.key: variable_length(self.dtype)}
+        return {self.key: VarLenFeature(self.dtype)}
 
     @property
     def variable_shape(self) -> TensorShape:
