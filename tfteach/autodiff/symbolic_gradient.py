@@ -5,7 +5,6 @@ Source: core/common_runtime/function.cc (SymbolicGradientHelper).
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 from tfteach.autodiff.gradients import gradients
@@ -20,9 +19,6 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.functions.calls import SymbolicGradient
 
-_bodies: weakref.WeakKeyDictionary[Any, dict[Function, Body]]
-_bodies = weakref.WeakKeyDictionary()
-
 
 @body_rule(SymbolicGradient)
 def gradient_body(op: Operation) -> Body:
@@ -35,7 +31,7 @@ def gradient_body(op: Operation) -> Body:
         own = graph.functions[defined.gradient_name]
         return own.body(Function(own.name))
     with graph.lock:
-        known = _bodies.setdefault(defined, {})
+        known = defined.gradient_bodies
         if function not in known:
             known[function] = _differentiated(defined.body(function), graph)
         return known[function]

@@ -75,6 +75,10 @@ class GraphFunction(Protocol):
     def gradient_name(self) -> str | None:
         """The library's function that computes the gradient, if it has one."""
 
+    @property
+    def gradient_bodies(self) -> dict[Function, Body]:
+        """The bodies of its gradients, as they are built."""
+
     def needs(self) -> list[GraphFunction]:
         """The functions that its body calls, and its gradient."""
 

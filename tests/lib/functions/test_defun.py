@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
 import subprocess
+import weakref
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -238,6 +240,24 @@ def test_a_gradient_set_later_and_wrong_ones(graph: Any) -> None:
         assert session.run(tf.gradients(y, y.op.inputs)) == [5.0]
     with pytest.raises(AssertionError):
         f.set_grad_func(g)
+
+
+def test_a_graph_with_functions_is_freed() -> None:
+    def make() -> list[Any]:
+        with tf.Graph().as_default() as graph, tf.Session() as session:
+            f = Defun(tf.float32, func_name="Freed")(lambda x: tf.tanh(x) * 2.0)
+            x = tf.placeholder(tf.float32, [3])
+            y = f(f(x))
+            case = tf.switch_case(tf.constant(1), [lambda: y, lambda: y * 2.0])
+            values = [case, *tf.gradients(case, x)]
+            for _ in range(14):
+                session.run(values, {x: [1.0, 2.0, 3.0]})
+            bodies = [d.graph for d in graph.functions.values()]
+            return [weakref.ref(each) for each in (graph, session, *bodies)]
+
+    left = make()
+    gc.collect()
+    assert [each() for each in left] == [None] * len(left)
 
 
 def test_import_path() -> None:

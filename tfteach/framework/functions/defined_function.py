@@ -6,7 +6,6 @@ FunctionDef, from which its body is built when something calls it.
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -93,6 +92,8 @@ class DefinedFunction:
             self.name = hashed_name(name, self._written())
         self._bodies: dict[Function, Body] = {}
         self._lock = threading.RLock()
+        self.gradient_bodies: dict[Function, Body] = {}  # by `tf.gradients`
+        self._call_class: type[FunctionCall] | None = None
         self.producer_op_list: Any = None  # of the program that wrote the definition
         self.python_gradient: Callable[..., Any] | None = None  # (op, *grads)
         self.companions: list[GraphFunction] = []  # such as the gradient's function
@@ -162,9 +163,14 @@ class DefinedFunction:
         graph.outputs = [graph.get_tensor_by_name(name) for name in results]
         return graph.as_body()
 
-    @functools.cache  # noqa: B019 - one class per function, for both their lives
     def call_class(self) -> type[FunctionCall]:
         """The op type of nodes that call the function by its name."""
+        with self._lock:
+            if self._call_class is None:
+                self._call_class = self._made_class()
+            return self._call_class
+
+    def _made_class(self) -> type[FunctionCall]:
         signature = self.signature
         inputs = tuple(_arg(arg) for arg in signature.input_arg)
         namespace = {
