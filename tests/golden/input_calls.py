@@ -7,10 +7,12 @@ which the graph knows only that shape, `file(name)` the path of a file of FILES,
 `flat(result)` what a call returned as a list, dicts by their keys.
 """
 
+import io
 import json
 import os
 import sys
 import tempfile
+import wave
 import zlib
 
 import numpy as np
@@ -333,7 +335,133 @@ tf.parse_single_sequence_example(sequence({'k': [1], 'v': [2.5]}, {'x': [[1]]}),
 tf.parse_single_sequence_example(sequence({}, {'k': [[1], [0, 2]], 'v': [[1.5], [2.5, 3.5]]}), {}, {'s': tf.SparseFeature('k', 'v', tf.float32, 3)})
 """
 
+# `image(name)` is the content of a file in golden/images.
+IMAGES = r"""
+tf.image.decode_png(image('rgb.png'))
+tf.image.decode_png(image('gray.png'), name='png')
+tf.image.decode_png(image('graya.png'))
+tf.image.decode_png(image('rgba.png'))
+tf.image.decode_png(image('rgba.png'), channels=3)
+tf.image.decode_png(image('rgb.png'), channels=4)
+tf.image.decode_png(image('rgb.png'), channels=1)
+tf.image.decode_png(image('gray.png'), channels=3)
+tf.image.decode_png(image('graya.png'), channels=1)
+tf.image.decode_png(image('graya.png'), channels=4)
+tf.image.decode_png(image('palette.png'))
+tf.image.decode_png(image('palette.png'), channels=1)
+tf.image.decode_png(image('bits.png'))
+tf.image.decode_png(image('deep.png'))
+tf.image.decode_png(image('deep.png'), dtype=tf.uint16)
+tf.image.decode_png(image('deepgray.png'), dtype=tf.uint16)
+tf.image.decode_png(image('deepgray.png'), channels=3, dtype=tf.uint16)
+tf.image.decode_png(image('rgb.png'), dtype=tf.uint16)
+tf.image.decode_png(image('rgb.png'), channels=2)
+tf.image.decode_png(image('rgb.png'), channels=5)
+tf.image.decode_png(image('rgb.png'), dtype=tf.float32)
+tf.image.decode_png(late(image('rgb.png')))
+tf.image.decode_png([image('rgb.png')])
+tf.image.decode_png(late([image('rgb.png')]))
+tf.image.decode_png(b'no image')
+tf.image.decode_png(image('rgb.png')[:100])
+tf.image.decode_png(image('rgb.bmp'))
+tf.image.decode_bmp(image('rgb.bmp'))
+tf.image.decode_bmp(image('topdown.bmp'))
+tf.image.decode_bmp(image('rgba.bmp'))
+tf.image.decode_bmp(image('gray.bmp'))
+tf.image.decode_bmp(image('rgb.bmp'), channels=3, name='bmp')
+tf.image.decode_bmp(image('rgb.bmp'), channels=1)
+tf.image.decode_bmp(image('rgb.bmp'), channels=2)
+tf.image.decode_bmp(b'no')
+tf.image.decode_bmp(b'BM' + b'x' * 60)
+tf.image.decode_bmp(image('rgb.bmp')[:100])
+tf.image.decode_gif(image('three.gif'))
+tf.image.decode_gif(image('one.gif'), name='gif')
+tf.image.decode_gif(b'no gif')
+tf.image.decode_gif(image('rgb.png'))
+tf.image.decode_gif(image('rgb.bmp'))
+tf.image.decode_jpeg(image('gray.jpg'), dct_method='INTEGER_ACCURATE')
+tf.image.decode_jpeg(image('full.jpg'), dct_method='INTEGER_ACCURATE', ratio=4)
+tf.image.decode_jpeg(image('full.jpg'), dct_method='INTEGER_ACCURATE', ratio=8, channels=3, name='jpeg')
+tf.image.decode_jpeg(image('gray.jpg'), dct_method='INTEGER_ACCURATE', ratio=8, channels=3)
+tf.image.decode_jpeg(image('photo.jpg'), dct_method='INTEGER_ACCURATE', ratio=8, channels=1)
+tf.image.decode_jpeg(image('photo.jpg'), ratio=3)
+tf.image.decode_jpeg(image('photo.jpg'), channels=2)
+tf.image.decode_jpeg(image('photo.jpg'), channels=4)
+tf.image.decode_jpeg(image('photo.jpg'), dct_method='FLOAT')
+tf.image.decode_jpeg(image('cut.jpg'))
+tf.image.decode_jpeg(b'no image')
+tf.image.decode_jpeg(image('rgb.png'))
+tf.image.decode_jpeg([image('photo.jpg')])
+tf.image.decode_jpeg(late([image('photo.jpg')]))
+tf.image.decode_and_crop_jpeg(image('full.jpg'), [8, 16, 5, 7], dct_method='INTEGER_ACCURATE')
+tf.image.decode_and_crop_jpeg(image('full.jpg'), late([3, 5, 5, 7]), channels=3, dct_method='INTEGER_ACCURATE', name='crop')
+tf.image.decode_and_crop_jpeg(image('full.jpg'), [8, 16, 100, 7])
+tf.image.decode_and_crop_jpeg(image('full.jpg'), [-1, 16, 10, 7])
+tf.image.decode_and_crop_jpeg(image('full.jpg'), [8, 16, 10])
+tf.image.decode_and_crop_jpeg(image('full.jpg'), [8, 16, 0, 7])
+tf.image.extract_jpeg_shape(image('photo.jpg'))
+tf.image.extract_jpeg_shape(image('gray.jpg'), tf.int64, name='s')
+tf.image.extract_jpeg_shape(b'no image')
+tf.image.extract_jpeg_shape([image('photo.jpg')])
+[tf.image.is_jpeg(image('photo.jpg')), tf.image.is_jpeg(image('rgb.png'), name='j')]
+tf.image.decode_image(image('rgb.png'))
+tf.image.decode_image(image('three.gif'))
+tf.image.decode_image(image('three.gif'), expand_animations=False)
+tf.image.decode_image(image('rgb.bmp'), channels=3)
+tf.image.decode_image(image('rgb.png'), channels=3, dtype=tf.float32, name='any')
+tf.image.decode_image(image('deep.png'), dtype=tf.uint16)
+tf.image.decode_image(b'no image')
+tf.image.decode_image(image('three.gif'), channels=1)
+tf.image.decode_image(image('rgb.png'), channels=2)
+tf.image.decode_image(image('gray.png'), dtype=tf.float32)
+tf.image.decode_png(tf.image.encode_png(np.arange(24, dtype='u1').reshape(2, 4, 3), name='e'))
+tf.image.decode_png(tf.image.encode_png(tf.constant(np.arange(24).reshape(2, 3, 4) * 2000, tf.uint16)), dtype=tf.uint16)
+tf.image.decode_png(tf.image.encode_png(np.arange(6, dtype='u1').reshape(2, 3, 1), compression=9))
+tf.image.decode_png(tf.image.encode_png(np.arange(12, dtype='u1').reshape(2, 3, 2), compression=0))
+tf.image.encode_png(np.zeros([2, 3], 'u1'))
+tf.image.encode_png(late(np.zeros([2, 3], 'u1')))
+tf.image.encode_png(late(np.zeros([2, 3, 5], 'u1')))
+tf.image.encode_png(np.zeros([2, 3, 5], 'u1'))
+tf.image.decode_png(tf.image.encode_png(np.ones([2, 3, 3], 'f')))
+tf.image.encode_png(np.zeros([2, 3, 3], 'u1'), compression=10)
+tf.image.encode_jpeg(np.arange(8 * 8 * 3, dtype='u1').reshape(8, 8, 3))
+tf.image.encode_jpeg(np.arange(64, dtype='u1').reshape(8, 8, 1), quality=50, optimize_size=True, name='e')
+tf.image.encode_jpeg(np.arange(8 * 8 * 3, dtype='u1').reshape(8, 8, 3), progressive=True, chroma_downsampling=False, density_unit='cm', x_density=30, y_density=40)
+tf.image.encode_jpeg(np.zeros([8, 8, 3], 'u1'), xmp_metadata='<x/>')
+tf.image.encode_jpeg(np.zeros([8, 8, 3], 'u1'), 'grayscale')
+tf.image.encode_jpeg(np.zeros([8, 8, 1], 'u1'), 'rgb')
+tf.image.encode_jpeg(np.zeros([8, 8, 2], 'u1'))
+tf.image.encode_jpeg(np.zeros([8, 8], 'u1'))
+tf.image.encode_jpeg(late(np.zeros([8, 8], 'u1')))
+tf.image.encode_jpeg(np.zeros([8, 8, 3], 'u1'), 'bgr')
+tf.image.encode_jpeg(np.zeros([8, 8, 3], 'u1'), density_unit='mm')
+tf.image.encode_jpeg(np.zeros([8, 8, 3], 'u1'), quality=101)
+"""
+
+# `wav(channels, samples)` is a file of 16 bits.
+AUDIO = r"""
+tf.audio.decode_wav(wav([[0, 16384, -32768, 32767]]))
+tf.audio.decode_wav(wav([[1, 2, 3], [-1, -2, -3]]), name='w')
+tf.audio.decode_wav(wav([[1, 2, 3], [-1, -2, -3]]), desired_channels=1)
+tf.audio.decode_wav(wav([[1, 2, 3]]), desired_channels=2, desired_samples=5)
+tf.audio.decode_wav(wav([[1, 2, 3]]), desired_samples=2)
+tf.audio.decode_wav(wav([[1, 2], [3, 4]]), desired_channels=3)
+tf.audio.decode_wav(wav([[]]))
+tf.audio.decode_wav(b'no wav')
+tf.audio.decode_wav(wav([[1, 2, 3]])[:-2])
+tf.audio.decode_wav([wav([[1]])])
+tf.audio.decode_wav(late([wav([[1]])]))
+tf.audio.decode_wav(wav([[1]], width=1))
+tf.audio.encode_wav([[0.0, 0.5], [1.0, -1.0], [2.0, -2.0]], 8000)
+tf.audio.encode_wav(np.float32([[0.1], [-0.1], [0.99999]]), 44100, name='w')
+tf.audio.encode_wav([0.5], 8000)
+tf.audio.encode_wav(late([0.5]), 8000)
+tf.audio.encode_wav([[0.5]], [8000])
+"""
+
 FAMILIES = {
+    "images": IMAGES,
+    "audio": AUDIO,
     "files": FILE_OPS,
     "csv": CSV,
     "raw": RAW,
@@ -391,6 +519,19 @@ def names(tf, folder):
         given = {n: tuple(v) if isinstance(v, list) else v for n, v in given.items()}
         made = kind(**given)(*inputs)
         return made
+
+    def image(name):
+        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "images")
+        with open(os.path.join(folder, name), "rb") as content:
+            return content.read()
+
+    def wav(channels, width=2):
+        content = io.BytesIO()
+        with wave.open(content, "wb") as made:
+            made.setparams((len(channels), width, 8000, 0, "NONE", ""))
+            kind = "<i2" if width == 2 else "u1"
+            made.writeframes(np.array(channels, kind).T.tobytes())
+        return content.getvalue()
 
     def late(value, shape=None):
         return tf.placeholder_with_default(value, shape)

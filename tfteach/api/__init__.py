@@ -514,6 +514,7 @@ from tfteach.variables.scope.variable_scope import VariableScope as VariableScop
 from tfteach.variables.scope.variable_scope import no_regularizer as no_regularizer
 
 if TYPE_CHECKING:
+    from tfteach.api import audio as audio
     from tfteach.api import data as data
     from tfteach.api import distributions as distributions
     from tfteach.api import estimator as estimator
@@ -600,6 +601,7 @@ _LATER = {
     "VarLenFeature": ("tfteach.lib.parsing.features", "VarLenFeature"),
     "WholeFileReader": ("tfteach.ops.io.reader_base", "WholeFileReader"),
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
+    "audio": ("tfteach.api", "audio"),
     "data": ("tfteach.api", "data"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),

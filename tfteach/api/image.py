@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tfteach.lib.image.crop import pad_to_bounding_box as pad_to_bounding_box
     from tfteach.lib.image.crop import resize_image_with_crop_or_pad as resize_image_with_crop_or_pad
     from tfteach.lib.image.crop import resize_image_with_crop_or_pad as resize_with_crop_or_pad
+    from tfteach.lib.image.decode import decode_image as decode_image
+    from tfteach.lib.image.decode import is_jpeg as is_jpeg
     from tfteach.lib.image.edges import image_gradients as image_gradients
     from tfteach.lib.image.edges import sobel_edges as sobel_edges
     from tfteach.lib.image.edges import total_variation as total_variation
@@ -53,6 +55,14 @@ if TYPE_CHECKING:
     from tfteach.ops.image.color import rgb_to_hsv as rgb_to_hsv
     from tfteach.ops.image.combined_non_max_suppression import combined_non_max_suppression as combined_non_max_suppression
     from tfteach.ops.image.crop_and_resize import crop_and_resize as crop_and_resize
+    from tfteach.ops.image.decode_image_ops import decode_and_crop_jpeg as decode_and_crop_jpeg
+    from tfteach.ops.image.decode_image_ops import decode_bmp as decode_bmp
+    from tfteach.ops.image.decode_image_ops import decode_gif as decode_gif
+    from tfteach.ops.image.decode_image_ops import decode_jpeg as decode_jpeg
+    from tfteach.ops.image.decode_image_ops import decode_png as decode_png
+    from tfteach.ops.image.decode_image_ops import extract_jpeg_shape as extract_jpeg_shape
+    from tfteach.ops.image.encode_image_ops import encode_jpeg as encode_jpeg
+    from tfteach.ops.image.encode_image_ops import encode_png as encode_png
     from tfteach.ops.image.extract_glimpse import extract_glimpse as extract_glimpse
     from tfteach.ops.image.non_max_suppression import non_max_suppression as non_max_suppression
     from tfteach.ops.image.non_max_suppression import non_max_suppression_padded as non_max_suppression_padded
@@ -75,13 +85,23 @@ _LATER = {
     "convert_image_dtype": ("tfteach.lib.image.color", "convert_image_dtype"),
     "crop_and_resize": ("tfteach.ops.image.crop_and_resize", "crop_and_resize"),
     "crop_to_bounding_box": ("tfteach.lib.image.crop", "crop_to_bounding_box"),
+    "decode_and_crop_jpeg": ("tfteach.ops.image.decode_image_ops", "decode_and_crop_jpeg"),
+    "decode_bmp": ("tfteach.ops.image.decode_image_ops", "decode_bmp"),
+    "decode_gif": ("tfteach.ops.image.decode_image_ops", "decode_gif"),
+    "decode_image": ("tfteach.lib.image.decode", "decode_image"),
+    "decode_jpeg": ("tfteach.ops.image.decode_image_ops", "decode_jpeg"),
+    "decode_png": ("tfteach.ops.image.decode_image_ops", "decode_png"),
     "draw_bounding_boxes": ("tfteach.ops.image.bounding_boxes", "draw_bounding_boxes"),
+    "encode_jpeg": ("tfteach.ops.image.encode_image_ops", "encode_jpeg"),
+    "encode_png": ("tfteach.ops.image.encode_image_ops", "encode_png"),
     "extract_glimpse": ("tfteach.ops.image.extract_glimpse", "extract_glimpse"),
+    "extract_jpeg_shape": ("tfteach.ops.image.decode_image_ops", "extract_jpeg_shape"),
     "flip_left_right": ("tfteach.lib.image.flip", "flip_left_right"),
     "flip_up_down": ("tfteach.lib.image.flip", "flip_up_down"),
     "grayscale_to_rgb": ("tfteach.lib.image.color", "grayscale_to_rgb"),
     "hsv_to_rgb": ("tfteach.ops.image.color", "hsv_to_rgb"),
     "image_gradients": ("tfteach.lib.image.edges", "image_gradients"),
+    "is_jpeg": ("tfteach.lib.image.decode", "is_jpeg"),
     "non_max_suppression": ("tfteach.ops.image.non_max_suppression", "non_max_suppression"),
     "non_max_suppression_overlaps": ("tfteach.ops.image.non_max_suppression", "non_max_suppression_with_overlaps"),
     "non_max_suppression_padded": ("tfteach.ops.image.non_max_suppression", "non_max_suppression_padded"),

@@ -20,11 +20,11 @@ OTHER_WORDS = ("Error while parsing JSON: ",)
 
 
 def same(ours: Any, theirs: Any) -> bool:
-    """Whether values are equal; floats bit by bit, but for NaN."""
+    """Whether values are equal; floats up to the rounding of one product."""
     if isinstance(theirs, list):
         return len(ours) == len(theirs) and all(map(same, ours, theirs))
     if isinstance(theirs, float):
-        return bool(np.isclose(ours, theirs, rtol=0, atol=0, equal_nan=True))
+        return bool(np.isclose(ours, theirs, rtol=1.5e-7, atol=0, equal_nan=True))
     return bool(ours == theirs) and type(ours) is type(theirs)
 
 

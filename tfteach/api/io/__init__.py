@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tfteach.lib.files.tf_record import TFRecordOptions as TFRecordOptions
     from tfteach.lib.files.tf_record import TFRecordWriter as TFRecordWriter
     from tfteach.lib.files.tf_record import tf_record_iterator as tf_record_iterator
+    from tfteach.lib.image.decode import decode_image as decode_image
+    from tfteach.lib.image.decode import is_jpeg as is_jpeg
     from tfteach.lib.parsing.examples import parse_example as parse_example
     from tfteach.lib.parsing.examples import parse_single_example as parse_single_example
     from tfteach.lib.parsing.features import FixedLenFeature as FixedLenFeature
@@ -26,6 +28,13 @@ if TYPE_CHECKING:
     from tfteach.lib.parsing.features import VarLenFeature as VarLenFeature
     from tfteach.lib.parsing.sequences import parse_sequence_example as parse_sequence_example
     from tfteach.lib.parsing.sequences import parse_single_sequence_example as parse_single_sequence_example
+    from tfteach.ops.image.decode_image_ops import decode_and_crop_jpeg as decode_and_crop_jpeg
+    from tfteach.ops.image.decode_image_ops import decode_bmp as decode_bmp
+    from tfteach.ops.image.decode_image_ops import decode_gif as decode_gif
+    from tfteach.ops.image.decode_image_ops import decode_jpeg as decode_jpeg
+    from tfteach.ops.image.decode_image_ops import decode_png as decode_png
+    from tfteach.ops.image.decode_image_ops import extract_jpeg_shape as extract_jpeg_shape
+    from tfteach.ops.image.encode_image_ops import encode_jpeg as encode_jpeg
     from tfteach.ops.io.decode_csv import decode_csv as decode_csv
     from tfteach.ops.io.decode_json_example import decode_json_example as decode_json_example
     from tfteach.ops.io.decode_raw import decode_compressed as decode_compressed
@@ -46,12 +55,21 @@ _LATER = {
     "TFRecordOptions": ("tfteach.lib.files.tf_record", "TFRecordOptions"),
     "TFRecordWriter": ("tfteach.lib.files.tf_record", "TFRecordWriter"),
     "VarLenFeature": ("tfteach.lib.parsing.features", "VarLenFeature"),
+    "decode_and_crop_jpeg": ("tfteach.ops.image.decode_image_ops", "decode_and_crop_jpeg"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
+    "decode_bmp": ("tfteach.ops.image.decode_image_ops", "decode_bmp"),
     "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),
     "decode_csv": ("tfteach.ops.io.decode_csv", "decode_csv"),
+    "decode_gif": ("tfteach.ops.image.decode_image_ops", "decode_gif"),
+    "decode_image": ("tfteach.lib.image.decode", "decode_image"),
+    "decode_jpeg": ("tfteach.ops.image.decode_image_ops", "decode_jpeg"),
     "decode_json_example": ("tfteach.ops.io.decode_json_example", "decode_json_example"),
+    "decode_png": ("tfteach.ops.image.decode_image_ops", "decode_png"),
     "decode_raw": ("tfteach.ops.io.decode_raw", "decode_raw"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
+    "encode_jpeg": ("tfteach.ops.image.encode_image_ops", "encode_jpeg"),
+    "extract_jpeg_shape": ("tfteach.ops.image.decode_image_ops", "extract_jpeg_shape"),
+    "is_jpeg": ("tfteach.lib.image.decode", "is_jpeg"),
     "matching_files": ("tfteach.ops.io.file_ops", "matching_files"),
     "parse_example": ("tfteach.lib.parsing.examples", "parse_example"),
     "parse_sequence_example": ("tfteach.lib.parsing.sequences", "parse_sequence_example"),

@@ -2,6 +2,8 @@
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {
+    "DecodeWav": "wav",
+    "EncodeWav": "wav",
     "FFT": "fft",
     "FFT2D": "fft",
     "FFT3D": "fft",
