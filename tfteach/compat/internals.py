@@ -24,7 +24,13 @@ compat.compat: compat
 data.ops.*: data
 eager.context: . tfteach.compat.behavior
 estimator.estimator: estimator
+estimator.export.export: estimator.export
+estimator.exporter: estimator
+estimator.inputs.numpy_io: estimator.inputs
+estimator.inputs.pandas_io: estimator.inputs
 estimator.model_fn: estimator
+estimator.run_config: estimator
+estimator.training: estimator
 feature_column.*: feature_column
 framework.config: config config.experimental config.threading config.optimizer
 framework.constant_op: .
@@ -88,6 +94,7 @@ ops.parsing_ops: . io
 ops.partitioned_variables: .
 ops.random_ops: . random
 ops.resource_variable_ops: . tfteach.variables.resource
+ops.resources: tfteach.lib.training.resources
 ops.rnn: nn
 ops.rnn_cell: nn.rnn_cell contrib.rnn
 ops.rnn_cell_impl: nn.rnn_cell contrib.rnn tfteach.lib.contrib.rnn.linear
@@ -239,7 +246,7 @@ _CONTRIB = {
     "losses.python.losses": "loss_ops",
     "metrics.python.ops": "metric_ops set_ops",
     "rnn.python.ops": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
-    "training.python.training": "hparam",
+    "training.python.training": "evaluation hparam training",
     "seq2seq.python.ops": "attention_wrapper basic_decoder beam_search_decoder decoder "
     "helper loss",
 }

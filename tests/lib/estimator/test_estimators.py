@@ -228,6 +228,34 @@ def test_the_newest_exports_are_kept(tmp_path, monkeypatch):
     assert names == {"102", "103"}
 
 
+def test_datasets_as_input(tmp_path):
+    """One predicting iterator that reads a generator builds the model once."""
+    made = estimators.estimator(tf, str(tmp_path))
+    made.train(
+        lambda: tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).repeat().batch(3),
+        steps=4,
+    )
+    weights = made.get_variable_value("w")
+    rows = [X[:1]]
+
+    def fed():
+        while True:
+            yield {"x": rows[0]}
+
+    def input_fn():
+        kinds, shapes = {"x": tf.float32}, {"x": [None, 2]}
+        return tf.data.Dataset.from_generator(fed, kinds, shapes)
+
+    opened = made.predict(input_fn)
+    for row in X:
+        rows[0] = row[None]
+        expected = pytest.approx(float(row @ weights), rel=1e-5, abs=1e-6)
+        assert next(opened)["value"] == expected
+    opened.close()
+    once = tf.estimator.inputs.numpy_input_fn({"x": X}, None, 2, 1, False)
+    assert len(list(made.predict(once))) == len(X)
+
+
 def test_clusters_and_strategies_are_refused(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", '{"cluster": {"chief": ["a:1"]}}')
     with pytest.raises(NotImplementedError, match="cluster"):
