@@ -164,6 +164,7 @@ from tensorflow.contrib.layers.python.layers.layers import conv2d
 from tensorflow.contrib.framework.python.ops import add_arg_scope
 from tensorflow.contrib.framework.python.ops import variables; variables.model_variable
 from tensorflow.contrib.metrics.python.ops import set_ops, metric_ops; set_ops.set_size
+from tensorflow.contrib.framework.python.ops import audio_ops; audio_ops.decode_wav
 import tensorflow.contrib.slim as slim; slim.initializers.xavier_initializer_conv2d
 import tensorflow.contrib.slim as slim; slim.regularizers.l2_regularizer
 import tensorflow.contrib.slim as slim; assert slim.layers.conv2d is slim.conv2d

@@ -239,7 +239,7 @@ _CONTRIB = {
     "crf.python.ops": "crf",
     "image.python.ops": "image_ops",
     "framework.python.framework": "checkpoint_utils tensor_util",
-    "framework.python.ops": "arg_scope ops variables",
+    "framework.python.ops": "arg_scope audio_ops ops variables",
     "layers.python.layers": "embedding_ops encoders initializers layers normalization "
     "optimizers regularizers summaries utils",
     "legacy_seq2seq.python.ops": "seq2seq",
@@ -259,6 +259,7 @@ for _name in _CONTRIB["seq2seq.python.ops"].split():
     _TABLE[f"contrib.seq2seq.python.ops.{_name}"] += (
         "tfteach.lib.contrib.seq2seq.inner",
     )
+_TABLE["contrib.framework.python.ops.audio_ops"] = ("audio",)
 _TABLE["contrib.metrics.python.ops.set_ops"] = ("sets",)
 _TABLE["contrib.layers.python.layers.utils"] = ("contrib.slim.utils",)
 _TABLE["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.lib.contrib.rnn.linear",)
