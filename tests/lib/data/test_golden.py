@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.golden import datasets
+from tests.golden import dataset_elements, dataset_groups, datasets
 
 RECORDED: dict[str, Any] = json.loads(
     (Path(datasets.__file__).parent / "datasets.json").read_text()
 )
+BUILDERS = {
+    **datasets.builders(dataset_elements),
+    **datasets.builders(dataset_groups),
+}
 NAMES = sorted(RECORDED)
 
 
@@ -40,14 +44,14 @@ def equal(ours: Any, theirs: Any) -> bool:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_elements(name: str) -> None:
-    found = datasets.epochs(tf, datasets.BUILDERS[name])
+    found = datasets.epochs(tf, BUILDERS[name])
     for ours, theirs in zip(found, RECORDED[name]["epochs"], strict=True):
         assert equal(ours, theirs), f"{ours}\n{theirs}"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nodes(name: str) -> None:
-    ours = datasets.nodes(tf, datasets.BUILDERS[name])
+    ours = datasets.nodes(tf, BUILDERS[name])
     assert ours == RECORDED[name]["nodes"]
 
 
@@ -56,3 +60,7 @@ def test_the_name_of_a_factory_is_tensorflows() -> None:
         tf.data.Dataset.range(3).batch(2).make_one_shot_iterator()
         (function,) = graph.as_graph_def().library.function
     assert function.signature.name == datasets.FACTORY_NAME
+
+
+def test_all_are_recorded() -> None:
+    assert BUILDERS.keys() == RECORDED.keys()
