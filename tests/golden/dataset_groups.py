@@ -78,6 +78,14 @@ def grouped(tf):
     )  # fmt: skip
 
 
+def grouped_at_the_end(tf):
+    return tf.data.Dataset.range(5).apply(
+        tf.data.experimental.group_by_window(
+            lambda i: 2 - i % 3, lambda key, window: window.batch(9), 9
+        )
+    )
+
+
 def bucketed(tf):
     dataset = tf.data.Dataset.range(1, 12).map(lambda i: tf.fill([i % 7], i))
     return dataset.apply(
