@@ -20,27 +20,18 @@ KNOWN = [row["symbol"] for row in ROWS if row["in_tf_1_15"] == "1"]
 # What is to come: reason -> names, or packages with all that is in them.  A name that
 # exists by now must leave the list.
 LATER = {
-    "pipelines of data, queues, readers, examples in files": """
-        tf.data tf.FIFOQueue tf.train.batch tf.train.shuffle_batch
-        tf.train.string_input_producer tf.train.slice_input_producer
-        tf.train.start_queue_runners tf.train.Coordinator tf.train.QueueRunner
-        tf.train.match_filenames_once tf.TextLineReader tf.TFRecordReader
-        tf.WholeFileReader tf.read_file tf.decode_csv tf.decode_raw
-        tf.FixedLenFeature tf.io.FixedLenFeature tf.parse_single_example
-        tf.io.parse_single_example""",
-    "pictures in files": "tf.image.decode_jpeg tf.image.decode_png",
-    "estimators and their columns": """
-        tf.estimator tf.feature_column tf.contrib.learn.RunConfig
+    "files of a queue": "tf.train.match_filenames_once",
+    "canned estimators, older columns": """
+        tf.estimator tf.contrib.learn.RunConfig
         tf.contrib.learn.DNNClassifier tf.contrib.learn.preprocessing
         tf.contrib.layers.real_valued_column tf.contrib.layers.bucketized_column
         tf.contrib.layers.sparse_column_with_keys tf.contrib.tensor_forest
         tf.contrib.layers.sparse_column_with_hash_bucket""",
     "eager execution": "tf.contrib.eager tf.function",
     "Keras": "tf.keras tf.contrib.keras",
-    "servers and sessions that watch over themselves": """
+    "servers": """
         tf.train.Server tf.train.ClusterSpec tf.train.replica_device_setter
-        tf.train.SyncReplicasOptimizer tf.train.MonitoredTrainingSession
-        tf.train.StopAtStepHook tf.train.Supervisor""",
+        tf.train.SyncReplicasOptimizer""",
 }
 PREFIXES = [prefix for names in LATER.values() for prefix in names.split()]
 

@@ -119,6 +119,7 @@ class Training:
     def interrupt(self, random_number: float) -> str:
         """Train from the start until the signal comes; what it did to the step."""
         self.session.run(self.start)
+        self.session.run(self.start)  # averages start at what the others start at
         delay_s = random_number * 0.3 * STEPS * self.length_s
         timer = threading.Timer(delay_s, os.kill, (os.getpid(), signal.SIGINT))
         in_a_step, done = False, 0

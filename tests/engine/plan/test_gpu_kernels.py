@@ -73,7 +73,10 @@ LACKING = frozenset(
     "GetSessionTensor GetSessionHandle DeleteSessionTensor HistogramFixedWidth "
     "QueueCloseV2 QueueDequeueV2 QueueEnqueueV2 QueueIsClosedV2 QueueSizeV2 "
     "Stage StageClear StagePeek StageSize Unstage "
-    "IgammaGradA ImageProjectiveTransformV2 Lu Multinomial NonMaxSuppressionV2 "
+    "Bucketize GeneratorDataset IteratorFromStringHandleV2 IteratorGetNext "
+    "IteratorGetNextSync IteratorToStringHandle IteratorV2 MakeIterator "
+    "PrefetchDataset IgammaGradA ImageProjectiveTransformV2 Lu Multinomial "
+    "NonMaxSuppressionV2 "
     "NonMaxSuppressionV3 RandomGammaGrad StatelessMultinomial TridiagonalMatMul "
     "TridiagonalSolve UnsortedSegmentProd VariableShape".split()
 )

@@ -103,7 +103,7 @@ class Cross(SparseShapeOp, MultiOutputOp, abstract=True):
 
     def _crossed(self, features: tuple[Any, ...]) -> Any:
         """One combination: joined, or hashed."""
-        if not self.hashed_output:
+        if self.out_type == string:  # as TensorFlow, whatever `hashed_output` says
             return b"_X_".join(
                 f if isinstance(f, bytes) else str(f).encode() for f in features
             )
