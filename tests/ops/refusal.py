@@ -72,7 +72,8 @@ def raises(module: str) -> dict[int, tuple[int, str]]:
     """The `raise` statements of a module: first line -> (last line, function's name).
 
     A bare `raise` passes on an error that another one raised: it does not count, nor
-    does the NotImplementedError that is all of an abstract method.
+    does the NotImplementedError that is all of an abstract method, or the StopIteration
+    of an iterator.
     """
     tree = ast.parse(source_path(module).read_text(encoding="utf-8"))
     return dict(_raises_below(tree, ""))
@@ -85,9 +86,14 @@ def _raises_below(node: ast.AST, name: str) -> Iterator[tuple[int, tuple[int, st
             inner = f"{name}.{child.name}".lstrip(".")
         if isinstance(child, ast.FunctionDef) and _is_abstract(child):
             continue
-        if isinstance(child, ast.Raise) and child.exc is not None:
+        if isinstance(child, ast.Raise) and not _ends_iteration(child.exc):
             yield child.lineno, (child.end_lineno or child.lineno, name)
         yield from _raises_below(child, inner)
+
+
+def _ends_iteration(raised: ast.expr | None) -> bool:
+    is_stop = isinstance(raised, ast.Name) and raised.id == "StopIteration"
+    return raised is None or is_stop
 
 
 def _is_abstract(function: ast.FunctionDef) -> bool:

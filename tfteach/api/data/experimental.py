@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.lib.data.dataset import from_variant as from_variant
     from tfteach.lib.data.dataset import get_structure as get_structure
+    from tfteach.lib.data.dataset import to_variant as to_variant
     from tfteach.lib.data.element_specs import DatasetSpec as DatasetStructure
     from tfteach.lib.data.element_specs import TypeSpec as Structure
     from tfteach.lib.data.experimental.batches import dense_to_sparse_batch as dense_to_sparse_batch
@@ -54,6 +56,7 @@ _LATER = {
     "choose_from_datasets": ("tfteach.lib.data.experimental.interleaving", "choose_from_datasets"),
     "dense_to_sparse_batch": ("tfteach.lib.data.experimental.batches", "dense_to_sparse_batch"),
     "enumerate_dataset": ("tfteach.lib.data.experimental.elements", "enumerate_dataset"),
+    "from_variant": ("tfteach.lib.data.dataset", "from_variant"),
     "get_single_element": ("tfteach.lib.data.experimental.elements", "get_single_element"),
     "get_structure": ("tfteach.lib.data.dataset", "get_structure"),
     "group_by_reducer": ("tfteach.lib.data.experimental.grouping", "group_by_reducer"),
@@ -67,6 +70,7 @@ _LATER = {
     "scan": ("tfteach.lib.data.experimental.elements", "scan"),
     "shuffle_and_repeat": ("tfteach.lib.data.experimental.elements", "shuffle_and_repeat"),
     "take_while": ("tfteach.lib.data.experimental.elements", "take_while"),
+    "to_variant": ("tfteach.lib.data.dataset", "to_variant"),
     "unbatch": ("tfteach.lib.data.experimental.batches", "unbatch"),
     "unique": ("tfteach.lib.data.experimental.elements", "unique"),
 }

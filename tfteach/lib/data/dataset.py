@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Structure
 from tfteach.lib.data.base import DatasetBase
 from tfteach.lib.data.groups import Groups
@@ -105,3 +106,15 @@ def get_output_classes(dataset_or_iterator: DatasetBase | Iterator) -> Structure
 def get_structure(dataset_or_iterator: DatasetBase | Iterator) -> Structure:
     """The structure of an element, with `tf.TensorSpec` and the like as leaves."""
     return _checked(dataset_or_iterator).element_spec
+
+
+@export("data.experimental.from_variant")
+def from_variant(variant: Tensor, structure: Structure) -> Dataset:
+    """The dataset of a variant Tensor, whose elements have this structure of specs."""
+    return Dataset(variant, structure)
+
+
+@export("data.experimental.to_variant")
+def to_variant(dataset: DatasetBase) -> Tensor:
+    """The variant Tensor of a dataset."""
+    return dataset._variant_tensor
