@@ -18,8 +18,12 @@ PATH = Path(__file__).with_suffix(".json")
 def answer(tf, call):
     """What a call returns or raises, as text."""
     fc, old = tf.feature_column, tf.contrib.feature_column
+    layers = tf.contrib.layers
     names = {
         "tf": tf, "fc": fc, "old": old, "np": np, "num": fc.numeric_column,
+        "cl": layers,
+        "rv": layers.real_valued_column,
+        "hb": layers.sparse_column_with_hash_bucket,
         "ident": fc.categorical_column_with_identity,
     }  # fmt: skip
     with tf.Graph().as_default():

@@ -25,6 +25,22 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.layers.embedding import embed_sequence as embed_sequence
     from tfteach.lib.contrib.layers.embedding import embedding_lookup_unique as embedding_lookup_unique
     from tfteach.lib.contrib.layers.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+    from tfteach.lib.contrib.layers.embedding_columns import crossed_column as crossed_column
+    from tfteach.lib.contrib.layers.embedding_columns import embedding_column as embedding_column
+    from tfteach.lib.contrib.layers.embedding_columns import one_hot_column as one_hot_column
+    from tfteach.lib.contrib.layers.embedding_columns import scattered_embedding_column as scattered_embedding_column
+    from tfteach.lib.contrib.layers.embedding_columns import shared_embedding_columns as shared_embedding_columns
+    from tfteach.lib.contrib.layers.feature_column import bucketized_column as bucketized_column
+    from tfteach.lib.contrib.layers.feature_column import real_valued_column as real_valued_column
+    from tfteach.lib.contrib.layers.feature_column_ops import check_feature_columns as check_feature_columns
+    from tfteach.lib.contrib.layers.feature_column_ops import create_feature_spec_for_parsing as create_feature_spec_for_parsing
+    from tfteach.lib.contrib.layers.feature_column_ops import infer_real_valued_columns as infer_real_valued_columns
+    from tfteach.lib.contrib.layers.feature_column_ops import input_from_feature_columns as input_from_feature_columns
+    from tfteach.lib.contrib.layers.feature_column_ops import joint_weighted_sum_from_feature_columns as joint_weighted_sum_from_feature_columns
+    from tfteach.lib.contrib.layers.feature_column_ops import parse_feature_columns_from_examples as parse_feature_columns_from_examples
+    from tfteach.lib.contrib.layers.feature_column_ops import sequence_input_from_feature_columns as sequence_input_from_feature_columns
+    from tfteach.lib.contrib.layers.feature_column_ops import transform_features as transform_features
+    from tfteach.lib.contrib.layers.feature_column_ops import weighted_sum_from_feature_columns as weighted_sum_from_feature_columns
     from tfteach.lib.contrib.layers.groups import group_norm as group_norm
     from tfteach.lib.contrib.layers.groups import instance_norm as instance_norm
     from tfteach.lib.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
@@ -63,6 +79,11 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.layers.shaping import softmax as softmax
     from tfteach.lib.contrib.layers.shaping import stack as stack
     from tfteach.lib.contrib.layers.shaping import unit_norm as unit_norm
+    from tfteach.lib.contrib.layers.sparse_columns import sparse_column_with_hash_bucket as sparse_column_with_hash_bucket
+    from tfteach.lib.contrib.layers.sparse_columns import sparse_column_with_integerized_feature as sparse_column_with_integerized_feature
+    from tfteach.lib.contrib.layers.sparse_columns import sparse_column_with_keys as sparse_column_with_keys
+    from tfteach.lib.contrib.layers.sparse_columns import sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file
+    from tfteach.lib.contrib.layers.sparse_columns import weighted_sparse_column as weighted_sparse_column
     from tfteach.lib.contrib.layers.summaries import summarize_activation as summarize_activation
     from tfteach.lib.contrib.layers.summaries import summarize_activations as summarize_activations
     from tfteach.lib.contrib.layers.summaries import summarize_collection as summarize_collection
@@ -78,6 +99,8 @@ _LATER = {
     "batch_norm": ("tfteach.lib.contrib.layers.normalization", "batch_norm"),
     "bias_add": ("tfteach.lib.contrib.layers.normalization", "bias_add"),
     "bow_encoder": ("tfteach.lib.contrib.layers.embedding", "bow_encoder"),
+    "bucketized_column": ("tfteach.lib.contrib.layers.feature_column", "bucketized_column"),
+    "check_feature_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "check_feature_columns"),
     "conv1d": ("tfteach.lib.contrib.layers.convolution", "convolution1d"),
     "conv2d": ("tfteach.lib.contrib.layers.convolution", "convolution2d"),
     "conv2d_in_plane": ("tfteach.lib.contrib.layers.separable", "convolution2d_in_plane"),
@@ -91,15 +114,21 @@ _LATER = {
     "convolution2d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution2d_transpose"),
     "convolution3d": ("tfteach.lib.contrib.layers.convolution", "convolution3d"),
     "convolution3d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution3d_transpose"),
+    "create_feature_spec_for_parsing": ("tfteach.lib.contrib.layers.feature_column_ops", "create_feature_spec_for_parsing"),
+    "crossed_column": ("tfteach.lib.contrib.layers.embedding_columns", "crossed_column"),
     "dropout": ("tfteach.lib.contrib.layers.shaping", "dropout"),
     "elu": ("tfteach.lib.contrib.layers.dense", "elu"),
     "embed_sequence": ("tfteach.lib.contrib.layers.embedding", "embed_sequence"),
+    "embedding_column": ("tfteach.lib.contrib.layers.embedding_columns", "embedding_column"),
     "embedding_lookup_unique": ("tfteach.lib.contrib.layers.embedding", "embedding_lookup_unique"),
     "flatten": ("tfteach.lib.contrib.layers.shaping", "flatten"),
     "fully_connected": ("tfteach.lib.contrib.layers.dense", "fully_connected"),
     "group_norm": ("tfteach.lib.contrib.layers.groups", "group_norm"),
     "images_to_sequence": ("tfteach.lib.contrib.layers.sequences", "images_to_sequence"),
+    "infer_real_valued_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "infer_real_valued_columns"),
+    "input_from_feature_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "input_from_feature_columns"),
     "instance_norm": ("tfteach.lib.contrib.layers.groups", "instance_norm"),
+    "joint_weighted_sum_from_feature_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "joint_weighted_sum_from_feature_columns"),
     "l1_l2_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l1_l2_regularizer"),
     "l1_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l1_regularizer"),
     "l2_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l2_regularizer"),
@@ -111,16 +140,26 @@ _LATER = {
     "max_pool2d": ("tfteach.lib.contrib.layers.pooling", "max_pool2d"),
     "max_pool3d": ("tfteach.lib.contrib.layers.pooling", "max_pool3d"),
     "maxout": ("tfteach.lib.contrib.layers.shaping", "maxout"),
+    "one_hot_column": ("tfteach.lib.contrib.layers.embedding_columns", "one_hot_column"),
     "one_hot_encoding": ("tfteach.lib.contrib.layers.shaping", "one_hot_encoding"),
     "optimize_loss": ("tfteach.lib.contrib.layers.optimizers", "optimize_loss"),
+    "parse_feature_columns_from_examples": ("tfteach.lib.contrib.layers.feature_column_ops", "parse_feature_columns_from_examples"),
+    "real_valued_column": ("tfteach.lib.contrib.layers.feature_column", "real_valued_column"),
     "relu": ("tfteach.lib.contrib.layers.dense", "relu"),
     "relu6": ("tfteach.lib.contrib.layers.dense", "relu6"),
     "repeat": ("tfteach.lib.contrib.layers.shaping", "repeat"),
     "safe_embedding_lookup_sparse": ("tfteach.lib.contrib.layers.embedding", "safe_embedding_lookup_sparse"),
+    "scattered_embedding_column": ("tfteach.lib.contrib.layers.embedding_columns", "scattered_embedding_column"),
     "separable_conv2d": ("tfteach.lib.contrib.layers.separable", "separable_convolution2d"),
     "separable_convolution2d": ("tfteach.lib.contrib.layers.separable", "separable_convolution2d"),
+    "sequence_input_from_feature_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "sequence_input_from_feature_columns"),
     "sequence_to_images": ("tfteach.lib.contrib.layers.sequences", "sequence_to_images"),
+    "shared_embedding_columns": ("tfteach.lib.contrib.layers.embedding_columns", "shared_embedding_columns"),
     "softmax": ("tfteach.lib.contrib.layers.shaping", "softmax"),
+    "sparse_column_with_hash_bucket": ("tfteach.lib.contrib.layers.sparse_columns", "sparse_column_with_hash_bucket"),
+    "sparse_column_with_integerized_feature": ("tfteach.lib.contrib.layers.sparse_columns", "sparse_column_with_integerized_feature"),
+    "sparse_column_with_keys": ("tfteach.lib.contrib.layers.sparse_columns", "sparse_column_with_keys"),
+    "sparse_column_with_vocabulary_file": ("tfteach.lib.contrib.layers.sparse_columns", "sparse_column_with_vocabulary_file"),
     "spatial_softmax": ("tfteach.lib.contrib.layers.sequences", "spatial_softmax"),
     "stack": ("tfteach.lib.contrib.layers.shaping", "stack"),
     "sum_regularizer": ("tfteach.lib.contrib.layers.regularizers", "sum_regularizer"),
@@ -129,8 +168,11 @@ _LATER = {
     "summarize_collection": ("tfteach.lib.contrib.layers.summaries", "summarize_collection"),
     "summarize_tensor": ("tfteach.lib.contrib.layers.summaries", "summarize_tensor"),
     "summarize_tensors": ("tfteach.lib.contrib.layers.summaries", "summarize_tensors"),
+    "transform_features": ("tfteach.lib.contrib.layers.feature_column_ops", "transform_features"),
     "unit_norm": ("tfteach.lib.contrib.layers.shaping", "unit_norm"),
     "variance_scaling_initializer": ("tfteach.lib.contrib.layers.initializers", "variance_scaling_initializer"),
+    "weighted_sparse_column": ("tfteach.lib.contrib.layers.sparse_columns", "weighted_sparse_column"),
+    "weighted_sum_from_feature_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "weighted_sum_from_feature_columns"),
     "xavier_initializer": ("tfteach.lib.contrib.layers.initializers", "xavier_initializer"),
     "xavier_initializer_conv2d": ("tfteach.lib.contrib.layers.initializers", "xavier_initializer"),
 }

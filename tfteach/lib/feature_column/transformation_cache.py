@@ -93,17 +93,20 @@ def _as_column(feature: Any) -> Any:
     return expand_dims(feature, -1)
 
 
-def as_sparse_input(tensor: Any, ignored: Any = None) -> SparseTensor:
+def as_sparse_input(
+    tensor: Any, ignored: Any = None, scope: str = "to_sparse_input"
+) -> SparseTensor:
     """A dense feature as sparse, without the elements that mean "missing".
 
     Args:
       tensor: a Tensor, or a SparseTensor, which is returned unchanged.
       ignored: the missing value; if None, "" for strings, -1 for integers, else 0.
+      scope: the name scope of its ops.
     """
     tensor = convert_to_tensor_or_sparse_tensor(tensor)
     if isinstance(tensor, SparseTensor):
         return tensor
-    with name_scope(None, "to_sparse_input", [tensor, ignored]):
+    with name_scope(None, scope, [tensor, ignored]):
         if ignored is None:
             ignored = _missing(tensor)
         ignored = cast(ignored, tensor.dtype, name="ignore_value")

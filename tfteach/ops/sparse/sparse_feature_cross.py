@@ -42,9 +42,9 @@ class SparseFeatureCross(Cross):
         result = _SEED
         for feature in features:
             number = fingerprint64(feature) if isinstance(feature, bytes) else feature
-            result ^= (
-                number + 0x9E3779B97F4A7800 + (result << 10 & _MASK) + (result >> 4)
-            ) & _MASK
+            # The right shift keeps the sign of a 64-bit integer.
+            shifted = (result << 10) + (result - (result >> 63 << 64) >> 4)
+            result ^= number + 0x9E3779B97F4A7800 + shifted & _MASK
         return result
 
 
