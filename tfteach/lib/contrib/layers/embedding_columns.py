@@ -6,7 +6,7 @@ Source: contrib/layers/python/layers/feature_column.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.framework.dtypes import string
@@ -122,7 +122,7 @@ class _CrossedColumn(OldFeatureColumn, _Crossed):
 
 @export("contrib.layers.crossed_column")
 def crossed_column(
-    columns: Iterable[Any],
+    columns: Iterable[OldFeatureColumn],
     hash_bucket_size: int,
     combiner: str = "sum",
     ckpt_to_load_from: str | None = None,
@@ -170,6 +170,9 @@ def crossed_column(
     )  # fmt: skip
 
 
+IdColumn = _SparseColumn | _WeightedSparseColumn | _CrossedColumn
+
+
 # ---- one-hot vectors
 
 
@@ -214,7 +217,7 @@ class _OneHotColumn(OldFeatureColumn, _OneHot):
 
 
 @export("contrib.layers.one_hot_column")
-def one_hot_column(sparse_id_column: Any) -> _OneHotColumn:
+def one_hot_column(sparse_id_column: IdColumn) -> _OneHotColumn:
     """How often each id occurs in an example, or its weight.
 
     Args:
@@ -288,7 +291,7 @@ class _EmbeddingColumn(OldFeatureColumn, _Embedding):
 
 @export("contrib.layers.embedding_column")
 def embedding_column(
-    sparse_id_column: Any,
+    sparse_id_column: IdColumn,
     dimension: int,
     combiner: str = "mean",
     initializer: Initializer | None = None,
@@ -323,7 +326,7 @@ def embedding_column(
 
 @export("contrib.layers.shared_embedding_columns")
 def shared_embedding_columns(
-    sparse_id_columns: Any,
+    sparse_id_columns: Sequence[_SparseColumn | _WeightedSparseColumn],
     dimension: int,
     combiner: str = "mean",
     shared_embedding_name: str | None = None,
@@ -332,7 +335,7 @@ def shared_embedding_columns(
     tensor_name_in_ckpt: str | None = None,
     max_norm: float | None = None,
     trainable: bool = True,
-) -> Any:
+) -> Sequence[_EmbeddingColumn]:
     """Embedding columns of several columns of ids, with one table.
 
     Args:
@@ -368,7 +371,7 @@ def shared_embedding_columns(
                 ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable,
             )
         ]  # fmt: skip
-    plain = [getattr(c, "sparse_id_column", c) for c in sparse_id_columns]
+    plain: list[Any] = [getattr(c, "sparse_id_column", c) for c in sparse_id_columns]
     if any(_settings(column) != _settings(plain[0]) for column in plain):
         raise ValueError("The input sparse id columns are not compatible.")
     names = sorted(column.name for column in plain)

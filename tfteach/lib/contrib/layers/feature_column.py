@@ -8,7 +8,7 @@ Source: contrib/layers/python/layers/feature_column.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.framework.dtypes import DType, as_dtype, float32, int64
@@ -154,7 +154,7 @@ def real_valued_column(
     dimension: int = 1,
     default_value: TensorLike | None = None,
     dtype: DTypeLike = float32,
-    normalizer: Any = None,
+    normalizer: Callable[[Tensor], Tensor] | None = None,
 ) -> _RealValuedColumn:
     """A column of numbers, read as they are.
 

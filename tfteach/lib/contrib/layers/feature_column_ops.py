@@ -507,7 +507,9 @@ def parse_feature_columns_from_examples(
 
 
 @export("contrib.layers.infer_real_valued_columns")
-def infer_real_valued_columns(features: Any) -> list[_RealValuedColumn]:
+def infer_real_valued_columns(
+    features: Tensor | Mapping[str, Tensor],
+) -> list[_RealValuedColumn]:
     """Columns of numbers for a Tensor, or for each in a dictionary.
 
     Raises:
