@@ -59,7 +59,7 @@ with tf.Graph().as_default():
         with tf.Session() as sess:
             sess.run(init)
             sess.run(w)
-        time.sleep(0.1)
+        time.sleep(0.4)
 """
 
 

@@ -29,7 +29,7 @@ def test_as_in_tensorflow(program):
     found = training_loops.run(tf, program)
     for key, value in RECORDED[program.__name__].items():
         assert found[key] == value, key
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def read(input_fn):

@@ -44,7 +44,7 @@ def test_as_in_tensorflow(module, program, monkeypatch):
     assert found.keys() == expected.keys()
     for key, value in expected.items():
         assert found[key] == value, key
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 class Records(tf.train.SessionRunHook):
@@ -175,7 +175,7 @@ def test_queue_runners_start_and_end_with_the_session():
     with tf.train.MonitoredSession() as session:
         assert session.run(item) >= 1
         assert threading.active_count() > before
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_the_end_of_the_input_ends_the_loop():
@@ -229,7 +229,7 @@ def test_a_hook_that_raises_leaves_nothing_behind(tmp_path):
         ) as session,
     ):
         session.run(train)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
     assert not tf.get_default_graph().finalized
     tf.train.load_checkpoint(str(tmp_path))
 
