@@ -393,11 +393,11 @@ from tfteach.ops.nn.clip_by_norm import global_norm as global_norm
 from tfteach.ops.queues.conditional_accumulator import ConditionalAccumulator as ConditionalAccumulator
 from tfteach.ops.queues.conditional_accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
 from tfteach.ops.queues.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
-from tfteach.ops.queues.queue_base import FIFOQueue as FIFOQueue
-from tfteach.ops.queues.queue_base import PaddingFIFOQueue as PaddingFIFOQueue
-from tfteach.ops.queues.queue_base import PriorityQueue as PriorityQueue
 from tfteach.ops.queues.queue_base import QueueBase as QueueBase
-from tfteach.ops.queues.queue_base import RandomShuffleQueue as RandomShuffleQueue
+from tfteach.ops.queues.queues import FIFOQueue as FIFOQueue
+from tfteach.ops.queues.queues import PaddingFIFOQueue as PaddingFIFOQueue
+from tfteach.ops.queues.queues import PriorityQueue as PriorityQueue
+from tfteach.ops.queues.queues import RandomShuffleQueue as RandomShuffleQueue
 from tfteach.ops.random.random_gamma_poisson import random_gamma as random_gamma
 from tfteach.ops.random.random_gamma_poisson import random_poisson as random_poisson
 from tfteach.ops.random.random_ops import get_seed as get_seed

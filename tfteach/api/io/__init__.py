@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from tfteach.api.io import gfile as gfile
 from tfteach.compat.renamed import absent as _absent
-from tfteach.ops.queues.queue_base import PaddingFIFOQueue as PaddingFIFOQueue
-from tfteach.ops.queues.queue_base import PriorityQueue as PriorityQueue
 from tfteach.ops.queues.queue_base import QueueBase as QueueBase
-from tfteach.ops.queues.queue_base import RandomShuffleQueue as RandomShuffleQueue
+from tfteach.ops.queues.queues import PaddingFIFOQueue as PaddingFIFOQueue
+from tfteach.ops.queues.queues import PriorityQueue as PriorityQueue
+from tfteach.ops.queues.queues import RandomShuffleQueue as RandomShuffleQueue
 from tfteach.ops.sparse.sparse_serialize import deserialize_many_sparse as deserialize_many_sparse
 from tfteach.ops.sparse.sparse_serialize import serialize_many_sparse as serialize_many_sparse
 from tfteach.ops.sparse.sparse_serialize import serialize_sparse as serialize_sparse

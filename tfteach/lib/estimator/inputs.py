@@ -23,7 +23,8 @@ from tfteach.ops.core.placeholder import placeholder
 from tfteach.ops.debug.summary_functions import scalar
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.cast import cast
-from tfteach.ops.queues.queue_base import FIFOQueue, QueueBase, RandomShuffleQueue
+from tfteach.ops.queues.queue_base import QueueBase
+from tfteach.ops.queues.queues import FIFOQueue, RandomShuffleQueue
 
 # The keys of what is no dict.
 _DIRECT, _TARGET = "__direct_np_input__", "__target_key__"

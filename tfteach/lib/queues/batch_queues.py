@@ -23,12 +23,8 @@ from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.debug import summary_functions as summary
 from tfteach.ops.math.cast import cast
-from tfteach.ops.queues.queue_base import (
-    Dequeued,
-    FIFOQueue,
-    PaddingFIFOQueue,
-    QueueBase,
-)
+from tfteach.ops.queues.queue_base import Dequeued, QueueBase
+from tfteach.ops.queues.queues import FIFOQueue, PaddingFIFOQueue
 
 # Tensors by position or by name.
 Tensors: TypeAlias = "Sequence[TensorLike] | Mapping[str, TensorLike]"

@@ -26,7 +26,7 @@ from tfteach.ops.debug import summary_functions as summary
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import greater
 from tfteach.ops.math.range import range as range_of
-from tfteach.ops.queues.queue_base import FIFOQueue
+from tfteach.ops.queues.queues import FIFOQueue
 from tfteach.ops.random.random_ops import random_shuffle
 from tfteach.variables.base import Variable
 

@@ -29,7 +29,8 @@ from tfteach.lib.queues.batch_queues import (
 from tfteach.ops.debug import summary_functions as summary
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.cast import cast
-from tfteach.ops.queues.queue_base import Dequeued, RandomShuffleQueue
+from tfteach.ops.queues.queue_base import Dequeued
+from tfteach.ops.queues.queues import RandomShuffleQueue
 
 
 def _shuffling_queue(

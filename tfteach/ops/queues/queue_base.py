@@ -1,4 +1,4 @@
-"""`tf.FIFOQueue` and its siblings: queues as objects of a program.
+"""`tf.QueueBase`: what all queues of a program can do.
 
 Source: python/ops/data_flow_ops.py (API, names of nodes, messages).
 """
@@ -6,30 +6,21 @@ Source: python/ops/data_flow_ops.py (API, names of nodes, messages).
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dimension import Dimension
-from tfteach.framework.dtypes import DType, as_dtype, int64
+from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import (
-    DTypeLike,
-    IntLike,
-    ShapeLike,
-    TensorLike,
-)
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.gather import gather
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.queues.queue_ops import (
-    FIFOQueueV2,
-    PaddingFIFOQueueV2,
-    PriorityQueueV2,
     QueueClose,
     QueueCloseV2,
     QueueDequeue,
@@ -46,74 +37,13 @@ from tfteach.ops.queues.queue_ops import (
     QueueIsClosedV2,
     QueueSize,
     QueueSizeV2,
-    RandomShuffleQueueV2,
 )
-from tfteach.ops.random.random_ops import get_seed
 
 # What an enqueue op takes: a tensor for each component, by position or by name.
 Values: TypeAlias = "Mapping[str, TensorLike] | Sequence[TensorLike] | TensorLike"
 
 # What they come back as: one tensor alone, several as a list, or by name.
 Dequeued: TypeAlias = "Tensor | list[Tensor] | dict[str, Tensor]"
-
-
-def as_type_list(dtypes: DTypeLike | Sequence[DTypeLike]) -> list[DType]:
-    """The types of the components, of which one may be given bare."""
-    if isinstance(dtypes, list | tuple):
-        return [as_dtype(dtype) for dtype in dtypes]
-    return [as_dtype(dtypes)]
-
-
-def as_shape_list(
-    sizes: Any,
-    dtypes: Sequence[DType],
-    unknown_dim_allowed: bool = False,
-    unknown_rank_allowed: bool = False,
-) -> list[TensorShape]:
-    """The shapes of the components, of which one may be given bare.
-
-    Raises:
-      ValueError: a shape is partly unknown where that is not allowed, or there are not
-        as many shapes as types.
-    """
-    if sizes is None:
-        return []
-    if unknown_dim_allowed and (
-        not isinstance(sizes, list | tuple)
-        or not sizes
-        or any(size is None or isinstance(size, int) for size in sizes)
-    ):
-        raise ValueError(
-            "When providing partial shapes, a list of shapes must be provided."
-        )
-    if isinstance(sizes, TensorShape):
-        sizes = [sizes]
-    if not isinstance(sizes, list | tuple):
-        raise TypeError(
-            "shapes must be a TensorShape or a list or tuple of TensorShapes."
-        )
-    if all(size is None or isinstance(size, int) for size in sizes):
-        sizes = [sizes]  # one shape
-    found = [TensorShape(size) for size in sizes]
-    if not unknown_dim_allowed and any(not size.is_fully_defined() for size in found):
-        raise ValueError(f"All shapes must be fully defined: {found}")
-    if not unknown_rank_allowed and any(size.dims is None for size in found):
-        raise ValueError(f"All shapes must have a defined rank: {found}")
-    return found
-
-
-def as_name_list(
-    names: str | Sequence[str] | None, dtypes: Sequence[DType]
-) -> list[str] | None:
-    """The names of the components, of which one may be given bare."""
-    if names is None:
-        return None
-    found = list(names) if isinstance(names, list | tuple) else [names]
-    if len(found) != len(dtypes):
-        raise ValueError(
-            "List of names must have the same length as the list of dtypes"
-        )
-    return found  # type: ignore[return-value]
 
 
 @export("QueueBase", "queue.QueueBase", "io.QueueBase")
@@ -421,220 +351,3 @@ def _common_shape(a: TensorShape, b: TensorShape) -> TensorShape:
     if a.ndims is None or a.ndims != b.ndims:
         return TensorShape(None)
     return a.most_specific_compatible_shape(b)
-
-
-@export("FIFOQueue", "queue.FIFOQueue")
-class FIFOQueue(QueueBase):
-    """A queue that returns elements in the order in which they came.
-
-    Args:
-      capacity: the largest number of elements; negative for no limit.
-      dtypes: the type of each component, or one type.
-      shapes: the full shape of each component, or None.  Without shapes elements may
-        differ in size, and only `dequeue` returns them.
-      names: a name for each component, or None.
-      shared_name: a name by which several sessions' ops, or several queues of a graph,
-        refer to one queue.
-      name: the op's name.
-
-    Raises:
-      ValueError: a shape is partly unknown.
-
-    Example:
-      >>> queue = tf.FIFOQueue(100, [tf.int32, tf.string], shapes=[[2], []])
-      >>> session = tf.Session()
-      >>> session.run(queue.enqueue_many(([[1, 2], [3, 4]], ["a", "b"])))
-      >>> session.run(queue.dequeue_many(2)[0])
-      array([[1, 2],
-             [3, 4]], dtype=int32)
-
-    Source: FIFOQueueV2 in core/ops/data_flow_ops.cc.
-    """
-
-    def __init__(
-        self,
-        capacity: IntLike,
-        dtypes: DTypeLike | Sequence[DTypeLike],
-        shapes: ShapeLike | Sequence[ShapeLike] | None = None,
-        names: str | Sequence[str] | None = None,
-        shared_name: str | None = None,
-        name: str | None = "fifo_queue",
-    ) -> None:
-        types = as_type_list(dtypes)
-        sizes = as_shape_list(shapes, types)
-        labels = as_name_list(names, types)
-        op = FIFOQueueV2(
-            tuple(types),
-            _attribute(sizes),
-            int(capacity),
-            shared_name=shared_name or "",
-        )
-        super().__init__(types, sizes, labels, op(name=name))
-
-
-def _attribute(sizes: Sequence[TensorShape]) -> tuple[Any, ...]:
-    return tuple(None if s.dims is None else tuple(s.as_list()) for s in sizes)
-
-
-@export("PaddingFIFOQueue", "queue.PaddingFIFOQueue", "io.PaddingFIFOQueue")
-class PaddingFIFOQueue(QueueBase):
-    """A FIFOQueue whose elements may differ in size: batches are padded with zeros.
-
-    Args:
-      capacity: the largest number of elements; negative for no limit.
-      dtypes: the type of each component, or one type.
-      shapes: the shape of each component, of known rank; None for sizes that vary.
-      names: a name for each component, or None.
-      shared_name: a name by which several ops refer to one queue.
-      name: the op's name.
-
-    Raises:
-      ValueError: there are not as many shapes as types, or a rank is unknown.
-
-    Example:
-      >>> queue = tf.PaddingFIFOQueue(9, tf.int32, shapes=[[None]])
-      >>> session = tf.Session()
-      >>> session.run(queue.enqueue([[1]]))
-      >>> session.run(queue.enqueue([[2, 3]]))
-      >>> session.run(queue.dequeue_many(2))
-      array([[1, 0],
-             [2, 3]], dtype=int32)
-
-    Source: PaddingFIFOQueueV2 in core/ops/data_flow_ops.cc.
-    """
-
-    def __init__(
-        self,
-        capacity: IntLike,
-        dtypes: DTypeLike | Sequence[DTypeLike],
-        shapes: ShapeLike | Sequence[ShapeLike],
-        names: str | Sequence[str] | None = None,
-        shared_name: str | None = None,
-        name: str = "padding_fifo_queue",
-    ) -> None:
-        types = as_type_list(dtypes)
-        sizes = as_shape_list(shapes, types, unknown_dim_allowed=True)
-        labels = as_name_list(names, types)
-        if len(types) != len(sizes):
-            raise ValueError(
-                "Shapes must be provided for all components, but received "
-                f"{len(types)} dtypes and {len(sizes)} shapes."
-            )
-        op = PaddingFIFOQueueV2(
-            tuple(types),
-            _attribute(sizes),
-            int(capacity),
-            shared_name=shared_name or "",
-        )
-        super().__init__(types, sizes, labels, op(name=name))
-
-
-@export("RandomShuffleQueue", "queue.RandomShuffleQueue", "io.RandomShuffleQueue")
-class RandomShuffleQueue(QueueBase):
-    """A queue that returns its elements in random order.
-
-    Args:
-      capacity: the largest number of elements; negative for no limit.
-      min_after_dequeue: the number of elements that remain to choose from, until the
-        queue is closed.
-      dtypes: the type of each component, or one type.
-      shapes: the full shape of each component, or None.
-      names: a name for each component, or None.
-      seed: of the random order, or None.
-      shared_name: a name by which several ops refer to one queue.
-      name: the op's name.
-
-    Example:
-      >>> queue = tf.RandomShuffleQueue(9, 0, tf.int32, shapes=[[]], seed=1)
-      >>> session = tf.Session()
-      >>> session.run(queue.enqueue_many([[1, 2, 3]]))
-      >>> len(session.run(queue.dequeue_many(3)))
-      3
-
-    Source: RandomShuffleQueueV2 in core/ops/data_flow_ops.cc.
-    """
-
-    def __init__(
-        self,
-        capacity: IntLike,
-        min_after_dequeue: IntLike,
-        dtypes: DTypeLike | Sequence[DTypeLike],
-        shapes: ShapeLike | Sequence[ShapeLike] | None = None,
-        names: str | Sequence[str] | None = None,
-        seed: int | None = None,
-        shared_name: str | None = None,
-        name: str = "random_shuffle_queue",
-    ) -> None:
-        types = as_type_list(dtypes)
-        sizes = as_shape_list(shapes, types)
-        labels = as_name_list(names, types)
-        first, second = get_seed(seed)
-        if first is None or second is None:
-            first = second = 0
-        elif seed is None and shared_name is not None:
-            # The number of the last op must not decide: other programs share the queue.
-            digest = hashlib.md5(
-                f"{first}{shared_name}".encode(), usedforsecurity=False
-            )
-            second = int(digest.hexdigest()[:8], 16) & 0x7FFFFFFF
-        op = RandomShuffleQueueV2(
-            tuple(types),
-            _attribute(sizes),
-            int(capacity),
-            int(min_after_dequeue),
-            first,
-            second,
-            shared_name=shared_name or "",
-        )
-        super().__init__(types, sizes, labels, op(name=name))
-
-
-@export("PriorityQueue", "queue.PriorityQueue", "io.PriorityQueue")
-class PriorityQueue(QueueBase):
-    """A queue whose elements start with an int64; the smallest leaves first.
-
-    Args:
-      capacity: the largest number of elements; negative for no limit.
-      types: the type of each further component, or one type.
-      shapes: the full shape of each further component.
-      names: a name for each component, that of the priority first, or None.
-      shared_name: a name by which several ops refer to one queue.
-      name: the op's name.
-
-    Example:
-      >>> queue = tf.PriorityQueue(9, tf.string, shapes=[[]])
-      >>> session = tf.Session()
-      >>> session.run(queue.enqueue_many(([3, 1, 2], ["c", "a", "b"])))
-      >>> session.run(queue.dequeue()[1])
-      b'a'
-
-    Source: PriorityQueueV2 in core/ops/data_flow_ops.cc.
-    """
-
-    def __init__(
-        self,
-        capacity: IntLike,
-        types: DTypeLike | Sequence[DTypeLike],
-        shapes: ShapeLike | Sequence[ShapeLike] | None = None,
-        names: str | Sequence[str] | None = None,
-        shared_name: str | None = None,
-        name: str = "priority_queue",
-    ) -> None:
-        kinds = as_type_list(types)
-        sizes = as_shape_list(shapes, kinds)
-        if shapes is None:
-            raise TypeError(
-                "Expected list for 'shapes' argument to 'priority_queue_v2' Op, not "
-                "None."
-            )
-        op = PriorityQueueV2(
-            tuple(kinds),
-            _attribute(sizes),
-            int(capacity),
-            shared_name=shared_name or "",
-        )
-        handle = op(name=name)
-        every = [int64, *kinds]
-        labels = as_name_list(names, every)
-        all_sizes = [TensorShape([]), *sizes] if sizes else sizes
-        super().__init__(every, all_sizes, labels, handle)

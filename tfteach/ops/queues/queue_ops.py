@@ -19,7 +19,7 @@ from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.ops.queues.queue_attempts import Queue, numbers
-from tfteach.ops.queues.queue_kinds import (
+from tfteach.ops.queues.queue_stores import (
     FIFOStore,
     PaddingStore,
     PriorityStore,

@@ -29,8 +29,8 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.queues.component_lists import as_type_list
 from tfteach.ops.queues.queue_attempts import Element
-from tfteach.ops.queues.queue_base import as_type_list
 from tfteach.ops.queues.queue_ops import OnHost
 
 STAGE_CANCELLED = "Stage operation was cancelled"

@@ -42,7 +42,8 @@ from tfteach.ops.debug import summary_functions as summary
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, less, less_equal, logical_and
 from tfteach.ops.math.reduce_functions import reduce_min
-from tfteach.ops.queues.queue_base import Dequeued, PaddingFIFOQueue, QueueBase
+from tfteach.ops.queues.queue_base import Dequeued, QueueBase
+from tfteach.ops.queues.queues import PaddingFIFOQueue
 
 _END = (OutOfRangeError, CancelledError)
 
