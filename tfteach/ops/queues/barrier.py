@@ -26,8 +26,8 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.ops.queues.component_lists import as_shape_list, as_type_list
 from tfteach.ops.queues.queue_attempts import Element, numbers
-from tfteach.ops.queues.queue_stores import PriorityStore
 from tfteach.ops.queues.queue_ops import OnHost, refuse_timeout
+from tfteach.ops.queues.queue_stores import PriorityStore
 
 
 class BarrierStore:
