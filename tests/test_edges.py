@@ -17,7 +17,8 @@ import pytest
 
 import tfteach
 from tests.ops.case import import_families
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import OPS
+from tfteach.framework.op_traits import Traits
 
 import_families()
 
@@ -64,7 +65,7 @@ def parsed_once() -> Iterator[None]:
 
 
 def test_no_op_is_known_by_its_name() -> None:
-    """Outside of ops, what an op is follows from its traits (`framework/op.py`)."""
+    """Outside of ops, what an op is follows from its traits (`framework/op_traits.py`)."""
     known = {name for name, cls in OPS.items() if cls.__module__.startswith("tfteach")}
     found = [
         f"{path}:{constant.lineno} {constant.value!r}"
@@ -100,16 +101,10 @@ def _names_ops(text: str, known: set[str]) -> bool:
 
 
 def test_traits_are_declared_by_ops() -> None:
-    """Each trait that engine and framework read is set by at least one op."""
-    traits = (
-        "flow collection_role folds_while_building forwards_input holds_value "
-        "does_nothing writes_scratch_files must_be_fed reads_variable passes_handle "
-        "stops_gradients outputs_shape stacks_scalars only_metadata beside_input "
-        "host_on_gpu host_types_on_gpu int32_on_gpu strings_on_gpu"
-    )
-    for trait in traits.split():
-        default = getattr(Op, trait)
-        assert any(getattr(cls, trait) != default for cls in OPS.values()), trait
+    """Each trait is set by at least one op."""
+    for trait, default in vars(Traits).items():
+        if not trait.startswith("_"):
+            assert any(getattr(cls, trait) != default for cls in OPS.values()), trait
 
 
 # A graph that is read, or a user, names an op type; everybody else imports the class.

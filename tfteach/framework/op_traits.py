@@ -1,14 +1,14 @@
 """The traits by which an op declares its role in a graph.
 
 The engine, shape inference and tf.gradients never identify an op by its name.  They
-read class attributes of `Op`; the values of those that are not plain bools are defined
-here.
+read class attributes of `Op`, which inherits their defaults from `Traits`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum, IntEnum
-from typing import Literal
+from typing import ClassVar, Literal
 
 
 class Flow(Enum):
@@ -66,3 +66,111 @@ class Role(Enum):
 
 # Memory of a GPU's int32 kernel: no kernel, host memory, device memory.
 Int32Kernel = Literal["", "host", "device"]
+
+
+class Traits:
+    """The traits of an op, with the values that hold for most ops."""
+
+    is_stateful: ClassVar[bool] = False
+    # Whether its kernel gets a context (resources, functions) although it has no state.
+    needs_context: ClassVar[bool] = False
+    # Whether an output may share memory with an input or with the session's state.
+    aliases: ClassVar[bool] = False
+    # Inputs passed to `infer_shape` as constant values (an array, or None if unknown),
+    # and as partly known shapes, instead of as static shapes.
+    by_value: ClassVar[tuple[str, ...]] = ()
+    by_shape: ClassVar[tuple[str, ...]] = ()
+    # Inputs passed to `infer_shape` as arrays if constant, else as static shapes.
+    by_value_or_shape: ClassVar[tuple[str, ...]] = ()
+    # Inputs passed to it as (static shape, element type).
+    by_type: ClassVar[tuple[str, ...]] = ()
+    # Resource inputs passed to `infer_shape` as the shape of their variable.
+    by_handle: ClassVar[tuple[str, ...]] = ()
+    # Whether the kernel reads only its inputs' shapes (and their type).
+    reads_only_shapes: ClassVar[bool] = False
+    # Whether the kernel only looks up a resource of the session (a variable's buffer):
+    # it then runs once, when a step is compiled.
+    returns_handle: ClassVar[bool] = False
+    # Inputs that a GPU kernel reads in host memory (shapes, axes).
+    host_inputs: ClassVar[tuple[str, ...]] = ()
+    # Whether output[i] depends only on the inputs' elements i.
+    is_elementwise: ClassVar[bool] = False
+    # Whether its work should be divided among the cores (framework/threads.py).
+    is_heavy: ClassVar[bool] = False
+    # Whether the kernel asks for its epilogue (framework/epilogue.py).
+    takes_epilogue: ClassVar[bool] = False
+    # Whether TensorFlow's traces contain a row for the kernel.
+    is_expensive: ClassVar[bool] = True
+    # Whether the kernel exists for GPUs.
+    on_gpu: ClassVar[bool] = True
+    # Whether the kernel calls a user's function, which may have any effect.
+    calls_python: ClassVar[bool] = False
+    # Whether the kernel may wait for another run, or another op of the step.
+    may_wait: ClassVar[bool] = False
+    # Whether its output is a back edge of a loop.
+    closes_loop: ClassVar[bool] = False
+    # Whether most elements of its output are assumed to be 0.
+    is_mostly_zero: ClassVar[bool] = False
+    # Whether `check_shapes` reads only ranks, so that known ranks suffice.
+    checks_only_ranks: ClassVar[bool] = False
+    # Whether the kernel may be skipped in favour of its inputs' constants.
+    is_foldable: ClassVar[bool] = True
+    # The parts of TensorFlow that fold the op while building, if its inputs are
+    # constant.
+    folds_while_building: ClassVar[Folding] = Folding.NEVER
+
+    # Its role in branches and loops; None for an op that computes something.
+    flow: ClassVar[Flow | None] = None
+    # Its role in stacks and TensorArrays; None for other ops.
+    collection_role: ClassVar[Collection | None] = None
+    # The input that a PUSH or WRITE stores.
+    stored_input: ClassVar[int] = 0
+    # Whether its one output is its input, unchanged, so that passes may bypass it.
+    forwards_input: ClassVar[bool] = False
+    # Whether its work may be a function's body, which replaces the node in a step.
+    calls_function: ClassVar[bool] = False
+    # Whether it waits for the branch or iteration that it is built in, whatever its
+    # inputs.
+    waits_for_context: ClassVar[bool] = False
+    # Whether it outputs its attribute `value`.
+    holds_value: ClassVar[bool] = False
+    # Whether its kernel does nothing, so that only its control edges count.
+    does_nothing: ClassVar[bool] = False
+    # Whether it writes files that a failed run has to delete.
+    writes_scratch_files: ClassVar[bool] = False
+    # Whether its value can only be fed.
+    must_be_fed: ClassVar[bool] = False
+    # Whether it takes a variable by reference and leaves its value as it is.
+    keeps_reference: ClassVar[bool] = False
+    # Whether it reads the variable of a resource handle.
+    reads_variable: ClassVar[bool] = False
+    # Whether it forwards its first input, a resource handle.
+    passes_handle: ClassVar[bool] = False
+    # Whether gradients stop here without an error.
+    stops_gradients: ClassVar[bool] = False
+    # Whether output i is the shape of input i.
+    outputs_shape: ClassVar[bool] = False
+    # Whether the output is the vector of its scalar inputs.
+    stacks_scalars: ClassVar[bool] = False
+
+    # Whether it reads only its inputs' shapes, which are never copied for it.
+    only_metadata: ClassVar[bool] = False
+    # Whether TensorFlow colocates it with its input.
+    beside_input: ClassVar[bool] = False
+    # Whether its GPU kernel computes in host memory, for all types.
+    host_on_gpu: ClassVar[bool] = False
+    # The only types of its kernel for GPUs, which computes in host memory.
+    host_types_on_gpu: ClassVar[frozenset[str]] = frozenset()
+    # Memory in which its int32 GPU kernel computes; "" if there is none.
+    int32_on_gpu: ClassVar[Int32Kernel] = ""
+    # Whether it has a GPU kernel although variants have none: they hold its arrays.
+    variants_on_gpu: ClassVar[bool] = False
+    # Whether its GPU kernel also accepts strings, which stay in host memory.
+    strings_on_gpu: ClassVar[bool] = False
+
+    # The minimum of int attributes, and the minimum length of lists or of attributes
+    # that denote lists of inputs, where TF's definition has one (`N*T`: or 1).
+    minimum: ClassVar[Mapping[str, int]] = {}
+    # The ranks of inputs that are not passed to `infer_shape` as shapes; `1` means rank
+    # 1, `(0, 1)` both.
+    ranks: ClassVar[Mapping[str, int | tuple[int, ...]]] = {}

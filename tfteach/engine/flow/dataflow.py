@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,7 @@ from tfteach.engine.execute.concurrent_calls import (
     ConcurrentCalls,
     may_wait_for_each_other,
 )
-from tfteach.engine.execute.instruction import Instruction
-from tfteach.engine.execute.kernel_context import Context, Resources
+from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.kernel_errors import raise_blaming
 from tfteach.engine.execute.program import (
     FlowObserver,
@@ -34,21 +33,16 @@ from tfteach.engine.execute.program import (
     StepObserver,
     ValueObserver,
 )
+from tfteach.engine.flow.flow_nodes import DEAD, Arrived, FlowNode, Frame, flow_nodes_of
 from tfteach.engine.plan.frames import frames_of
 from tfteach.engine.plan.references import (
-    accepts_reference,
     carries_reference,
     read_reference,
 )
-from tfteach.engine.plan.shared_buffers import sharing_buffers
 from tfteach.engine.plan.step import (
     Edge,
     Node,
     Step,
-    checking_shapes,
-    keeping_strings,
-    kernel_of,
-    needs_context,
     return_names,
 )
 from tfteach.framework import errors
@@ -62,111 +56,6 @@ SWITCH, MERGE, CONTROL_TRIGGER = Flow.SWITCH, Flow.MERGE, Flow.CONTROL_TRIGGER
 ENTER, EXIT, NEXT_ITERATION = Flow.ENTER, Flow.EXIT, Flow.NEXT_ITERATION
 
 
-class _Dead:
-    """The value of an edge in a branch that was not taken."""
-
-    def __repr__(self) -> str:
-        return "<dead>"
-
-
-DEAD = _Dead()
-
-
-class Frame:
-    """One run of a loop; the outermost frame is the step itself.
-
-    Attributes:
-      parent, parent_iteration: the frame and iteration that entered the loop.
-      name: the loop's name.
-      waiting: iteration -> node -> the inputs that have arrived.
-      invariants: the loop invariants, which arrive in every iteration.
-      is_dead: whether the loop is in a branch that was not taken.
-    """
-
-    __slots__ = (
-        "children",
-        "invariants",
-        "is_dead",
-        "last",
-        "name",
-        "parent",
-        "parent_iteration",
-        "waiting",
-    )
-
-    def __init__(
-        self, parent: Frame | None, parent_iteration: int, name: str = ""
-    ) -> None:
-        self.parent = parent
-        self.name = name
-        self.parent_iteration = parent_iteration
-        self.waiting: dict[int, dict[_Cell, _Arrived]] = {0: {}}
-        self.invariants: list[tuple[_Cell, Any]] = []
-        self.children: dict[tuple[int, str], Frame] = {}
-        self.last = 0
-        self.is_dead = False
-
-
-class _Arrived:
-    """The inputs of one execution of a node, as they arrive."""
-
-    __slots__ = ("coming", "has_fired", "is_dead", "is_live", "missing", "values")
-
-    def __init__(self, cell: _Cell) -> None:
-        self.missing = cell.missing
-        self.coming = cell.inputs  # data inputs that a Merge may still get
-        self.is_live = self.has_fired = False  # of a Merge
-        self.values: list[Any] = [None] * cell.inputs
-        self.is_dead = False
-
-
-class _Cell:
-    """A node with its outgoing edges, prepared for execution."""
-
-    __slots__ = (
-        "control_users", "flow", "frame_name", "inputs", "instruction", "is_invariant",
-        "is_loop_head", "missing", "node", "reads", "users",
-    )  # fmt: skip
-
-    def __init__(self, node: Node, instruction: Instruction | None) -> None:
-        self.node = node
-        self.instruction = instruction
-        self.flow = None if node.flow is Flow.LOOP_COND else node.flow
-        self.is_loop_head = self.flow is MERGE and _is_loop_head(node)
-        self.inputs = len(node.inputs)
-        self.missing = len(node.inputs) + len(node.control)
-        if self.flow is MERGE:
-            self.missing = 1 + len(node.control)
-        self.frame_name: str = getattr(node.spec, "frame_name", "")
-        self.is_invariant: bool = getattr(node.spec, "is_constant", False)
-        self.reads = tuple(
-            i
-            for i, edge in enumerate(node.inputs)
-            if carries_reference(edge) and not accepts_reference(node, i)
-        )
-        count = 1 if node.is_feed else len(node.op.outputs)
-        self.users: list[list[tuple[_Cell, int]]] = [[] for _ in range(count)]
-        self.control_users: list[_Cell] = []
-
-
-def _is_loop_head(node: Node) -> bool:
-    """Whether a Merge begins a loop, merging an Enter and a NextIteration."""
-    if len(node.inputs) != 2:
-        return False
-    sources = {source.op.spec.flow: source for source, _ in node.inputs}
-    if sources.keys() != {ENTER, NEXT_ITERATION}:
-        return False
-    return not getattr(sources[ENTER].spec, "is_constant", False)
-
-
-def _constant(node: Node) -> Callable[..., Any]:
-    """The kernel of a node whose values are known."""
-    assert node.values is not None
-    values = [node.device.put(value) for value in node.values]
-    result = values[0] if len(values) == 1 else values
-    return lambda *_: result
-
-
 class DataflowProgram:
     """A runnable step with control flow; the same interface as `execute.Program`."""
 
@@ -174,35 +63,11 @@ class DataflowProgram:
         self.calls_may_wait = may_wait_for_each_other(step)
         frames_of(step)  # raises for loops that no while_loop builds
         self.step = step
-        cells: dict[Node, _Cell] = {}
-        for node in (*step.feeds.values(), *step.nodes):
-            instruction = None
-            if not node.is_feed:
-                first: Any = node.device.xp
-                if needs_context(node.spec):
-                    first = Context(node.op, node.device, resources, session)
-                kernel = kernel_of(node.spec, first)
-                static = (t.static_shape for t in node.op.inputs)
-                kernel = checking_shapes(node.spec, kernel, static)
-                kernel = keeping_strings(kernel, node.op.outputs)
-                kernel = sharing_buffers(step, node, kernel)
-                function = node.device.bind(kernel)
-                if node.values is not None:
-                    function = _constant(node)
-                slots = tuple(range(len(node.op.outputs)))
-                instruction = Instruction(function, (), slots, (), node)
-            cells[node] = _Cell(node, instruction)
-        for node, cell in cells.items():
-            for i, (source, index) in enumerate(node.inputs):
-                users = cells[source].users
-                users[0 if source.is_feed else index].append((cell, i))
-            for other in node.control:
-                cells[other].control_users.append(cell)
-        self._cells = cells
+        self._flow_nodes = flow_nodes = flow_nodes_of(step, resources, session)
         self._sources = [
-            cell
-            for cell in cells.values()
-            if cell.missing == 0 and not cell.node.is_feed
+            flow_node
+            for flow_node in flow_nodes.values()
+            if flow_node.missing == 0 and not flow_node.node.is_feed
         ]
 
     def run(
@@ -217,15 +82,15 @@ class DataflowProgram:
             return atomically(run.finish, (), may_defer=False, deadline=deadline)
 
     @property
-    def cells(self) -> dict[Node, _Cell]:
-        return self._cells
+    def flow_nodes(self) -> dict[Node, FlowNode]:
+        return self._flow_nodes
 
     @property
-    def sources(self) -> list[_Cell]:
+    def sources(self) -> list[FlowNode]:
         return self._sources
 
 
-_Ready = tuple[_Cell, Frame, int, list[Any], bool]
+_Ready = tuple[FlowNode, Frame, int, list[Any], bool]
 
 
 class _InTurns:
@@ -291,9 +156,9 @@ class _Run:
         pairs = zip(program.step.feeds.items(), fed, strict=True)
         for (tensor, node), value in pairs:
             own = value.copy() if tensor.dtype.is_numpy_compatible else value
-            self._send(program.cells[node], [own], False, self.root, 0)
-        for cell in program.sources:
-            self.queue.append((cell, self.root, 0, [], False))
+            self._send(program.flow_nodes[node], [own], False, self.root, 0)
+        for flow_node in program.sources:
+            self.queue.append((flow_node, self.root, 0, [], False))
 
     def finish(self) -> list[Any]:
         """Run until no node is ready, and return the fetches."""
@@ -336,31 +201,36 @@ class _Run:
         return values
 
     def _execute(
-        self, cell: _Cell, frame: Frame, iteration: int, values: list[Any], dead: bool
+        self,
+        flow_node: FlowNode,
+        frame: Frame,
+        iteration: int,
+        values: list[Any],
+        dead: bool,
     ) -> None:
-        flow = cell.flow
+        flow = flow_node.flow
         computes = flow is None or flow is CONTROL_TRIGGER
         if dead and flow is not MERGE:
             if flow is NEXT_ITERATION or (flow is EXIT and not frame.is_dead):
                 return  # the loop's end is told by the values that leave it
-            results: list[Any] = [DEAD] * len(cell.users)
+            results: list[Any] = [DEAD] * len(flow_node.users)
         elif computes:
             for follower in self.followers:
-                follower.takes(cell.node, values, _iterations(frame, iteration))
+                follower.takes(flow_node.node, values, _iterations(frame, iteration))
             if self.program.calls_may_wait:
-                found = self._compute_or_call(cell, values, frame, iteration)
+                found = self._compute_or_call(flow_node, values, frame, iteration)
                 if found is None:
                     return
                 results = found
             else:
-                results = self._compute(cell, values)
+                results = self._compute(flow_node, values)
         elif flow is SWITCH:
-            pred = self._read(cell, values)[1]
+            pred = self._read(flow_node, values)[1]
             if pred.ndim:
                 raise errors.invalid_argument(
                     "The second input must be a scalar, but it has shape "
                     f"{shapes.text(pred.shape)}"
-                ).at(cell.node.op)
+                ).at(flow_node.node.op)
             taken = bool(pred)
             data = values[0]
             results = [DEAD if taken else data, data if taken else DEAD]
@@ -369,40 +239,40 @@ class _Run:
             if dead or not live:
                 results = [DEAD, DEAD]
             else:
-                results = [self._read(cell, values)[live[0]], np.int32(live[0])]
+                results = [self._read(flow_node, values)[live[0]], np.int32(live[0])]
         else:  # Enter, Exit and NextIteration forward their input
-            results = [self._read(cell, values)[0]]
+            results = [self._read(flow_node, values)[0]]
         if self.watchers and not dead and not computes:
             handed = [None if value is DEAD else value for value in results]
             for watcher in self.watchers:
-                watcher.passes(cell.node, handed, _iterations(frame, iteration))
+                watcher.passes(flow_node.node, handed, _iterations(frame, iteration))
         if flow is ENTER:
-            self._enter(cell, results, frame, iteration)
+            self._enter(flow_node, results, frame, iteration)
         elif flow is EXIT:
             assert frame.parent is not None  # `frames_of` has checked it
-            self._send(cell, results, dead, frame.parent, frame.parent_iteration)
+            self._send(flow_node, results, dead, frame.parent, frame.parent_iteration)
         elif flow is NEXT_ITERATION:
             self._begin(frame, iteration + 1)
-            self._send(cell, results, False, frame, iteration + 1)
+            self._send(flow_node, results, False, frame, iteration + 1)
         else:
             is_dead = dead or (flow is MERGE and results[0] is DEAD)
-            self._send(cell, results, is_dead, frame, iteration)
+            self._send(flow_node, results, is_dead, frame, iteration)
 
     def _enter(
-        self, cell: _Cell, results: list[Any], frame: Frame, iteration: int
+        self, flow_node: FlowNode, results: list[Any], frame: Frame, iteration: int
     ) -> None:
-        key = iteration, cell.frame_name
+        key = iteration, flow_node.frame_name
         child = frame.children.get(key)
         if child is None:
-            child = frame.children[key] = Frame(frame, iteration, cell.frame_name)
-        if results[0] is DEAD and not cell.is_invariant:
+            child = frame.children[key] = Frame(frame, iteration, flow_node.frame_name)
+        if results[0] is DEAD and not flow_node.is_invariant:
             child.is_dead = True
-        if cell.is_invariant:
-            child.invariants.append((cell, results[0]))
+        if flow_node.is_invariant:
+            child.invariants.append((flow_node, results[0]))
             for i in range(child.last + 1):
-                self._send(cell, results, results[0] is DEAD, child, i)
+                self._send(flow_node, results, results[0] is DEAD, child, i)
         else:
-            self._send(cell, results, results[0] is DEAD, child, 0)
+            self._send(flow_node, results, results[0] is DEAD, child, 0)
 
     def _begin(self, frame: Frame, iteration: int) -> None:
         """Open an iteration, and deliver the loop invariants to it."""
@@ -410,70 +280,70 @@ class _Run:
             return
         frame.last = iteration
         frame.waiting[iteration] = {}
-        for cell, value in frame.invariants:
-            self._send(cell, [value], value is DEAD, frame, iteration)
+        for flow_node, value in frame.invariants:
+            self._send(flow_node, [value], value is DEAD, frame, iteration)
 
-    def _read(self, cell: _Cell, values: list[Any]) -> list[Any]:
+    def _read(self, flow_node: FlowNode, values: list[Any]) -> list[Any]:
         """The inputs' values; variables are read where the node needs the value."""
-        for i in cell.reads:
+        for i in flow_node.reads:
             if hasattr(values[i], "is_initialized"):
                 values[i] = values[i].value
         return values
 
     def _compute_or_call(
-        self, cell: _Cell, values: list[Any], frame: Frame, iteration: int
+        self, flow_node: FlowNode, values: list[Any], frame: Frame, iteration: int
     ) -> list[Any] | None:
         """The results; None if the op waits, or may, on a thread."""
-        if not cell.node.spec.calls_python:
-            if not cell.node.spec.may_wait:
-                return self._compute(cell, values)
+        if not flow_node.node.spec.calls_python:
+            if not flow_node.node.spec.may_wait:
+                return self._compute(flow_node, values)
             if not self.observers:  # they follow only one attempt
                 try:
                     with trying():
-                        return self._compute(cell, values)
+                        return self._compute(flow_node, values)
                 except WouldWait:
                     pass
-        self._begin_call(cell, values, frame, iteration)
+        self._begin_call(flow_node, values, frame, iteration)
         return None
 
     def _begin_call(
-        self, cell: _Cell, values: list[Any], frame: Frame, iteration: int
+        self, flow_node: FlowNode, values: list[Any], frame: Frame, iteration: int
     ) -> None:
         """Start an op that may wait for another one, on a thread."""
-        assert cell.instruction is not None
+        assert flow_node.instruction is not None
         for observer in self.observers:
-            observer.before(cell.instruction)
-        tag = cell, frame, iteration
-        arguments = self._read(cell, values)
-        ends = cell.node.spec.may_wait
-        self.calls.start(cell.instruction.function, arguments, tag, ends)
+            observer.before(flow_node.instruction)
+        tag = flow_node, frame, iteration
+        arguments = self._read(flow_node, values)
+        ends = flow_node.node.spec.may_wait
+        self.calls.start(flow_node.instruction.function, arguments, tag, ends)
 
     def _end_call(self) -> None:
         """Propagate the results of the next call to finish."""
-        (cell, frame, iteration), result, error = self.calls.wait()
+        (flow_node, frame, iteration), result, error = self.calls.wait()
         try:
             if error is not None:
                 raise error
             if self.deadline is not None:
                 self.deadline.check()
-            results = [result] if len(cell.users) == 1 else list(result or ())
+            results = [result] if len(flow_node.users) == 1 else list(result or ())
             for observer in self.observers:
-                observer.after(cell.instruction, results)
-                observer.release(cell.instruction)
+                observer.after(flow_node.instruction, results)
+                observer.release(flow_node.instruction)
         except Exception as error:
-            raise_blaming(error, cell.instruction)
-        self._send(cell, results, False, frame, iteration)
+            raise_blaming(error, flow_node.instruction)
+        self._send(flow_node, results, False, frame, iteration)
 
-    def _compute(self, cell: _Cell, values: list[Any]) -> list[Any]:
-        instruction = cell.instruction
+    def _compute(self, flow_node: FlowNode, values: list[Any]) -> list[Any]:
+        instruction = flow_node.instruction
         assert instruction is not None
         try:
             if self.deadline is not None:
                 self.deadline.check()
             for observer in self.observers:
                 observer.before(instruction)
-            result = instruction.function(*self._read(cell, values))
-            count = len(cell.users)
+            result = instruction.function(*self._read(flow_node, values))
+            count = len(flow_node.users)
             results = [result] if count == 1 else list(result or ())
             for observer in self.observers:
                 observer.after(instruction, results)
@@ -483,22 +353,29 @@ class _Run:
         return results
 
     def _send(
-        self, cell: _Cell, results: list[Any], dead: bool, frame: Frame, iteration: int
+        self,
+        flow_node: FlowNode,
+        results: list[Any],
+        dead: bool,
+        frame: Frame,
+        iteration: int,
     ) -> None:
         """Deliver results to consumers, and queue those that are now ready."""
         waiting = frame.waiting.setdefault(iteration, {})
-        for index, users in enumerate(cell.users):
+        for index, users in enumerate(flow_node.users):
             value = results[index]
             if frame is self.root:
-                edge = Edge(cell.node, index)
+                edge = Edge(flow_node.node, index)
                 if edge in self.wanted:
                     self.results[edge] = value
             for user, position in users:
-                self._arrive(user, position, value, frame, iteration, waiting, cell)
-        for user in cell.control_users:
+                self._arrive(
+                    user, position, value, frame, iteration, waiting, flow_node
+                )
+        for user in flow_node.control_users:
             arrived = waiting.get(user)
             if arrived is None:
-                arrived = waiting[user] = _Arrived(user)
+                arrived = waiting[user] = Arrived(user)
             arrived.missing -= 1
             # A Merge is dead by its data alone, a ControlTrigger never.
             heeds = user.flow is not MERGE and user.flow is not CONTROL_TRIGGER
@@ -511,17 +388,17 @@ class _Run:
 
     def _arrive(
         self,
-        user: _Cell,
+        user: FlowNode,
         position: int,
         value: Any,
         frame: Frame,
         iteration: int,
-        waiting: dict[_Cell, _Arrived],
-        source: _Cell,
+        waiting: dict[FlowNode, Arrived],
+        source: FlowNode,
     ) -> None:
         arrived = waiting.get(user)
         if arrived is None:
-            arrived = waiting[user] = _Arrived(user)
+            arrived = waiting[user] = Arrived(user)
         if user.flow is MERGE:
             arrived.coming -= 1
             if arrived.is_live:  # only the first live input counts
@@ -546,7 +423,11 @@ class _Run:
             self._queue(user, frame, iteration, waiting)
 
     def _queue(
-        self, user: _Cell, frame: Frame, iteration: int, waiting: dict[_Cell, _Arrived]
+        self,
+        user: FlowNode,
+        frame: Frame,
+        iteration: int,
+        waiting: dict[FlowNode, Arrived],
     ) -> None:
         arrived = waiting.pop(user)
         self.queue.append((user, frame, iteration, arrived.values, arrived.is_dead))
