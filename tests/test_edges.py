@@ -17,7 +17,7 @@ import pytest
 
 import tfteach
 from tests.ops.case import import_families
-from tfteach.framework.op import OPS
+from tfteach.framework.op import OPS, Op
 from tfteach.framework.op_traits import Traits
 
 import_families()
@@ -65,7 +65,7 @@ def parsed_once() -> Iterator[None]:
 
 
 def test_no_op_is_known_by_its_name() -> None:
-    """Outside of ops, what an op is follows from its traits (`framework/op_traits.py`)."""
+    """Outside of ops, traits (`framework/op_traits.py`) say what an op is."""
     known = {name for name, cls in OPS.items() if cls.__module__.startswith("tfteach")}
     found = [
         f"{path}:{constant.lineno} {constant.value!r}"

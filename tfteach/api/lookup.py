@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.lib.lookup.id_tables import StaticVocabularyTable as StaticVocabularyTable
     from tfteach.lib.lookup.table_initializers import KeyValueTensorInitializer as KeyValueTensorInitializer
     from tfteach.lib.lookup.table_initializers import TextFileIndex as TextFileIndex
     from tfteach.lib.lookup.table_initializers import TextFileInitializer as TextFileInitializer
     from tfteach.lib.lookup.tables import StaticHashTable as StaticHashTable
-    from tfteach.lib.lookup.tables import StaticVocabularyTable as StaticVocabularyTable
 
 _LATER = {
     "KeyValueTensorInitializer": ("tfteach.lib.lookup.table_initializers", "KeyValueTensorInitializer"),
     "StaticHashTable": ("tfteach.lib.lookup.tables", "StaticHashTable"),
-    "StaticVocabularyTable": ("tfteach.lib.lookup.tables", "StaticVocabularyTable"),
+    "StaticVocabularyTable": ("tfteach.lib.lookup.id_tables", "StaticVocabularyTable"),
     "TextFileIndex": ("tfteach.lib.lookup.table_initializers", "TextFileIndex"),
     "TextFileInitializer": ("tfteach.lib.lookup.table_initializers", "TextFileInitializer"),
 }

@@ -12,6 +12,7 @@ import numpy as np
 from tfteach.control.branch import cond
 from tfteach.control.functional import map_fn
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -29,7 +30,7 @@ from tfteach.ops.math.compare import equal
 from tfteach.ops.math.complex import abs as tf_abs
 from tfteach.ops.math.complex import conj
 from tfteach.ops.math.range import range as range_of
-from tfteach.ops.math.reduce_functions import lookup, reduce_max, reduce_sum
+from tfteach.ops.math.reduce_functions import reduce_max, reduce_sum
 from tfteach.ops.math.unary import sqrt
 
 
@@ -66,7 +67,9 @@ def norm(
 
     Source: python/ops/linalg_ops.py.
     """
-    keep = bool(lookup("keepdims", keepdims, "keep_dims", keep_dims))
+    keep = bool(
+        deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
+    )
     axis, is_matrix = _norm_axis(ord, axis)
     with name_scope(name, "norm", [tensor]):
         x = convert(tensor)

@@ -22,12 +22,12 @@ from tfteach.framework.operation import (
     Tensor,
 )
 from tfteach.framework.scope import (
-    ScopeState,
     graph_of,
     is_valid_name,
     name_text,
     open_name_scope,
 )
+from tfteach.framework.scope_state import ScopeState
 from tfteach.framework.shape_inference import infer
 
 

@@ -114,6 +114,25 @@ def deprecated(
     return decorate
 
 
+def deprecated_argument_lookup(
+    new_name: str, new_value: Any, old_name: str, old_value: Any
+) -> Any:
+    """The value of an argument that also has a deprecated name.
+
+    Args:
+      new_name, old_name: the argument's names.
+      new_value, old_value: the values passed under them; None for one that is missing.
+
+    Raises:
+      ValueError: both are given.
+    """
+    if old_value is None:
+        return new_value
+    if new_value is not None:
+        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
+    return old_value
+
+
 def _warning(function: Callable[_P, _R], rows: list[Deprecation]) -> Callable[_P, _R]:
     """The function with a warning for each row, issued once."""
 

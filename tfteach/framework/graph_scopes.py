@@ -14,15 +14,17 @@ from tfteach.framework.call_origin import is_called_by_user, user_frame
 from tfteach.framework.opened_scopes import OpenedScope, open_recorded_scope
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import (
+    open_block,
+    open_colocation,
+    open_device,
+    open_name_scope,
+)
+from tfteach.framework.scope_state import (
     ControlScope,
     DeviceLike,
     Scopes,
     ScopeState,
     ThreadScopes,
-    open_block,
-    open_colocation,
-    open_device,
-    open_name_scope,
 )
 
 

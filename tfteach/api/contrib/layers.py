@@ -36,11 +36,9 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.layers.feature_column_ops import create_feature_spec_for_parsing as create_feature_spec_for_parsing
     from tfteach.lib.contrib.layers.feature_column_ops import infer_real_valued_columns as infer_real_valued_columns
     from tfteach.lib.contrib.layers.feature_column_ops import input_from_feature_columns as input_from_feature_columns
-    from tfteach.lib.contrib.layers.feature_column_ops import joint_weighted_sum_from_feature_columns as joint_weighted_sum_from_feature_columns
     from tfteach.lib.contrib.layers.feature_column_ops import parse_feature_columns_from_examples as parse_feature_columns_from_examples
     from tfteach.lib.contrib.layers.feature_column_ops import sequence_input_from_feature_columns as sequence_input_from_feature_columns
     from tfteach.lib.contrib.layers.feature_column_ops import transform_features as transform_features
-    from tfteach.lib.contrib.layers.feature_column_ops import weighted_sum_from_feature_columns as weighted_sum_from_feature_columns
     from tfteach.lib.contrib.layers.groups import group_norm as group_norm
     from tfteach.lib.contrib.layers.groups import instance_norm as instance_norm
     from tfteach.lib.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
@@ -89,6 +87,8 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.layers.summaries import summarize_collection as summarize_collection
     from tfteach.lib.contrib.layers.summaries import summarize_tensor as summarize_tensor
     from tfteach.lib.contrib.layers.summaries import summarize_tensors as summarize_tensors
+    from tfteach.lib.contrib.layers.weighted_sums import joint_weighted_sum_from_feature_columns as joint_weighted_sum_from_feature_columns
+    from tfteach.lib.contrib.layers.weighted_sums import weighted_sum_from_feature_columns as weighted_sum_from_feature_columns
 
 _LATER = {
     "OPTIMIZER_CLS_NAMES": ("tfteach.lib.contrib.layers.optimizers", "OPTIMIZER_CLS_NAMES"),
@@ -128,7 +128,7 @@ _LATER = {
     "infer_real_valued_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "infer_real_valued_columns"),
     "input_from_feature_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "input_from_feature_columns"),
     "instance_norm": ("tfteach.lib.contrib.layers.groups", "instance_norm"),
-    "joint_weighted_sum_from_feature_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "joint_weighted_sum_from_feature_columns"),
+    "joint_weighted_sum_from_feature_columns": ("tfteach.lib.contrib.layers.weighted_sums", "joint_weighted_sum_from_feature_columns"),
     "l1_l2_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l1_l2_regularizer"),
     "l1_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l1_regularizer"),
     "l2_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l2_regularizer"),
@@ -172,7 +172,7 @@ _LATER = {
     "unit_norm": ("tfteach.lib.contrib.layers.shaping", "unit_norm"),
     "variance_scaling_initializer": ("tfteach.lib.contrib.layers.initializers", "variance_scaling_initializer"),
     "weighted_sparse_column": ("tfteach.lib.contrib.layers.sparse_columns", "weighted_sparse_column"),
-    "weighted_sum_from_feature_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "weighted_sum_from_feature_columns"),
+    "weighted_sum_from_feature_columns": ("tfteach.lib.contrib.layers.weighted_sums", "weighted_sum_from_feature_columns"),
     "xavier_initializer": ("tfteach.lib.contrib.layers.initializers", "xavier_initializer"),
     "xavier_initializer_conv2d": ("tfteach.lib.contrib.layers.initializers", "xavier_initializer"),
 }

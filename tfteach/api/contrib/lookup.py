@@ -5,35 +5,35 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.lib.lookup.id_tables import FastHashSpec as FastHashSpec
+    from tfteach.lib.lookup.id_tables import HasherSpec as HasherSpec
+    from tfteach.lib.lookup.id_tables import IdTableWithHashBuckets as IdTableWithHashBuckets
+    from tfteach.lib.lookup.id_tables import StrongHashSpec as StrongHashSpec
+    from tfteach.lib.lookup.mutable_tables import MutableHashTable as MutableHashTable
     from tfteach.lib.lookup.table_initializers import KeyValueTensorInitializer as KeyValueTensorInitializer
     from tfteach.lib.lookup.table_initializers import TableInitializerBase as TableInitializerBase
     from tfteach.lib.lookup.table_initializers import TextFileIdTableInitializer as TextFileIdTableInitializer
     from tfteach.lib.lookup.table_initializers import TextFileIndex as TextFileIndex
     from tfteach.lib.lookup.table_initializers import TextFileInitializer as TextFileInitializer
     from tfteach.lib.lookup.table_initializers import TextFileStringTableInitializer as TextFileStringTableInitializer
-    from tfteach.lib.lookup.tables import FastHashSpec as FastHashSpec
     from tfteach.lib.lookup.tables import HashTable as HashTable
-    from tfteach.lib.lookup.tables import HasherSpec as HasherSpec
-    from tfteach.lib.lookup.tables import IdTableWithHashBuckets as IdTableWithHashBuckets
     from tfteach.lib.lookup.tables import InitializableLookupTableBase as InitializableLookupTableBase
     from tfteach.lib.lookup.tables import LookupInterface as LookupInterface
-    from tfteach.lib.lookup.tables import MutableHashTable as MutableHashTable
-    from tfteach.lib.lookup.tables import StrongHashSpec as StrongHashSpec
     from tfteach.lib.lookup.vocabulary import index_table_from_file as index_table_from_file
     from tfteach.lib.lookup.vocabulary import index_table_from_tensor as index_table_from_tensor
     from tfteach.lib.lookup.vocabulary import index_to_string_table_from_file as index_to_string_table_from_file
     from tfteach.lib.lookup.vocabulary import index_to_string_table_from_tensor as index_to_string_table_from_tensor
 
 _LATER = {
-    "FastHashSpec": ("tfteach.lib.lookup.tables", "FastHashSpec"),
+    "FastHashSpec": ("tfteach.lib.lookup.id_tables", "FastHashSpec"),
     "HashTable": ("tfteach.lib.lookup.tables", "HashTable"),
-    "HasherSpec": ("tfteach.lib.lookup.tables", "HasherSpec"),
-    "IdTableWithHashBuckets": ("tfteach.lib.lookup.tables", "IdTableWithHashBuckets"),
+    "HasherSpec": ("tfteach.lib.lookup.id_tables", "HasherSpec"),
+    "IdTableWithHashBuckets": ("tfteach.lib.lookup.id_tables", "IdTableWithHashBuckets"),
     "InitializableLookupTableBase": ("tfteach.lib.lookup.tables", "InitializableLookupTableBase"),
     "KeyValueTensorInitializer": ("tfteach.lib.lookup.table_initializers", "KeyValueTensorInitializer"),
     "LookupInterface": ("tfteach.lib.lookup.tables", "LookupInterface"),
-    "MutableHashTable": ("tfteach.lib.lookup.tables", "MutableHashTable"),
-    "StrongHashSpec": ("tfteach.lib.lookup.tables", "StrongHashSpec"),
+    "MutableHashTable": ("tfteach.lib.lookup.mutable_tables", "MutableHashTable"),
+    "StrongHashSpec": ("tfteach.lib.lookup.id_tables", "StrongHashSpec"),
     "TableInitializerBase": ("tfteach.lib.lookup.table_initializers", "TableInitializerBase"),
     "TextFileIdTableInitializer": ("tfteach.lib.lookup.table_initializers", "TextFileIdTableInitializer"),
     "TextFileIndex": ("tfteach.lib.lookup.table_initializers", "TextFileIndex"),

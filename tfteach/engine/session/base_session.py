@@ -28,17 +28,12 @@ from tfteach.engine.plan.step import Step
 from tfteach.engine.session.config import default_config
 from tfteach.engine.session.config_proto import Options, check_config
 from tfteach.engine.session.device_list import attributes_of
-from tfteach.engine.session.feeds import (
-    converter_for,
-    flatten_feeds,
-    parts,
-    resolve_feed,
-)
+from tfteach.engine.session.feeds import converter_for, parts, resolve_feed
 from tfteach.engine.session.fetches import Element, Fetches, structure_key
 from tfteach.engine.session.lru import MAX_PROGRAMS, Recent
 from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
 from tfteach.engine.session.planner import AnyProgram, StepPlanner
-from tfteach.engine.session.resolved_run import Asked, Plan
+from tfteach.engine.session.resolved_run import Asked, Plan, resolved
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.framework import defaults
 from tfteach.framework.errors import CancelledError, InvalidArgumentError
@@ -226,25 +221,11 @@ class BaseSession:
     def _flatten(self, fetches: Any, feed_dict: FeedDict | None) -> Asked:
         """Resolve the arguments of `run`; raises for those that cannot run."""
         try:
-            return self._resolved(fetches, feed_dict)
+            self._check_open()
+            return resolved(self._graph, fetches, feed_dict)
         except Exception as error:
             announce_refusal(RunRefused(self, fetches, feed_dict, error))
             raise
-
-    def _resolved(self, fetches: Any, feed_dict: FeedDict | None) -> Asked:
-        self._check_open()
-        if self._graph.version == 0:
-            raise RuntimeError(
-                "The Session graph is empty.  Add operations to the graph before "
-                "calling run(). Ops that were built in another graph, by %%graph or "
-                "in a `with` block, are run by tf.Session(graph=that_graph)."
-            )
-        # Feeds first, as in TF: their errors take precedence.
-        fed = flatten_feeds(self._graph, feed_dict) if feed_dict else {}
-        converters = tuple(converter_for(tensor) for tensor in fed)
-        arrays = [c(v) for c, v in zip(converters, fed.values(), strict=True)]
-        resolved = Fetches(self._graph, fetches)
-        return Asked(resolved, tuple(fed), converters, arrays)
 
     def _announced(
         self,
@@ -411,14 +392,14 @@ class BaseSession:
         self._check_running()
         if feed_list is not None and not isinstance(feed_list, list | tuple):
             raise TypeError("`feed_list` must be a list or tuple.")
-        resolved = Fetches(self._graph, fetches)
+        target = Fetches(self._graph, fetches)
         keys = list(feed_list or ())
         tensors = [resolve_feed(self._graph, p) for key in keys for p in parts(key)]
         fed = tuple(dict.fromkeys(tensors))
         is_plain = len(fed) == len(keys) and all(parts(k)[0] is k for k in keys)
         converters = [converter_for(tensor) for tensor in fed]
-        graph, result = self._graph, resolved.result
-        program, planned = self._program(resolved.elements, fed)
+        graph, result = self._graph, target.result
+        program, planned = self._program(target.elements, fed)
 
         def call(*values: Any, **keywords: Any) -> Any:
             for name in keywords:
@@ -434,7 +415,7 @@ class BaseSession:
             if self._closed:
                 self._check_open()
             if planned != graph.mutations:
-                program, planned = self._program(resolved.elements, fed)
+                program, planned = self._program(target.elements, fed)
             arrays = [c(v) for c, v in zip(converters, values, strict=True)]
             settings = keywords.get("options"), keywords.get("run_metadata")
             return result(self._run_program(program, arrays, settings))

@@ -23,7 +23,7 @@ from tfteach.framework.dtypes import DType, as_dtype, float32
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
-from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import (
@@ -37,13 +37,12 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.lib.files.trackable import match_awaited
 from tfteach.lib.layers import activations_by_name
+from tfteach.lib.layers.losses_and_updates import LossesAndUpdates, collect
 from tfteach.lib.layers.specs import check_inputs
-from tfteach.lib.layers.tracking import collect, depends, op_of
 from tfteach.ops.core.placeholder import placeholder_with_default
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.cast import cast
 from tfteach.variables.base import (
-    Variable,
     VariableAggregation,
     VariableSynchronization,
 )
@@ -55,7 +54,7 @@ _counts: WeakKeyDictionary[Graph, dict[str, int]] = WeakKeyDictionary()
 
 
 @export("layers.Layer")
-class Layer:
+class Layer(LossesAndUpdates):
     """Base of all layers: `build` creates the variables, `call` the ops.
 
     Args:
@@ -102,16 +101,13 @@ class Layer:
             raise NotImplementedError("autocast is for Keras' layers.")
         for unknown in kwargs:
             raise TypeError("Keyword argument not understood:", unknown)
-        self.trainable = trainable
+        super().__init__(trainable)
         self.built = False
         self.input_spec: Any = None
         self._dtype = None if dtype is None else as_dtype(dtype).name
         self._set_name(name)
         self._trainable_weights: list[Any] = []
         self._non_trainable_weights: list[Any] = []
-        self._updates: list[tuple[Operation, bool]] = []
-        self._losses: list[Any] = []
-        self._inputs: list[Any] = []
         self._current_scope: Any = None
         self._scope: VariableScope | None = None
         if scope:
@@ -175,15 +171,6 @@ class Layer:
     @property
     def variables(self) -> list[Any]:
         return self.weights
-
-    @property
-    def updates(self) -> list[Operation]:
-        return [update for update, _ in self._updates] if self.trainable else []
-
-    @property
-    def losses(self) -> list[Any]:
-        made = [loss for loss, _ in self._evaluated()]
-        return [loss for loss in made if loss is not None]
 
     def count_params(self) -> int:
         """The number of elements of its variables.
@@ -322,59 +309,6 @@ class Layer:
         for part in parts:
             self.add_loss(functools.partial(loss_of, part))
 
-    def add_loss(self, losses: Any, inputs: TensorLike | None = None) -> None:
-        """Record losses, also in `tf.GraphKeys.REGULARIZATION_LOSSES`.
-
-        Args:
-          losses: a Tensor, a function that returns one (or None), or a list of them.
-          inputs: the inputs that they depend on; None if they depend on none.
-        """
-        for given in nest.flatten(losses):
-            if given is None:
-                continue
-            is_callable = callable(given) and not isinstance(given, Tensor)
-            if not is_callable:
-                given = convert(given, dtype=None if _is_tensor(given) else float32)
-            self._losses.append((given, inputs is None))
-            loss = given() if is_callable else given
-            if loss is not None:
-                collect([loss], GraphKeys.REGULARIZATION_LOSSES)
-
-    def _evaluated(self) -> list[tuple[Any, bool]]:
-        """The losses, with functions called, and whether they depend on no input."""
-        tensors = [pair for pair in self._losses if isinstance(pair[0], Tensor)]
-        functions = [pair for pair in self._losses if not isinstance(pair[0], Tensor)]
-        return tensors + [(make(), free) for make, free in functions]
-
-    def add_update(self, updates: TensorLike, inputs: TensorLike | None = None) -> None:
-        """Record operations, also in `tf.GraphKeys.UPDATE_OPS`.
-
-        Args:
-          updates: an operation, a Tensor, a function that returns one, or a list of
-              them.
-          inputs: ignored: the dependencies are found in the graph.
-        """
-        for update in updates if isinstance(updates, list) else [updates]:
-            if callable(update) and not isinstance(update, Tensor):
-                update = update()
-            op = update if isinstance(update, Operation) else op_of(update)
-            self._updates.append((op, not depends(op, self._inputs)))
-
-    def get_updates_for(self, inputs: TensorLike) -> list[Operation]:
-        """The updates that depend on `inputs`; for None, those that depend on none."""
-        if inputs is None:
-            return [op for op, free in self._updates if free and self.trainable]
-        wanted = nest.flatten(inputs)
-        return [op for op, free in self._updates if not free and depends(op, wanted)]
-
-    def get_losses_for(self, inputs: TensorLike) -> list[Any]:
-        """The losses that depend on `inputs`; for None, those that depend on none."""
-        pairs = [pair for pair in self._evaluated() if pair[0] is not None]
-        if inputs is None:
-            return [loss for loss, free in pairs if free]
-        wanted = nest.flatten(inputs)
-        return [loss for loss, free in pairs if not free and depends(loss.op, wanted)]
-
     # ---- a call
 
     def _set_scope(self, scope: Any) -> None:
@@ -503,10 +437,6 @@ def _default_initializer(dtype: DType, name: str, layer: Layer) -> Any:
 
 def _is_partitioned(variable: Any) -> bool:
     return isinstance(variable, PartitionedVariable)
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, Tensor | Variable)
 
 
 def _tensor_of_number(value: Any) -> Tensor:

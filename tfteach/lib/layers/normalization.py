@@ -27,6 +27,12 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.base import Layer, training_value
+from tfteach.lib.layers.batch_renormalization import (
+    checked_clipping,
+    corrections,
+    moved,
+    update_renorm_averages,
+)
 from tfteach.lib.layers.core import branch_on
 from tfteach.lib.layers.specs import InputSpec
 from tfteach.lib.layers.windowed import given
@@ -34,7 +40,6 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones_like, zeros_like
 from tfteach.ops.core.identity_reshape import identity, reshape, stop_gradient
 from tfteach.ops.core.shape_ops import shape as shape_of
-from tfteach.ops.math.binary import maximum, minimum
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.reduce_functions import reduce_mean
 from tfteach.ops.math.unary import sqrt
@@ -42,7 +47,7 @@ from tfteach.ops.nn.activations import relu
 from tfteach.ops.nn.batch_norm import batch_normalization as batch_normalization_op
 from tfteach.ops.nn.fused_batch_norm import fused_batch_norm
 from tfteach.ops.nn.moments import moments
-from tfteach.ops.state.ref_variables import assign, assign_sub
+from tfteach.ops.state.ref_variables import assign
 from tfteach.variables.base import (
     Variable,
     VariableAggregation,
@@ -94,7 +99,7 @@ class BatchNormalization(Layer):
         self.virtual_batch_size = virtual_batch_size
         if renorm:
             self.renorm_momentum = renorm_momentum
-            self.renorm_clipping = _clipping(renorm_clipping or {})
+            self.renorm_clipping = checked_clipping(renorm_clipping or {})
         self.axis = list(axis) if isinstance(axis, list) else [axis]
         self.momentum, self.epsilon = momentum, epsilon
         self.center, self.scale, self.fused = center, scale, fused
@@ -276,7 +281,7 @@ class BatchNormalization(Layer):
         if is_training is not False:
             pairs = [(self.moving_mean, mean), (self.moving_variance, variance)]
             for average, value in pairs:
-                self.add_update(_moved(average, value, momentum))
+                self.add_update(moved(average, value, momentum))
         return output
 
     def _from_parts(self, inputs: Any, training: Any) -> Tensor:
@@ -304,7 +309,7 @@ class BatchNormalization(Layer):
                     reduce_mean(variance, axis=1, keepdims=True),
                 )
             if self.renorm:
-                r, d, values = self._renorm(*values, training)
+                r, d, values = self._correct(*values, training)
                 r = spread(stop_gradient(r, name="renorm_r"))
                 d = spread(stop_gradient(d, name="renorm_d"))
                 scale, offset = _composed(r, d, scale, offset)
@@ -339,47 +344,26 @@ class BatchNormalization(Layer):
         )
         return mean, variance
 
-    def _renorm(self, mean: Any, variance: Any, training: Any) -> tuple[Any, Any, Any]:
+    def _correct(self, mean: Any, variance: Any, training: Any) -> tuple[Any, Any, Any]:
         """Batch renormalization's r and d, and the mean and variance to average."""
+        averages = self.renorm_mean, self.renorm_stddev
         deviation = sqrt(variance + self.epsilon)
-        expected = maximum(self.renorm_stddev, sqrt(self.epsilon))
-        r = deviation / expected
-        d = (mean - self.renorm_mean) / expected
-        with control_dependencies([r, d]):  # these use the averages so far
-            mean, deviation = identity(mean), identity(deviation)
-        lowest, highest, most = (
-            self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax")
+        limits = self.epsilon, self.renorm_clipping
+        r, d, mean, deviation = corrections(
+            mean, deviation, averages, *limits, training
         )
-        if lowest is not None:
-            r = maximum(r, lowest)
-        if highest is not None:
-            r = minimum(r, highest)
-        if most is not None:
-            d = minimum(maximum(d, -most), most)
-        unclipped = r, d
-        r = branch_on(training, lambda: unclipped[0], lambda: ones_like(unclipped[0]))
-        d = branch_on(training, lambda: unclipped[1], lambda: zeros_like(unclipped[1]))
-        updates = []
-        for average, value in (
-            (self.renorm_mean, mean),
-            (self.renorm_stddev, deviation),
-        ):
-            value = identity(value)
-            update = branch_on(
-                training,
-                lambda a=average, v=value: _moved(a, v, self.renorm_momentum),
-                lambda a=average: identity(a),
-            )
-            updates.append(update)
+        updates = update_renorm_averages(
+            averages, (mean, deviation), self.renorm_momentum, training
+        )
         with control_dependencies(updates):
             return r, d, (identity(mean), identity(variance))
 
     def _update_averages(self, mean: Any, variance: Any, training: Any) -> None:
         def moved_variance() -> Any:
             if not self.renorm:
-                return _moved(self.moving_variance, variance, self.momentum)
+                return moved(self.moving_variance, variance, self.momentum)
             deviation = sqrt(variance + self.epsilon)
-            deviation = _moved(self.moving_stddev, deviation, self.momentum)
+            deviation = moved(self.moving_stddev, deviation, self.momentum)
             # Rounding must not make the variance negative.
             value = relu(deviation * deviation - self.epsilon)
             average = self.moving_variance
@@ -388,7 +372,7 @@ class BatchNormalization(Layer):
 
         update = branch_on(
             training,
-            lambda: _moved(self.moving_mean, mean, self.momentum),
+            lambda: moved(self.moving_mean, mean, self.momentum),
             lambda: self.moving_mean,
         )
         self.add_update(update)
@@ -398,13 +382,6 @@ class BatchNormalization(Layer):
 
     def compute_output_shape(self, input_shape: TensorShape) -> Any:
         return input_shape
-
-
-def _clipping(given: dict[str, Any]) -> dict[str, Any]:
-    keys = ["rmax", "rmin", "dmax"]
-    if set(given) - set(keys):
-        raise ValueError(f"renorm_clipping {given} contains keys not in {keys}")
-    return given
 
 
 def _composed(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> Any:
@@ -420,17 +397,6 @@ def _composed(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> Any
 def _known(training: Any) -> bool | None:
     """Whether it is training; None if that is decided at run time."""
     return None if isinstance(training, Variable) else smart_constant_value(training)
-
-
-def _moved(average: Any, value: Any, momentum: Any) -> Any:
-    """`average -= (average - value) * (1 - momentum)`"""
-    with name_scope("AssignMovingAvg") as scope, colocate_with(average):
-        decay = convert(1.0 - momentum, name="decay")
-        dtype = average.dtype.base_dtype
-        if decay.dtype != dtype:
-            decay = cast(decay, dtype)
-        delta = (average - cast(value, dtype)) * decay
-        return assign_sub(average, delta, name=scope)
 
 
 @export("layers.batch_normalization")

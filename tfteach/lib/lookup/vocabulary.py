@@ -12,17 +12,17 @@ from tfteach.framework.dtypes import as_dtype, int64, string
 from tfteach.framework.export import export
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.lib.lookup.id_tables import (
+    FastHashSpec,
+    HasherSpec,
+    IdTableWithHashBuckets,
+)
 from tfteach.lib.lookup.table_initializers import (
     KeyValueTensorInitializer,
     TextFileIdTableInitializer,
     TextFileStringTableInitializer,
 )
-from tfteach.lib.lookup.tables import (
-    FastHashSpec,
-    HasherSpec,
-    IdTableWithHashBuckets,
-    StaticHashTable,
-)
+from tfteach.lib.lookup.tables import StaticHashTable
 from tfteach.ops.core.shape_ops import size
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.range import range as range_of

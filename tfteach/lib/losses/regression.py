@@ -13,6 +13,7 @@ from typing import Any
 
 from tfteach.control.checks.weights import assert_broadcastable
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
@@ -27,7 +28,6 @@ from tfteach.lib.losses.weighted import (
 )
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import zeros_like
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.core.shape_ops import rank
 from tfteach.ops.math.binary import add, maximum, minimum, squared_difference, subtract
 from tfteach.ops.math.cast import cast
@@ -101,7 +101,7 @@ def cosine_distance(
     Raises:
       ValueError: no axis is given, or the shapes do not match.
     """
-    axis = either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("You must specify 'axis'.")
     with _floats(scope, "cosine_distance_loss", labels, predictions, weights) as found:

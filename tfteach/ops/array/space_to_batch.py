@@ -10,6 +10,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -21,7 +22,7 @@ from tfteach.framework.shape_checks import require
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.space_to_depth import _split_axes
 from tfteach.ops.core.fill import zeros
-from tfteach.ops.core.identity_reshape import INDICES, either
+from tfteach.ops.core.identity_reshape import INDICES
 from tfteach.ops.core.stack_unstack import stack
 
 
@@ -254,7 +255,9 @@ def space_to_batch(
 
     Source: python/ops/array_ops.py.
     """
-    size = either("block_shape", block_shape, "block_size", block_size)
+    size = deprecated_argument_lookup(
+        "block_shape", block_shape, "block_size", block_size
+    )
     return _of_images(space_to_batch_nd(input, _square(size), paddings, name))
 
 
@@ -280,7 +283,9 @@ def batch_to_space(
 
     Source: python/ops/array_ops.py.
     """
-    size = either("block_shape", block_shape, "block_size", block_size)
+    size = deprecated_argument_lookup(
+        "block_shape", block_shape, "block_size", block_size
+    )
     return _of_images(batch_to_space_nd(input, _square(size), crops, name))
 
 

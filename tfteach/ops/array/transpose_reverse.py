@@ -11,6 +11,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -22,7 +23,7 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.core.identity_reshape import INDICES, either
+from tfteach.ops.core.identity_reshape import INDICES
 from tfteach.ops.core.shape_ops import Rank, rank
 from tfteach.ops.math.range import Range
 
@@ -430,8 +431,10 @@ def reverse_sequence(
 
     Source: ReverseSequence in core/ops/array_ops.cc.
     """
-    seq_axis = either("seq_axis", seq_axis, "seq_dim", seq_dim)
-    batch_axis = either("batch_axis", batch_axis, "batch_dim", batch_dim)
+    seq_axis = deprecated_argument_lookup("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch_axis = deprecated_argument_lookup(
+        "batch_axis", batch_axis, "batch_dim", batch_dim
+    )
     if seq_axis is None:
         raise TypeError("Expected int for argument 'seq_dim' not None.")
     op = ReverseSequence(seq_axis, 0 if batch_axis is None else batch_axis)

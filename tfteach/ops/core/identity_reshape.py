@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export, export_value
@@ -456,23 +457,10 @@ def expand_dims(
 
     Source: ExpandDims in core/ops/array_ops.cc.
     """
-    axis = either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
     return ExpandDims()(input, axis, name=name)
-
-
-def either(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    """The value of an argument that also has a deprecated name.
-
-    Raises:
-      ValueError: both are given.
-    """
-    if old is None:
-        return new
-    if new is not None:
-        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
-    return old
 
 
 @export("squeeze")
@@ -499,7 +487,7 @@ def squeeze(
 
     Source: Squeeze in core/ops/array_ops.cc.
     """
-    axis = either("axis", axis, "squeeze_dims", squeeze_dims)
+    axis = deprecated_argument_lookup("axis", axis, "squeeze_dims", squeeze_dims)
     if axis is None:
         axis = ()
     elif np.isscalar(axis):

@@ -13,6 +13,7 @@ import numpy as np
 import tfteach.ops.image.scale_and_translate  # noqa: F401  # its ops come in others' graphs
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import DType, dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -23,7 +24,6 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.segment_kernels import segment_sum
 from tfteach.ops.core import shape_ops
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.image.resize import check_length, sized
 
 F32 = np.float32
@@ -384,6 +384,6 @@ def crop_and_resize(
 
     Source: CropAndResize in core/ops/image_ops.cc.
     """
-    box_ind = either("box_indices", box_indices, "box_ind", box_ind)
+    box_ind = deprecated_argument_lookup("box_indices", box_indices, "box_ind", box_ind)
     op = CropAndResize(method, extrapolation_value)
     return op(image, boxes, box_ind, crop_size, name=name)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import DType, dtypes_of
 from tfteach.framework.errors import DataLossError, invalid_argument
 from tfteach.framework.export import export
@@ -96,12 +97,10 @@ def decode_raw(
 
     Source: DecodeRaw in core/ops/parsing_ops.cc.
     """
-    if bytes is not None and input_bytes is not None:
-        raise ValueError("Cannot specify both 'bytes' and 'input_bytes'")
+    given = deprecated_argument_lookup("input_bytes", input_bytes, "bytes", bytes)
     if out_type is None:
         raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")
     op: Any = DecodeRaw
-    given = bytes if input_bytes is None else input_bytes
     found: Tensor = op(out_type, little_endian)(given, name=name)
     return found
 

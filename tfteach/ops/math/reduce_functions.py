@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework.attributes import dtype_attribute
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -30,19 +31,6 @@ from tfteach.ops.math.reduce_ops import (
     Reduction,
     Sum,
 )
-
-
-def lookup(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    """The value of an argument that also has an older name.
-
-    Raises:
-      ValueError: both are given.
-    """
-    if old is None:
-        return new
-    if new is not None:
-        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
-    return old
 
 
 def reduce(
@@ -66,8 +54,10 @@ def _axes(x: Any, axis: Any) -> Any:
 
 def both(axis: Any, indices: Any, keepdims: Any, keep_dims: Any) -> tuple[Any, Any]:
     """`axis` and `keepdims`, given by their newer or older names."""
-    axis = lookup("axis", axis, "reduction_indices", indices)
-    return axis, lookup("keepdims", keepdims, "keep_dims", keep_dims)
+    axis = deprecated_argument_lookup("axis", axis, "reduction_indices", indices)
+    return axis, deprecated_argument_lookup(
+        "keepdims", keepdims, "keep_dims", keep_dims
+    )
 
 
 @export("math.reduce_sum", "reduce_sum")
@@ -360,7 +350,7 @@ def argmax(
 
     Source: ArgMax in core/ops/math_ops.cc.
     """
-    axis = lookup("axis", axis, "dimension", dimension)
+    axis = deprecated_argument_lookup("axis", axis, "dimension", dimension)
     axis = 0 if axis is None else axis
     return ArgMax(dtype_attribute("output_type", output_type))(input, axis, name=name)
 
@@ -409,7 +399,7 @@ def argmin(
 
     Source: ArgMin in core/ops/math_ops.cc.
     """
-    axis = lookup("axis", axis, "dimension", dimension)
+    axis = deprecated_argument_lookup("axis", axis, "dimension", dimension)
     axis = 0 if axis is None else axis
     return ArgMin(dtype_attribute("output_type", output_type))(input, axis, name=name)
 

@@ -6,6 +6,7 @@ Source: python/ops/math_ops.py.
 from __future__ import annotations
 
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -22,7 +23,6 @@ from tfteach.ops.math.compare import not_equal
 from tfteach.ops.math.exponential import Exp, Log
 from tfteach.ops.math.reduce_functions import (
     both,
-    lookup,
     reduce,
     reduce_max,
     reduce_mean,
@@ -205,7 +205,7 @@ def count_nonzero(
     Source: python/ops/math_ops.py.
     """
     axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
-    x = lookup("input", input, "input_tensor", input_tensor)
+    x = deprecated_argument_lookup("input", input, "input_tensor", input_tensor)
     with name_scope(name, "count_nonzero", [x]):
         x = convert(x, name="input")
         zero = zeros([], dtype=x.dtype)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.unary import rsqrt
 
@@ -79,8 +79,8 @@ def batch_norm_with_global_normalization(
 
     Source: python/ops/nn_impl.py.
     """
-    t = either("input", input, "t", t)
-    m = either("mean", mean, "m", m)
-    v = either("variance", variance, "v", v)
+    t = deprecated_argument_lookup("input", input, "t", t)
+    m = deprecated_argument_lookup("mean", mean, "m", m)
+    v = deprecated_argument_lookup("variance", variance, "v", v)
     scale = gamma if scale_after_normalization else None
     return batch_normalization(t, m, v, beta, scale, variance_epsilon, name)

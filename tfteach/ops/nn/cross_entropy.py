@@ -13,6 +13,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import bfloat16, dtypes_of, float16, float32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -27,7 +28,6 @@ from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.fill import ZerosLike
 from tfteach.ops.core.identity_reshape import (
-    either,
     expand_dims,
     prevent_gradient,
     reshape,
@@ -248,7 +248,7 @@ def softmax_cross_entropy_with_logits_v2(
 
     Source: SoftmaxCrossEntropyWithLogits in core/ops/nn_ops.cc.
     """
-    axis = either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     axis = -1 if axis is None else axis
     with name_scope(
         name, "softmax_cross_entropy_with_logits", [logits, labels]

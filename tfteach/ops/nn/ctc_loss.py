@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -324,12 +325,9 @@ def ctc_loss(
     """
     if not isinstance(labels, SparseTensor):
         raise TypeError("Expected labels (first argument) to be a SparseTensor")
-    if logits is not None:
-        if inputs is not None:
-            raise ValueError("Cannot specify both 'inputs' and 'logits'")
-        inputs = logits
+    inputs = deprecated_argument_lookup("logits", logits, "inputs", inputs)
     if not time_major:
-        inputs = transpose(inputs, [1, 0, 2])  # type: ignore[arg-type]
+        inputs = transpose(inputs, [1, 0, 2])
     op = CTCLoss(
         preprocess_collapse_repeated,
         ctc_merge_repeated,

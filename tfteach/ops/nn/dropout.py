@@ -7,13 +7,13 @@ from typing import Any
 
 from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_shape
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core import shape_ops
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.cast import cast
 from tfteach.ops.random.random_ops import random_uniform
 
@@ -54,7 +54,7 @@ def dropout(
         raise ValueError(
             f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})"
         ) from None
-    rate = either("rate", rate, "keep_prob", drop)
+    rate = deprecated_argument_lookup("rate", rate, "keep_prob", drop)
     if rate is None:
         raise ValueError("You must provide a rate to dropout.")
     with name_scope(name, "dropout", [x]):

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.reduce_functions import reduce_sum
@@ -76,7 +76,7 @@ def l2_normalize(
 
     Source: python/ops/nn_impl.py.
     """
-    axis = either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as scope:
         x = convert(x, name="x")
         squares = reduce_sum(square(x), axis, keepdims=True)

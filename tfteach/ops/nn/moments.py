@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import float16, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -13,7 +14,7 @@ from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.gather import gather
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.constant import constant
-from tfteach.ops.core.identity_reshape import either, squeeze, stop_gradient
+from tfteach.ops.core.identity_reshape import squeeze, stop_gradient
 from tfteach.ops.math.binary import add, squared_difference, subtract
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.multiply import multiply
@@ -50,7 +51,9 @@ def moments(
 
     Source: python/ops/nn_impl.py.
     """
-    keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    keep = bool(
+        deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
+    )
     with name_scope(name, "moments", [x, axes]):
         is_short = x.dtype.base_dtype == float16
         y = cast(x, float32) if is_short else x
@@ -90,7 +93,9 @@ def sufficient_statistics(
     Source: python/ops/nn_impl.py.
     """
     axes = list(set(axes))
-    keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    keep = bool(
+        deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
+    )
     with name_scope(name, "sufficient_statistics", [x, shift]):
         x = convert(x, name="x")
         sizes = None if x._shape is None else [x._shape[axis] for axis in axes]
@@ -170,7 +175,9 @@ def weighted_moments(
 
     Source: python/ops/nn_impl.py.
     """
-    keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    keep = bool(
+        deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
+    )
     with name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
         x = convert(x, name="x")
         weights = convert(frequency_weights, name="frequency_weights")

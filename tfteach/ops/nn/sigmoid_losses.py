@@ -10,6 +10,7 @@ from typing import Any
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
@@ -17,7 +18,6 @@ from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import fill
 from tfteach.ops.core.constant import constant
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.binary import add
 from tfteach.ops.math.compare import logical_and
 from tfteach.ops.math.complex import abs as abs_
@@ -106,7 +106,7 @@ def weighted_cross_entropy_with_logits(
 
     Source: python/ops/nn_impl.py.
     """
-    labels = either("labels", labels, "targets", targets)
+    labels = deprecated_argument_lookup("labels", labels, "targets", targets)
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert(logits, name="logits")
         labels = convert(labels, name="labels")

@@ -10,6 +10,7 @@ from typing import Any
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import InvalidArgumentError, invalid_argument
 from tfteach.framework.export import export
@@ -21,7 +22,6 @@ from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorL
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import shape_ops
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math import vector_exp
 from tfteach.ops.math.binary import subtract
 from tfteach.ops.math.exponential import exp
@@ -177,7 +177,7 @@ def softmax(
 
     Source: Softmax in core/ops/nn_ops.cc.
     """
-    axis = either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     return _along_axis(Softmax(), logits, -1 if axis is None else axis, name)
 
 
@@ -192,5 +192,5 @@ def log_softmax(
 
     Source: LogSoftmax in core/ops/nn_ops.cc.
     """
-    axis = either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     return _along_axis(LogSoftmax(), logits, -1 if axis is None else axis, name)

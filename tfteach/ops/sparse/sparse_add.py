@@ -11,6 +11,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
@@ -191,9 +192,7 @@ def sparse_add(
 
     Source: SparseAdd and SparseTensorDenseAdd in core/ops/sparse_ops.cc.
     """
-    if threshold is not None and thresh is not None:
-        raise ValueError("Cannot specify both 'thresh' and 'threshold'")
-    threshold = thresh if threshold is None else threshold
+    threshold = deprecated_argument_lookup("threshold", threshold, "thresh", thresh)
     sparse = [isinstance(x, SparseTensor) or hasattr(x, "dense_shape") for x in (a, b)]
     if not any(sparse):
         raise TypeError(

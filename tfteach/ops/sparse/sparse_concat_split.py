@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
@@ -130,9 +131,7 @@ def sparse_split(
     for what, value in (("sp_input", sp_input), ("num_split", num_split)):
         if value is None:
             raise ValueError(f"{what} is required")
-    if axis is not None and split_dim is not None:
-        raise ValueError("Cannot specify both 'split_dim' and 'axis'")
-    axis = split_dim if axis is None else axis
+    axis = deprecated_argument_lookup("axis", axis, "split_dim", split_dim)
     if axis is None:
         raise ValueError("axis is required")
     assert num_split is not None

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import DType, dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -185,14 +186,8 @@ def string_to_number(
     Source: StringToNumber in core/ops/parsing_ops.cc.
     """
     op = StringToNumber(out_type)  # type: ignore[arg-type]  # converted by the op
-    return op(_either(string_tensor, input), name=name)
-
-
-def _either(string_tensor: Any, input: Any) -> Any:
-    """The argument under its old or its new name."""
-    if string_tensor is not None and input is not None:
-        raise ValueError("Cannot specify both 'string_tensor' and 'input'")
-    return input if string_tensor is None else string_tensor
+    input = deprecated_argument_lookup("input", input, "string_tensor", string_tensor)
+    return op(input, name=name)
 
 
 # ---- hash buckets
@@ -257,7 +252,8 @@ def string_to_hash_bucket(
 
     Source: StringToHashBucket in core/ops/string_ops.cc.
     """
-    return StringToHashBucket(num_buckets)(_either(string_tensor, input), name=name)
+    input = deprecated_argument_lookup("input", input, "string_tensor", string_tensor)
+    return StringToHashBucket(num_buckets)(input, name=name)
 
 
 @export("string_to_hash_bucket_fast", "strings.to_hash_bucket_fast")

@@ -13,6 +13,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import dtypes_of, int32, string
 from tfteach.framework.errors import OutOfRangeError, invalid_argument
 from tfteach.framework.export import export
@@ -24,7 +25,6 @@ from tfteach.framework.shape_checks import require, require_scalar, require_vect
 from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_ops import axes_of
@@ -161,9 +161,7 @@ def string_split(
 
     Source: StringSplit in core/ops/string_ops.cc.
     """
-    if sep is not None and delimiter is not None:
-        raise ValueError("Cannot specify both 'delimiter' and 'sep'")
-    sep = delimiter if sep is None else sep
+    sep = deprecated_argument_lookup("sep", sep, "delimiter", delimiter)
     with name_scope(name, "StringSplit", [source]):
         sep = convert(" " if sep is None else sep, string)
         source = convert(source, string)
@@ -203,9 +201,7 @@ def strings_split(
     Source: StringSplitV2 in core/ops/string_ops.cc.
     """
     _only_sparse(result_type)
-    if input is not None and source is not None:
-        raise ValueError("Cannot specify both 'source' and 'input'")
-    input = source if input is None else input
+    input = deprecated_argument_lookup("input", input, "source", source)
     with name_scope(name, "StringSplit", [input]):
         input = convert(input, string, "input")
         sep = convert("" if sep is None else sep, string)
@@ -291,8 +287,10 @@ def reduce_join(
     Source: ReduceJoin in core/ops/string_ops.cc.
     """
     axis, keepdims = (
-        either("axis", axis, "reduction_indices", reduction_indices),
-        either("keepdims", keepdims, "keep_dims", keep_dims),
+        deprecated_argument_lookup(
+            "axis", axis, "reduction_indices", reduction_indices
+        ),
+        deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims),
     )
     op = ReduceJoin(keepdims, separator)
     with name_scope(None, "ReduceJoin", [inputs]):

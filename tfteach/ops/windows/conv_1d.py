@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import Any
 
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.core.identity_reshape import either, expand_dims, squeeze
+from tfteach.ops.core.identity_reshape import expand_dims, squeeze
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_2d import Conv2D, Conv2DBackpropInput, conv2d_transpose
 from tfteach.ops.windows.conv_3d import conv3d_transpose
@@ -73,7 +74,7 @@ def conv1d(
 
     Source: Conv2D in core/ops/nn_ops.cc.
     """
-    value = either("input", input, "value", value)
+    value = deprecated_argument_lookup("input", input, "value", value)
     with name_scope(name, "conv1d", [value, filters]) as scope:
         layout, axis = layout_of(data_format, ("NWC", "NHWC", "NCW", "NCHW"))
         strides = widened(stride, layout, "stride")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
@@ -18,7 +19,6 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import shape_ops
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_base import Convolution, FilterGradient, InputGradient
 
@@ -168,7 +168,7 @@ def conv2d(
 
     Source: Conv2D in core/ops/nn_ops.cc.
     """
-    filter = either("filters", filters, "filter", filter)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     _, *rest = _attributes(None, use_cudnn_on_gpu, padding, data_format, None)
     strides = geometry.sequence(strides, 2, rest[-2], "strides")
     rest[-1] = geometry.sequence(dilations, 2, rest[-2], "dilations")
@@ -205,7 +205,7 @@ def conv2d_backprop_input(
 
     Source: Conv2DBackpropInput in core/ops/nn_ops.cc.
     """
-    filter = either("filters", filters, "filter", filter)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     kind = "conv2d_backprop_input"
     given = _attributes(
         geometry.ints(kind, "strides", strides), use_cudnn_on_gpu, padding, data_format,
@@ -290,8 +290,8 @@ def conv2d_transpose(
 
     Source: Conv2DBackpropInput in core/ops/nn_ops.cc.
     """
-    value = either("input", input, "value", value)
-    filter = either("filters", filters, "filter", filter)
+    value = deprecated_argument_lookup("input", input, "value", value)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
         layout = "NHWC" if data_format is None else data_format
         strides = geometry.sequence(strides, 2, layout, "strides")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -17,7 +18,6 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import shape_ops
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_base import Convolution, FilterGradient, InputGradient
 
@@ -142,7 +142,7 @@ def conv3d(
 
     Source: Conv3D in core/ops/nn_ops.cc.
     """
-    filter = either("filters", filters, "filter", filter)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     given = _attributes("conv3d", strides, padding, data_format, dilations)
     return Conv3D(*given)(input, filter, name=name)
 
@@ -215,8 +215,8 @@ def conv3d_transpose(
 
     Source: Conv3DBackpropInputV2 in core/ops/nn_ops.cc.
     """
-    filter = either("filters", filters, "filter", filter)
-    value = either("input", input, "value", value)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
+    value = deprecated_argument_lookup("input", input, "value", value)
     with name_scope(name, "conv3d_transpose", [value, output_shape]) as scope:
         layout = "NDHWC" if data_format is None else data_format
         strides = geometry.sequence(strides, 3, layout, "strides")

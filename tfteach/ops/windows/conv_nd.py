@@ -16,6 +16,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -30,7 +31,6 @@ from tfteach.ops.array.space_to_batch import (
     space_to_batch_nd,
 )
 from tfteach.ops.core import shape_ops
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_1d import conv1d
@@ -230,8 +230,10 @@ def convolution(
 
     Source: python/ops/nn_ops.py.
     """
-    filter = either("filters", filters, "filter", filter)
-    rates = either("dilations", dilations, "dilation_rate", dilation_rate)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
+    rates = deprecated_argument_lookup(
+        "dilations", dilations, "dilation_rate", dilation_rate
+    )
     geometry.need_shape(input)
     filter = filter if hasattr(filter, "shape") else convert(filter, name="filter")
     rank = _rank(input)

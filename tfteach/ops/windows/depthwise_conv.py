@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
@@ -21,7 +22,6 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core import shape_ops
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_2d import conv2d
 from tfteach.ops.windows.conv_base import Convolution, FilterGradient, InputGradient
@@ -330,7 +330,7 @@ def depthwise_conv2d(
 
     Source: DepthwiseConv2dNative in core/ops/nn_ops.cc.
     """
-    rate = either("dilations", dilations, "rate", rate)
+    rate = deprecated_argument_lookup("dilations", dilations, "rate", rate)
     with name_scope(name, "depthwise", [input, filter]) as scope:
         input = convert(input, name="tensor_in")
         filter = convert(filter, name="filter_in")
@@ -378,7 +378,7 @@ def separable_conv2d(
 
     Source: python/ops/nn_impl.py; DepthwiseConv2dNative, Conv2D.
     """
-    rate = either("dilations", dilations, "rate", rate)
+    rate = deprecated_argument_lookup("dilations", dilations, "rate", rate)
     given = [input, depthwise_filter, pointwise_filter]
     with name_scope(name, "separable_conv2d", given) as scope:
         input = convert(input, name="tensor_in")

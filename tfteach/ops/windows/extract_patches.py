@@ -13,6 +13,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -24,7 +25,7 @@ from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorL
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import fill, shape_ops
-from tfteach.ops.core.identity_reshape import either, expand_dims, reshape
+from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.range import range as range_of
 from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_dense_matmul
@@ -225,7 +226,7 @@ def extract_image_patches(
 
     Source: ExtractImagePatches in core/ops/array_ops.cc.
     """
-    ksizes = either("sizes", sizes, "ksizes", ksizes)
+    ksizes = deprecated_argument_lookup("sizes", sizes, "ksizes", ksizes)
     function = "extract_image_patches"
     op = ExtractImagePatches(
         geometry.ints(function, "ksizes", ksizes),

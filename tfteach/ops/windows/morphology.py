@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.input_conversion import check_choice
@@ -18,7 +19,6 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.array.transpose_reverse import reverse
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.unary import negative
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.pool import GRAD_TYPES, check_alike
@@ -204,8 +204,8 @@ def dilation2d(
 
     Source: Dilation2D in core/ops/nn_ops.cc.
     """
-    filter = either("filters", filters, "filter", filter)
-    rates = either("dilations", dilations, "rates", rates)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
+    rates = deprecated_argument_lookup("dilations", dilations, "rates", rates)
     return _dilation(strides, rates, padding)(input, filter, name=name)
 
 

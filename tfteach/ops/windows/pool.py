@@ -13,6 +13,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -400,7 +401,7 @@ def max_pool(
 
     Source: MaxPool in core/ops/nn_ops.cc.
     """
-    value = array.either("input", input, "value", value)
+    value = deprecated_argument_lookup("input", input, "value", value)
     with name_scope(name, "MaxPool", [value]) as scope:
         ksize, strides, layout = _window_arguments(ksize, strides, data_format)
         if 0 in ksize:
@@ -438,7 +439,7 @@ def avg_pool(
 
     Source: AvgPool in core/ops/nn_ops.cc.
     """
-    value = array.either("input", input, "value", value)
+    value = deprecated_argument_lookup("input", input, "value", value)
     with name_scope(name, "AvgPool", [value]) as scope:
         ksize, strides, layout = _window_arguments(ksize, strides, data_format)
         return AvgPool(ksize, strides, padding, layout)(value, name=scope)

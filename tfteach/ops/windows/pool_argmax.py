@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -25,7 +26,6 @@ from tfteach.framework.type_aliases import (
     Gradient,
     TensorLike,
 )
-from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows import pool_kernels as kernels
 from tfteach.ops.windows.pool import GRAD_TYPES, Pooling, check_alike
@@ -184,7 +184,7 @@ def max_pool_with_argmax(
     """
     if data_format != "NHWC":
         raise ValueError("Data formats other than 'NHWC' are not yet supported")
-    kind = either("output_dtype", output_dtype, "Targmax", Targmax)
+    kind = deprecated_argument_lookup("output_dtype", output_dtype, "Targmax", Targmax)
     function = "max_pool_with_argmax"
     op = MaxPoolWithArgmax(
         geometry.ints(function, "ksize", ksize),

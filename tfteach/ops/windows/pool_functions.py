@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
-from tfteach.ops.core.identity_reshape import either, expand_dims, squeeze
+from tfteach.ops.core.identity_reshape import expand_dims, squeeze
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_1d import widened
 from tfteach.ops.windows.conv_nd import strides_and_rates, with_space_to_batch
@@ -270,7 +271,9 @@ def pool(
 
     Source: python/ops/nn_ops.py.
     """
-    rates = either("dilations", dilations, "dilation_rate", dilation_rate)
+    rates = deprecated_argument_lookup(
+        "dilations", dilations, "dilation_rate", dilation_rate
+    )
     with name_scope(name, f"{pooling_type.lower()}_pool", [input]) as scope:
         input = convert(input, name="input")
         count = len(window_shape)

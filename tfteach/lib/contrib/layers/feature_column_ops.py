@@ -1,4 +1,4 @@
-"""Models of the older columns: input layers, weighted sums, parsing of Examples.
+"""Input layers of the older columns, and parsing of Examples for them.
 
 Source: contrib/layers/python/layers/feature_column_ops.py, embedding_ops.py.
 """
@@ -23,11 +23,10 @@ from tfteach.lib.contrib.layers.embedding_columns import (
 from tfteach.lib.contrib.layers.feature_column import (
     DeepLookup,
     OldFeatureColumn,
-    WideLookup,
     _RealValuedColumn,
     real_valued_column,
 )
-from tfteach.lib.contrib.layers.rank_of_input import at_rank, inner_flatten
+from tfteach.lib.contrib.layers.rank_of_input import inner_flatten
 from tfteach.lib.files.init_from_checkpoint import init_from_checkpoint
 from tfteach.lib.parsing.examples import parse_example
 from tfteach.ops.array.concat_split import concat
@@ -36,13 +35,9 @@ from tfteach.ops.array.unique import unique
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.sparse_tensor import SparseTensor
-from tfteach.ops.linalg.matmul import matmul
-from tfteach.ops.math.add_n import add_n
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.range import range as range_of
-from tfteach.ops.nn.bias_add import bias_add
 from tfteach.ops.nn.embedding_lookup import embedding_lookup, tables_of
-from tfteach.ops.sparse.sparse_concat_split import sparse_concat
 from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_to_dense
 from tfteach.ops.sparse.sparse_feature_cross import sparse_feature_cross
 from tfteach.ops.sparse.sparse_segment import (
@@ -51,7 +46,6 @@ from tfteach.ops.sparse.sparse_segment import (
     sparse_segment_sum,
 )
 from tfteach.ops.sparse.sparse_shape import sparse_fill_empty_rows
-from tfteach.variables.initializers import Zeros
 from tfteach.variables.scope import variable_scope
 
 Features = Mapping[Any, Any]
@@ -76,11 +70,13 @@ def check_feature_columns(feature_columns: Columns) -> None:
         seen.add(column.key)
 
 
-def _ordered(columns: Columns) -> list[Any]:
+def in_order(columns: Columns) -> list[Any]:
+    """Each column once, sorted by key."""
     return sorted(set(columns), key=lambda column: column.key)
 
 
-def _transform(column: Any, tensors: dict[Any, Any]) -> Any:
+def transformed(column: Any, tensors: dict[Any, Any]) -> Any:
+    """The tensor of a column, which is added to `tensors` if missing."""
     if column not in tensors:
         column.insert_transformed_feature(tensors)
     return tensors[column]
@@ -88,16 +84,16 @@ def _transform(column: Any, tensors: dict[Any, Any]) -> Any:
 
 @export("contrib.layers.transform_features")
 def transform_features(features: Features, feature_columns: Columns) -> dict[Any, Any]:
-    """What each column makes of the features: a dictionary from columns to tensors.
+    """The tensors that columns compute from features: a dictionary by column.
 
     Raises:
       ValueError: a column occurs twice.
     """
     tensors = dict(features)
     check_feature_columns(feature_columns)
-    columns = _ordered(feature_columns)
+    columns = in_order(feature_columns)
     for column in columns:
-        _transform(column, tensors)
+        transformed(column, tensors)
     return {column: tensors[column] for column in columns}
 
 
@@ -189,9 +185,9 @@ def _input(
     check_feature_columns(columns)
     with variable_scope(scope, default_name=default_name, values=features.values()):
         found = []
-        for column in _ordered(columns):
+        for column in in_order(columns):
             with variable_scope(None, default_name=column.name):
-                tensor = _transform(column, tensors)
+                tensor = transformed(column, tensors)
                 values = _values(column, tensor, collections, trainable, rank)
                 found.append(values)
                 if outputs is not None:
@@ -250,14 +246,14 @@ def _looked_up(
                 "embeddings."
             )
     tables = tables_of(parts)
-    _load(column, tables)
+    load_checkpoint(column, tables)
     return safe_embedding_lookup_sparse(
         tables, ids, weights, lookup.combiner, name=f"{column.name}weights",
         max_norm=lookup.max_norm,
     )  # fmt: skip
 
 
-def _load(column: Any, tables: list[Any]) -> None:
+def load_checkpoint(column: Any, tables: list[Any]) -> None:
     """Let variables begin with values of the column's checkpoint."""
     found = column.checkpoint()
     if found is not None:
@@ -294,174 +290,6 @@ def _scattered(numbers: Any, words: SparseTensor, lookup: DeepLookup) -> Tensor:
             vectors = reshape(found, concat([sizes, [lookup.dimension]], 0))
         combine = _COMBINERS[lookup.combiner]
         return combine(vectors, positions, segments, name=scope)
-
-
-# ---- weighted sums
-
-
-@export("contrib.layers.weighted_sum_from_feature_columns")
-def weighted_sum_from_feature_columns(
-    columns_to_tensors: Features,
-    feature_columns: Columns,
-    num_outputs: int,
-    weight_collections: list[str] | None = None,
-    trainable: bool = True,
-    scope: str | None = None,
-) -> tuple[Tensor, dict[Any, Any], Any]:
-    """A linear function of columns: weights that start at 0, and a bias.
-
-    Args:
-      columns_to_tensors: a dictionary from keys to features of a batch.
-      feature_columns: columns of numbers, buckets, ids and crosses.
-      num_outputs: the number of outputs.
-      weight_collections: further collections that variables are added to.
-      trainable: whether variables may be trained.
-      scope: the variable scope; "weighted_sum_from_feature_columns" if None.
-
-    Returns:
-      (a float Tensor [batch, num_outputs], a dictionary from columns to lists of
-      variables, the bias).
-
-    Raises:
-      ValueError: a column occurs twice, or is an embedding.
-
-    Source: contrib/layers/python/layers/feature_column_ops.py.
-    """
-    tensors = dict(columns_to_tensors)
-    check_feature_columns(feature_columns)
-    with variable_scope(
-        scope,
-        default_name="weighted_sum_from_feature_columns",
-        values=columns_to_tensors.values(),
-    ):
-        sums, variables = [], {}
-        for column in _ordered(feature_columns):
-            tensor = _transform(column, tensors)
-            try:
-                weights, part = _weighted(
-                    column, tensor, num_outputs, trainable, weight_collections
-                )
-            except ValueError as error:
-                raise ValueError(
-                    f"Error creating weighted sum for column: {column.name}.\n{error}"
-                ) from None
-            sums.append(reshape(part, (-1, num_outputs)))
-            variables[column] = weights
-            _load(column, weights)
-        total = add_n(sums)
-        bias = _bias(num_outputs, trainable, weight_collections)
-        return bias_add(total, bias), variables, bias
-
-
-def _weighted(
-    column: Any, tensor: Any, units: int, trainable: bool, collections: Any
-) -> tuple[list[Any], Tensor]:
-    """A column's weights, and its part of the sum."""
-    try:
-        lookup: WideLookup = column.wide(tensor)
-    except NotImplementedError:
-        with variable_scope(None, default_name=column.name):
-            dense = at_rank(column.to_dense(tensor), 2, column.name)
-            weight = model_variable(
-                "weight", [dense.get_shape()[1], units], initializer=Zeros(),
-                trainable=trainable, collections=collections,
-            )  # fmt: skip
-            return [weight], matmul(dense, weight, name="matmul")
-    with variable_scope(None, default_name=column.name):
-        weights = model_variable(
-            "weights", [lookup.vocab_size, units], float32, lookup.initializer,
-            trainable=trainable, collections=collections,
-        )  # fmt: skip
-        tables = tables_of(weights)
-        return tables, safe_embedding_lookup_sparse(
-            tables, lookup.ids, lookup.weights, lookup.combiner,
-            name=f"{column.name}_weights",
-        )  # fmt: skip
-
-
-def _bias(units: int, trainable: bool, collections: Any) -> Any:
-    return model_variable(
-        "bias_weight", [units], initializer=Zeros(), trainable=trainable,
-        collections=collections,
-    )  # fmt: skip
-
-
-@export("contrib.layers.joint_weighted_sum_from_feature_columns")
-def joint_weighted_sum_from_feature_columns(
-    columns_to_tensors: Features,
-    feature_columns: Columns,
-    num_outputs: int,
-    weight_collections: list[str] | None = None,
-    trainable: bool = True,
-    scope: str | None = None,
-) -> tuple[Tensor, Any, Any]:
-    """`weighted_sum_from_feature_columns` with one variable for all columns.
-
-    Args:
-      feature_columns: columns of ids, buckets and crosses, without weights.
-      columns_to_tensors, num_outputs, weight_collections, trainable, scope: as in
-        `weighted_sum_from_feature_columns`.
-
-    Returns:
-      (a float Tensor [batch, num_outputs], the weights, the bias).
-
-    Raises:
-      NotImplementedError: a column of numbers.
-      AssertionError: a column with weights, or a combiner other than "sum".
-
-    Source: contrib/layers/python/layers/feature_column_ops.py.
-    """
-    tensors = dict(columns_to_tensors)
-    check_feature_columns(feature_columns)
-    name = "joint_weighted_sum_from_feature_columns"
-    with variable_scope(scope, default_name=name, values=columns_to_tensors.values()):
-        lookups = []
-        for column in _ordered(feature_columns):
-            tensor = _transform(column, tensors)
-            try:
-                lookups.append(column.wide(tensor))
-            except NotImplementedError:
-                raise NotImplementedError(
-                    "Real-valued columns are not supported. Use "
-                    "weighted_sum_from_feature_columns instead, or bucketize these "
-                    "columns."
-                ) from None
-        weights, total = _joint(lookups, num_outputs, trainable, weight_collections)
-        bias = _bias(num_outputs, trainable, weight_collections)
-        return bias_add(total, bias), weights, bias
-
-
-def _joint(
-    lookups: list[WideLookup], units: int, trainable: bool, collections: Any
-) -> tuple[Any, Tensor]:
-    """The columns' ids one after the other, and the sum of their weights."""
-    advice = " Please use weighted_sum_from_feature_columns instead."
-    first, ids = 0, []
-    for lookup in lookups:
-        if lookup.weights is not None:
-            raise AssertionError(
-                "Joint sums for weighted sparse columns are not supported." + advice
-            )
-        if lookup.combiner != "sum":
-            raise AssertionError(
-                "Combiners other than sum are not supported for joint sums." + advice
-            )
-        own = lookup.ids
-        ids.append(SparseTensor(own.indices, own.values + first, own.dense_shape))
-        first += lookup.vocab_size
-    if not ids:
-        raise AssertionError("At least one column must be in the model.")
-    joined = sparse_concat(1, ids)
-    with variable_scope(None, default_name="linear_weights"):
-        weights = model_variable(
-            "weights", [first, units], float32, Zeros(), trainable=trainable,
-            collections=collections,
-        )  # fmt: skip
-        tables = tables_of(weights)
-        total = safe_embedding_lookup_sparse(
-            tables, joined, None, "sum", name="_weights"
-        )
-        return tables, total
 
 
 # ---- Examples
@@ -501,8 +329,8 @@ def parse_feature_columns_from_examples(
         serialized, create_feature_spec_for_parsing(feature_columns), name,
         example_names,
     )  # fmt: skip
-    for column in _ordered(feature_columns):
-        _transform(column, tensors)
+    for column in in_order(feature_columns):
+        transformed(column, tensors)
     return tensors
 
 

@@ -13,6 +13,7 @@ from tfteach.control.sparse_softmax_cross_entropy import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import float32
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
@@ -26,7 +27,7 @@ from tfteach.lib.contrib.losses.weighted import (
 )
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones_like, zeros_like
-from tfteach.ops.core.identity_reshape import either, reshape
+from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.binary import squared_difference, subtract
 from tfteach.ops.math.cast import cast
@@ -109,7 +110,7 @@ def cosine_distance(
     Raises:
       ValueError: no axis is given, or the shapes do not match.
     """
-    axis = either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("You must specify 'axis'.")
     with _floats(scope, "cosine_distance_loss", predictions, labels, weights) as found:
