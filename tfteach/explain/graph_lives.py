@@ -12,13 +12,16 @@ from dataclasses import dataclass, field
 from time import perf_counter, thread_time
 from typing import Any, Literal, NamedTuple
 
+from tfteach.explain.estimator_calls import ModelInputs
 from tfteach.framework.defaults import is_global_default
 from tfteach.framework.graph import Graph, Operation, SourceLine
 
 __all__ = ["ConstantLine", "GraphLife", "SessionLife", "Span"]
 
-Kind = Literal["build", "open", "compile", "initialize", "restore", "run"]
-PREPARING: tuple[Kind, ...] = ("build", "open", "compile", "initialize", "restore")
+Kind = Literal["build", "open", "compile", "initialize", "restore", "library", "run"]
+PREPARING: tuple[Kind, ...] = (
+    "build", "open", "compile", "initialize", "restore", "library",
+)  # fmt: skip
 
 PAUSE_S = 0.1  # without an op: whatever the program did then was not building
 MOST_SPANS = 200  # of a graph, and of a session; then the last one is extended
@@ -31,7 +34,8 @@ class Span(NamedTuple):
     Attributes:
       kind: "build", "open" (a session), "compile", "initialize" (a run that gave
         variables their first values), "restore" (one that read them from a
-        checkpoint), or "run".
+        checkpoint), "library" (one that the library makes on its own, to look whether
+        all is initialized, to fill a queue or for a hook), or "run".
       began_s: when it began, in seconds since the recording did.
       ended_s: when it ended.
       amount: the number of ops built, programs compiled, or runs.
@@ -107,6 +111,47 @@ class SessionLife:
         return ", ".join([*said, end[self.end]])
 
 
+class Cost(NamedTuple):
+    """What one graph took, with its sessions.
+
+    Attributes:
+      graph: its number.
+      ops: the number of ops built.
+      counts: kind of `Span` -> number of ops, sessions, programs or runs.
+      seconds: kind of `Span` -> seconds.
+    """
+
+    graph: int
+    ops: int
+    counts: dict[Kind, int]
+    seconds: dict[Kind, float]
+
+    @property
+    def preparing_s(self) -> float:
+        """Seconds spent on all but runs."""
+        return sum(self.seconds[kind] for kind in PREPARING)
+
+    @property
+    def parts(self) -> list[tuple[Kind, str]]:
+        """What was done, in words, by the kind of `Span` whose time it took."""
+        counts = self.counts
+        parts: list[tuple[Kind, str]] = [
+            ("build", f"{times(self.ops, 'op')} built"),
+            ("open", f"{times(counts['open'], 'session')} opened"),
+            ("initialize", "variables initialized"),
+            ("restore", "checkpoint restored"),
+            ("library", f"{times(counts['library'], 'run')} of the library"),
+            ("compile", f"{times(counts['compile'], 'program')} compiled"),
+            ("run", times(counts["run"], "run")),
+        ]
+        return [part for part in parts if counts[part[0]]]
+
+    def __str__(self) -> str:
+        whole = milliseconds(sum(self.seconds.values()))
+        said = [f"{words} {milliseconds(self.seconds[k])}" for k, words in self.parts]
+        return f"{whole}: {', '.join(said)}"
+
+
 class Made(NamedTuple):
     """When a graph was made.
 
@@ -151,6 +196,7 @@ class GraphLife:
       time: when it was built, as `Spans`.
       sessions: its `SessionLife`s.
       constants: source line -> `ConstantLine`.
+      inputs: what an estimator built it for, or None.
     """
 
     def __init__(
@@ -172,6 +218,7 @@ class GraphLife:
         self.time = Spans()
         self.sessions: list[SessionLife] = []
         self.constants: dict[SourceLine, ConstantLine] = {}
+        self.inputs: ModelInputs | None = None
         self.structure = 0  # equal for graphs of the same ops, by type, name and line
         self.made_by_first: tuple[object, ...] | None = (
             None  # `made_by` at its first run
@@ -213,6 +260,18 @@ class GraphLife:
         """
         every = [self.time, *(session.time for session in self.sessions)]
         return sum(spans.seconds.get(kind, 0.0) for spans in every for kind in kinds)
+
+    @property
+    def cost(self) -> Cost:
+        """What it took."""
+        every = [self.time, *(session.time for session in self.sessions)]
+        kinds: tuple[Kind, ...] = (*PREPARING, "run")
+        return Cost(
+            self.number,
+            self.ops_built,
+            {kind: sum(spans.counts[kind] for spans in every) for kind in kinds},
+            {kind: self.seconds(kind) for kind in kinds},
+        )
 
     def changed_since(self, other: GraphLife) -> list[ConstantLine]:
         """The lines whose constants have other values than in `other`.

@@ -11,6 +11,7 @@ from typing import Any
 
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import InteractiveSession
+from tfteach.explain.estimator_calls import inputs_of
 from tfteach.explain.graph_lives import GraphLife, Kind, Made, SessionLife
 from tfteach.explain.growth import Growth
 from tfteach.explain.rebuilding import (
@@ -18,16 +19,16 @@ from tfteach.explain.rebuilding import (
     Rebuilding,
     families_of,
     judge_lives,
-    text_of_lives,
 )
-from tfteach.framework.call_origin import user_line
+from tfteach.explain.rebuilding_text import text_of_lives
+from tfteach.framework.call_origin import calling_module, user_line
+from tfteach.framework.errors import OutOfRangeError
 from tfteach.framework.graph import (
     Graph,
     GraphMade,
     OpAdded,
     Operation,
     SessionClosed,
-    SessionOpened,
     SessionRun,
     SourceLine,
     Subscription,
@@ -35,7 +36,15 @@ from tfteach.framework.graph import (
     observe_all,
     observe_lifetimes,
 )
+from tfteach.framework.observers import InputsMade, Lived
 from tfteach.framework.variable_cell import Cell
+from tfteach.lib.estimator.input_fn import DatasetInitializerHook
+from tfteach.lib.estimator.inputs import FeedingQueueRunner
+from tfteach.lib.files.saver import Saver
+from tfteach.lib.queues.queue_runner import QueueRunner
+from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
+from tfteach.lib.training.session_manager import SessionManager
+from tfteach.lib.training.supervisor_threads import SVSummaryThread
 from tfteach.ops.io.save_restore import RestoreV2
 
 __all__ = ["GraphLog", "watch_graphs"]
@@ -43,6 +52,16 @@ __all__ = ["GraphLog", "watch_graphs"]
 MOST_GROWTHS = 4  # each keeps its graph alive
 MOST_COUNTED = 30  # runs of a session after each of which its variables are counted
 MOST_WALKED = 20_000  # ops among which a restore is looked for
+
+# Modules that run a session on their own, and not for the program's line.
+_OWN_RUNS = tuple(
+    made.__module__
+    for made in (
+        SessionManager, DatasetInitializerHook, QueueRunner, FeedingQueueRunner,
+        SVSummaryThread,
+    )
+)  # fmt: skip
+_HOOKS = SessionRunHook.__module__.rpartition(".")[0] + "."
 
 
 class GraphLog:
@@ -163,7 +182,7 @@ class GraphLog:
     def _now_s(self) -> float:
         return perf_counter() - self._start_s
 
-    def lived(self, event: GraphMade | SessionOpened | SessionClosed) -> None:
+    def lived(self, event: Lived) -> None:
         """Record that a graph was made, or a session opened or closed.
 
         Args:
@@ -178,6 +197,9 @@ class GraphLog:
                 session.end = "dropped" if event.is_dropped else "closed"
                 session.ended_s = now_s
                 self._tell()
+        elif isinstance(event, InputsMade):
+            if self._is_recorded(event.graph):
+                self._life_of(event.graph).inputs = inputs_of(event)
         elif isinstance(event, GraphMade):
             if self._is_recorded(event.graph):
                 self._made[event.graph] = Made(user_line(), now_s, thread_time())
@@ -239,15 +261,18 @@ class GraphLog:
         programs, planning_s = planner.programs, planner.planning_s
         fetches = event.fetches
         real = weakref.ref(event.session)
+        module = calling_module("engine", "explain")
         began_s = self._now_s()
 
-        def ended(_: BaseException | None) -> None:
+        def ended(error: BaseException | None) -> None:
             now_s = self._now_s()
             compiled_s = min(now_s, began_s + planner.planning_s - planning_s)
             if planner.programs > programs:
                 count = planner.programs - programs
                 session.time.add("compile", began_s, compiled_s, count)
-            kind = self._kind_of_run(real(), fetches)
+            kind = self._kind_of_run(real(), fetches, module)
+            if life.inputs is not None and isinstance(error, OutOfRangeError):
+                kind = "library"  # it only found the input's end
             session.time.add(kind, compiled_s, now_s)
             self._tell()
 
@@ -270,19 +295,26 @@ class GraphLog:
         return found
 
     def _kind_of_run(
-        self, session: BaseSession | None, fetches: Sequence[Operation | Tensor]
+        self,
+        session: BaseSession | None,
+        fetches: Sequence[Operation | Tensor],
+        module: str,
     ) -> Kind:
-        """Whether a run gave variables their first values, and from where."""
+        """What a run was for, as seen from its caller and from the variables."""
+        own: Kind = "run"
+        if module in _OWN_RUNS or module.startswith(_HOOKS):
+            own = "library"
         if session is None:
-            return "run"
-        runs = self._sessions[session.number].time.counts
-        if runs["run"] >= MOST_COUNTED:
-            return "run"
-        before = self._variables[session.number]
-        now = self._variables[session.number] = _initialized(session)
-        if now <= before:
-            return "run"
-        return "restore" if restores(fetches) else "initialize"
+            return own
+        life = self._sessions[session.number]
+        if life.time.counts["run"] < MOST_COUNTED or module in _OWN_RUNS:
+            before = self._variables[session.number]
+            now = self._variables[session.number] = _initialized(session)
+            if now > before:
+                return "restore" if restores(fetches) else "initialize"
+        if module == Saver.__module__:  # variables may have values before
+            return "restore" if restores(fetches) else "library"
+        return own
 
     def _tell(self) -> None:
         if self.changed is not None:

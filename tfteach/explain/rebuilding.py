@@ -7,32 +7,32 @@ verdict on lazy loading has nothing to say.
 
 from __future__ import annotations
 
-import ast
-import linecache
 import re
-import textwrap
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Literal, NamedTuple
 
+from tfteach.explain.estimator_calls import ModelInputs, advice, cure
 from tfteach.explain.graph_lives import (
     PREPARING,
     ConstantLine,
+    Cost,
     GraphLife,
     SessionLife,
     milliseconds,
     times,
 )
+from tfteach.explain.user_calls import UserCall, find_call, is_in_loop
 from tfteach.framework.graph import SourceLine
 
 __all__ = ["Family", "Rebuilding"]
 
-Kind = Literal["clean", "repeated", "unclosed", "reopened", "rebuilt"]
+Kind = Literal["clean", "kept", "repeated", "unclosed", "reopened", "rebuilt"]
 Place = Callable[[SourceLine], str]
 
 AGAIN_AND_AGAIN = 3  # graphs, or sessions of a graph
 FEW_RUNS = 3  # of each: built for so few runs, it was hardly worth it
-MOST_LISTED = 8  # families in the text
+MOST_COSTS = 6  # of graphs, in the text and in the view
 
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)")
 
@@ -132,7 +132,8 @@ class Rebuilding(NamedTuple):
     """What is made again and again; `print` it.
 
     Attributes:
-      kind: "clean": nothing. "repeated": the same ops in several graphs that are few,
+      kind: "clean": nothing. "kept": one graph, built by an estimator for many
+        predictions. "repeated": the same ops in several graphs that are few,
         or run many times each. "unclosed": a `tf.InteractiveSession` was opened while
         another was open. "reopened": one line opened sessions on a graph again and
         again. "rebuilt": the same lines built graph after graph, each for a few runs.
@@ -146,15 +147,53 @@ class Rebuilding(NamedTuple):
 
     @property
     def is_waste(self) -> bool:
-        """True unless `kind` is "clean" or "repeated"."""
-        return self.kind not in ("clean", "repeated")
+        """True unless `kind` is "clean", "kept" or "repeated"."""
+        return self.kind not in ("clean", "kept", "repeated")
 
     @property
     def line(self) -> SourceLine | None:
-        """The line that makes the graphs, or opens the sessions; None if clean."""
-        if self.kind in ("rebuilt", "repeated") and self.family is not None:
+        """The line that makes the graphs, or opens the sessions; None if clean.
+
+        For an estimator it is the line of the call, even if the graph is made later,
+        when the first prediction is asked for.
+        """
+        call = self.call
+        if call is not None:
+            return call.source
+        if self.family is not None and self.kind in ("kept", "rebuilt", "repeated"):
             return self.family.first.made_at
         return self.sessions[-1].opened_at if self.sessions else None
+
+    @property
+    def inputs(self) -> ModelInputs | None:
+        """What an estimator built the graphs for; None if another code made them."""
+        if self.family is None or self.kind not in ("kept", "rebuilt", "repeated"):
+            return None
+        return self.family.first.inputs
+
+    @property
+    def call(self) -> UserCall | None:
+        """The call of an estimator's method, if that made the graphs and is found."""
+        inputs, family = self.inputs, self.family
+        if inputs is None or family is None or family.first.made_at is None:
+            return None
+        return find_call(family.first.made_at, inputs.method, inputs.names)
+
+    @property
+    def costs(self) -> list[Cost]:
+        """What each graph took, for those that were rebuilt, or kept by an estimator.
+
+        In long recordings these are the first ones.
+        """
+        if self.family is None or self.kind not in ("kept", "rebuilt"):
+            return []
+        return [life.cost for life in self.family.graphs[:MOST_COSTS]]
+
+    @property
+    def more_costs(self) -> int:
+        """The number of graphs that `costs` leaves out."""
+        costs, family = self.costs, self.family
+        return len(family.graphs) - len(costs) if family is not None and costs else 0
 
     def sign(self) -> str:
         """The verdict in a few words."""
@@ -163,6 +202,7 @@ class Rebuilding(NamedTuple):
             count = len(self.family.graphs)
         return {
             "clean": "built once",
+            "kept": "built and restored once",
             "repeated": f"{count:,} graphs alike",
             "unclosed": "session never closed",
             "reopened": f"opened {count:,} times",
@@ -182,7 +222,13 @@ class Rebuilding(NamedTuple):
         family = self.family
         if family is None:
             return "No graph was built again, no session opened again."
-        at = "a line without a file" if self.line is None else _place(self.line, place)
+        at = (
+            "a line without a file"
+            if self.line is None
+            else place_text(self.line, place)
+        )
+        if self.call is not None:
+            at = f"{at}, `{self.call.text}`,"
         graphs, runs = len(family.graphs), family.runs
         if self.kind == "unclosed":
             return (
@@ -195,6 +241,13 @@ class Rebuilding(NamedTuple):
                 f"Reopened: {at} opened {len(self.sessions):,} sessions on one graph, "
                 f"for {times(runs, 'run')}."
             )
+        if self.kind == "kept":
+            each = family.running_s / max(1, runs)
+            return (
+                f"Kept: {at} built one graph, opened one session and restored "
+                f"{_often(self._restored)}, for {times(runs, 'run')}: "
+                f"{milliseconds(each)} each."
+            )
         alike = f"{graphs:,} graphs of {family.ops_text}"
         if family.first.is_default:
             alike = f"{graphs:,} default graphs of {family.ops_text}"
@@ -203,8 +256,14 @@ class Rebuilding(NamedTuple):
             if runs % graphs == 0:
                 each = f"each run {_often(runs // graphs)}"
             return f"{at} made {alike}, {each}."
-        sessions = times(len(family.sessions), "session")
-        return f"Rebuilt: {at} made {alike}, and {sessions}, for {times(runs, 'run')}."
+        made = times(len(family.sessions), "session")
+        if self._restored:
+            made += f", and restored {_often(self._restored)}"
+        return f"Rebuilt: {at} made {alike}, and {made}, for {times(runs, 'run')}."
+
+    @property
+    def _restored(self) -> int:
+        return sum(session.time.counts["restore"] for session in self.sessions)
 
     def cost(self) -> str:
         """What was done more than once, and how long it took as measured.
@@ -228,7 +287,7 @@ class Rebuilding(NamedTuple):
         if counts["initialize"]:
             said.append(f"variables initialized {_often(counts['initialize'])}")
         if counts["restore"]:
-            said.append(f"variables restored {_often(counts['restore'])}")
+            said.append(f"checkpoints restored {_often(counts['restore'])}")
         if counts["compile"]:
             said.append(f"{times(counts['compile'], 'program')} compiled")
         left = sum(session.end != "closed" for session in sessions)
@@ -246,11 +305,18 @@ class Rebuilding(NamedTuple):
             preparing = sum(each)
             running = sum(s.time.seconds.get("run", 0.0) for s in sessions)
             words = "opening, initializing and compiling"
-        return (
+        text = (
             f"{', '.join(said)}: {milliseconds(preparing)} {words}, "
             f"{milliseconds(running)} running. "
             f"Done once, about {milliseconds(median(each))} would do."
         )
+        if self.inputs is not None:
+            run = running / max(1, family.runs)
+            text += (
+                f" Each call prepared {milliseconds(median(each))}"
+                f" for runs of {milliseconds(run)}."
+            )
+        return text
 
     def fix(self, place: Place | None = None) -> str:
         """What to change.
@@ -269,6 +335,8 @@ class Rebuilding(NamedTuple):
                 "Close it when you are done, `sess.close()`; in a cell that is run "
                 "again and again, use `with tf.Session() as sess:`."
             )
+        if self.inputs is not None:
+            return advice(self.inputs)
         where = self._outside()
         if self.kind == "reopened":
             return (
@@ -284,9 +352,10 @@ class Rebuilding(NamedTuple):
                 "Leave out the tf.reset_default_graph() that throws the graph away."
             )
         for line in family.changed[:2]:
+            at = place_text(line.source, place)
             parts.append(
-                f"{_place(line.source, place)}, `{line.source.text}`, embeds data that "
-                "change: make it a tf.placeholder."
+                f"{at}, `{line.source.text}`, embeds data that change: make it a "
+                "tf.placeholder."
             )
         return "\n".join(parts)
 
@@ -299,6 +368,8 @@ class Rebuilding(NamedTuple):
         family = self.family
         if family is None or self.kind not in ("rebuilt", "reopened"):
             return ""
+        if self.inputs is not None:
+            return cure(self.inputs, self.call)
         name, shape = "x", "tf.float32"
         remark = ""
         if family.changed:
@@ -352,22 +423,6 @@ class Rebuilding(NamedTuple):
         return "\n".join(part for part in parts if part)
 
 
-def is_in_loop(source: SourceLine) -> bool:
-    """Whether a line belongs to a loop of its own function."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(source.file)))
-    except SyntaxError:  # a cell of a magic that is not Python
-        return False
-    inner: ast.AST = tree
-    for node in ast.walk(tree):  # outer nodes come before those inside
-        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
-        if isinstance(node, _BLOCKS) and first <= source.line <= last:
-            inner = node
-    return isinstance(inner, ast.For | ast.While)
-
-
-_BLOCKS = ast.For | ast.While | ast.FunctionDef | ast.AsyncFunctionDef
-
 CLEAN = Rebuilding("clean")
 
 
@@ -388,10 +443,13 @@ def findings_of(graphs: Sequence[GraphLife]) -> list[Rebuilding]:
             found.append(Rebuilding(kind, family, sessions))
         if count < AGAIN_AND_AGAIN:
             found += [r for life in family.graphs for r in _reopened(life)]
+        inputs = family.first.inputs
+        if count == 1 and inputs is not None and inputs.method == "predict":
+            found.append(Rebuilding("kept", family, sessions))
         late = tuple(s for s in sessions if s.is_interactive and s.others_open)
         if late:
             found.append(Rebuilding("unclosed", family, late))
-    rank: list[Kind] = ["rebuilt", "reopened", "unclosed", "repeated"]
+    rank: list[Kind] = ["rebuilt", "reopened", "unclosed", "repeated", "kept"]
     found.sort(key=lambda one: _seconds_of(one), reverse=True)
     return sorted(found, key=lambda one: rank.index(one.kind))
 
@@ -414,53 +472,8 @@ def _seconds_of(finding: Rebuilding) -> float:
     return 0.0 if finding.family is None else finding.family.preparing_s
 
 
-# ---- text
-
-
-def text_of_lives(graphs: Sequence[GraphLife], place: Place | None = None) -> str:
-    """The graphs and sessions, family by family, then the verdict."""
-    families = families_of(graphs)
-    sessions = sum(len(life.sessions) for life in graphs)
-    lines = [f"{times(len(graphs), 'graph')}, {times(sessions, 'session')}"]
-    for family in families[:MOST_LISTED]:
-        lines.append(textwrap.indent(family_text(family, place), "  "))
-    if len(families) > MOST_LISTED:
-        rest = sum(len(family.graphs) for family in families[MOST_LISTED:])
-        lines.append(f"  and {times(rest, 'graph')} more")
-    for finding in findings_of(graphs):
-        lines += finding_lines(finding, place)
-    return "\n".join(lines)
-
-
-def family_text(family: Family, place: Place | None = None) -> str:
-    """A family in one line: its graphs, the line that makes them, the first one."""
-    numbers = [str(life.number) for life in family.graphs]
-    if len(numbers) > 4:
-        numbers = [*numbers[:3], "...", numbers[-1]]
-    first = family.first
-    made = "" if first.made_at is None else f" ({_place(first.made_at, place)})"
-    if len(family.graphs) == 1:
-        return f"graph {numbers[0]}{made}: {first}"
-    text = f"graphs {', '.join(numbers)}{made}, {len(family.graphs):,} alike"
-    return f"{text}; graph {first.number}: {first}"
-
-
-def finding_lines(finding: Rebuilding, place: Place | None = None) -> list[str]:
-    """Headline, cost, fix and code, in lines that fit a terminal."""
-    lines = textwrap.wrap(finding.headline(place), 79, subsequent_indent="     ")
-    cost = finding.cost()
-    if cost:
-        lines += textwrap.wrap(
-            cost, 79, initial_indent="Cost: ", subsequent_indent="     "
-        )
-    for number, part in enumerate(finding.fix(place).splitlines()):
-        head = "     " if number else "Fix: "
-        lines += textwrap.wrap(part, 79, initial_indent=head, subsequent_indent="     ")
-    code = finding.code()
-    return [*lines, *textwrap.indent(code, " " * 9).splitlines()] if code else lines
-
-
-def _place(source: SourceLine, place: Place | None) -> str:
+def place_text(source: SourceLine, place: Place | None) -> str:
+    """A line as a view names it, or "line 4"."""
     return f"line {source.line}" if place is None else place(source)
 
 

@@ -5,10 +5,11 @@ Recorded as code objects and offsets, whose lines are decoded only when somebody
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import linecache
+import os
 import sys
+import sysconfig
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -17,12 +18,15 @@ from typing import Any, NamedTuple
 Origin = tuple[CodeType, int, CodeType | None]
 
 _USERS, _OURS, _WRAPPERS = "the user's", "ours", "wrappers"
+_INSTALLED = "an installed package's"
 _PACKAGE = __file__[: -len("framework/call_origin.py")]
-# File -> whose code it holds. Wrappers stand between the caller and what is called.
-_FILES: dict[str, str] = {
-    contextlib.__file__: _WRAPPERS,
-    _PACKAGE + "framework/deprecation.py": _WRAPPERS,
-}
+_STANDARD = tuple(
+    {sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")}
+)
+_SITES = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
+# File -> whose code it holds. Wrappers stand between the caller and what is called, as
+# Python's own modules do: contextlib, threading.
+_FILES: dict[str, str] = {_PACKAGE + "framework/deprecation.py": _WRAPPERS}
 
 
 class SourceLine(NamedTuple):
@@ -55,9 +59,13 @@ def line_of(origin: Origin) -> SourceLine:
 
 
 def user_frame() -> Origin | None:
-    """The origin of the current call; None if only this package is on the stack."""
+    """The origin of the current call; None if only this package is on the stack.
+
+    A package that is installed between the two, such as a progress bar that iterates
+    over a generator of ours, is named only if no other code calls it.
+    """
     frame: Any = sys._getframe(2)
-    called = None
+    called = installed = None
     while frame is not None:
         code = frame.f_code
         whose = _FILES.get(code.co_filename)
@@ -67,8 +75,10 @@ def user_frame() -> Origin | None:
             return code, frame.f_lasti, called
         elif whose is None:
             continue  # now it is known
+        elif whose is _INSTALLED and installed is None:
+            installed = code, frame.f_lasti, called
         frame = frame.f_back
-    return None
+    return installed
 
 
 def user_line() -> SourceLine | None:
@@ -80,9 +90,32 @@ def user_line() -> SourceLine | None:
 def is_called_by_user() -> bool:
     """Whether the caller of the function that asks is outside this package."""
     file = sys._getframe(2).f_code.co_filename
-    return (_FILES.get(file) or _whose(file)) is _USERS
+    return (_FILES.get(file) or _whose(file)) in (_USERS, _INSTALLED)
+
+
+def calling_module(*skipped: str) -> str:
+    """The module of the innermost frame outside some folders of this package.
+
+    Args:
+      skipped: the folders, such as "engine"; `framework` is always one of them.
+
+    Returns:
+      Its name, such as "tfteach.lib.files.saver".
+    """
+    folders = tuple(_PACKAGE + name + os.sep for name in ("framework", *skipped))
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(folders):
+        frame = frame.f_back
+    return "" if frame is None else str(frame.f_globals.get("__name__", ""))
 
 
 def _whose(file: str) -> str:
-    found = _FILES[file] = _OURS if file.startswith(_PACKAGE) else _USERS
-    return found
+    whose = _USERS
+    if file.startswith(_PACKAGE):
+        whose = _OURS
+    elif any(site in file for site in _SITES):
+        whose = _INSTALLED
+    elif file.startswith(_STANDARD):
+        whose = _WRAPPERS
+    _FILES[file] = whose
+    return whose

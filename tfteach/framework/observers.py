@@ -91,7 +91,22 @@ class SessionClosed(NamedTuple):
     is_dropped: bool
 
 
-LifetimeObserver = Callable[[GraphMade | SessionOpened | SessionClosed], Any]
+class InputsMade(NamedTuple):
+    """An estimator called its input function, before the model's.
+
+    Attributes:
+      graph: the graph that it builds.
+      mode: what for, a `tf.estimator.ModeKeys`.
+      features: the features, a nested structure of Tensors.
+    """
+
+    graph: Graph
+    mode: str
+    features: Any
+
+
+Lived = GraphMade | SessionOpened | SessionClosed | InputsMade
+LifetimeObserver = Callable[[Lived], Any]
 
 
 class Subscription:
@@ -176,7 +191,7 @@ def observe_lifetimes(callback: LifetimeObserver) -> Iterator[None]:
         _of_lifetimes = tuple(o for o in _of_lifetimes if o is not callback)
 
 
-def announce_lifetime(event: GraphMade | SessionOpened | SessionClosed) -> None:
+def announce_lifetime(event: Lived) -> None:
     """Notify the observers of lifetimes."""
     for observer in _of_lifetimes:
         observer(event)

@@ -55,10 +55,12 @@ class ShownGrowth(NamedTuple):
 
     @property
     def has_tracks(self) -> bool:
-        """Whether there are several graphs or sessions to compare."""
+        """Whether there are several graphs or sessions, or an estimator's one."""
         log = self.log
         if log is None or self.is_single:
             return False
+        if log.verdict.kind == "kept":
+            return True
         return len(log.graphs) > 1 or len(log.sessions) > 1 or log.verdict.is_waste
 
 

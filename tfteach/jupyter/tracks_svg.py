@@ -22,6 +22,7 @@ KINDS = {
     "compile": ("compile", "#e39a54"),
     "initialize": ("initialize variables", "#c2a500"),
     "restore": ("restore variables", "#7a8f3c"),
+    "library": ("the library's own runs", "#a08bb8"),
     "run": ("run", "#0b63ce"),
 }
 ENDS = {"open": ", still open", "dropped": ", not closed", "closed": ", closed"}

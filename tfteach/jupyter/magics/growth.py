@@ -13,7 +13,8 @@ from tfteach.explain.graph_lives import times
 from tfteach.explain.graph_log import GraphLog, recording
 from tfteach.explain.growth import Growth
 from tfteach.explain.lazy_loading import advice_of
-from tfteach.explain.rebuilding import family_text, finding_lines, findings_of
+from tfteach.explain.rebuilding import findings_of
+from tfteach.explain.rebuilding_text import family_text, finding_lines
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
@@ -137,7 +138,7 @@ class _Watch:
             if verdict.is_lazy:
                 print(verdict.headline(place), *advice_of(verdict, place), sep="\n")
         for finding in findings_of(self.log.graphs):
-            if finding.is_waste:
+            if finding.is_waste or finding.kind == "kept":
                 print(*finding_lines(finding, place), sep="\n")
 
     def _tell_the_rest(self) -> None:

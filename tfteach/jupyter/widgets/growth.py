@@ -7,13 +7,14 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.graph_lives import GraphLife
+from tfteach.explain.graph_lives import Cost, GraphLife
 from tfteach.explain.graph_log import GraphLog
 from tfteach.explain.graph_rows import row_of
 from tfteach.explain.graph_tracks import tracks_of
 from tfteach.explain.growth import Growth
 from tfteach.explain.lazy_loading import text_of
-from tfteach.explain.rebuilding import Rebuilding, findings_of, text_of_lives
+from tfteach.explain.rebuilding import Rebuilding, findings_of
+from tfteach.explain.rebuilding_text import text_of_lives
 from tfteach.framework.graph import SourceLine
 from tfteach.jupyter import display, growth_svg
 from tfteach.jupyter.graph_stream import (
@@ -346,6 +347,18 @@ def _copied_rounds(life: GraphLife) -> list[list[Any]]:
     return rounds
 
 
+def _cost_row(finding: Rebuilding, number: int, cost: Cost) -> dict[str, Any]:
+    """A graph's cost as JSON: its name, and [kind, words, milliseconds] for each part.
+
+    An estimator builds a graph in each call, so its graphs are named by the calls.
+    """
+    name = f"graph {cost.graph}"
+    if finding.inputs is not None:
+        name = f"{finding.inputs.method} {number + 1}"
+    parts = [[k, words, 1e3 * cost.seconds[k]] for k, words in cost.parts]
+    return {"name": name, "parts": parts}
+
+
 def _finding_row(finding: Rebuilding) -> dict[str, Any]:
     line = finding.line
     return {
@@ -354,6 +367,8 @@ def _finding_row(finding: Rebuilding) -> dict[str, Any]:
         "at": "" if line is None else place(line),
         "text": "" if line is None else line.text,
         "cost": finding.cost(),
+        "costs": [_cost_row(finding, i, cost) for i, cost in enumerate(finding.costs)],
+        "more": finding.more_costs,
         "fix": finding.fix(place).splitlines(),
         "code": finding.code(),
     }

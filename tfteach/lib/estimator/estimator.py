@@ -348,7 +348,7 @@ class Estimator:
             set_random_seed(self._config.tf_random_seed)
             create_global_step(graph)
             result = self._call_input_fn(input_fn, ModeKeys.PREDICT)
-            features, _, input_hooks = features_and_labels(result)
+            features, _, input_hooks = features_and_labels(result, ModeKeys.PREDICT)
             if not is_dataset(result) and not get_collection(GraphKeys.QUEUE_RUNNERS):
                 get_logger().warning(
                     "Input graph does not use tf.data.Dataset or contain a "
@@ -478,7 +478,7 @@ class Estimator:
             return input_fn(**{k: v for k, v in offered.items() if k in wanted})
 
     def _inputs(self, input_fn: Callable[..., Any], mode: str) -> Any:
-        return features_and_labels(self._call_input_fn(input_fn, mode))
+        return features_and_labels(self._call_input_fn(input_fn, mode), mode)
 
     def _call_model_fn(
         self, features: Any, labels: Any, mode: str, config: Any

@@ -9,6 +9,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from tfteach.framework.defaults import get_default_graph
+from tfteach.framework.observers import InputsMade, announce_lifetime
 from tfteach.framework.type_aliases import SessionLike
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 
@@ -44,9 +46,13 @@ def is_dataset(value: Any) -> bool:
 
 
 def features_and_labels(
-    result: Any,
+    result: Any, mode: str
 ) -> tuple[Any, Any, list[SessionRunHook]]:
     """What an input function returned: features, labels or None, and hooks.
+
+    Args:
+      result: what it returned.
+      mode: what for, a `tf.estimator.ModeKeys`.
 
     Raises:
       ValueError: it is a list or tuple of another length than two.
@@ -61,5 +67,8 @@ def features_and_labels(
             raise ValueError(
                 "input_fn should return (features, labels) as a len 2 tuple."
             )
-        return result[0], result[1], hooks
-    return result, None, hooks
+        features, labels = result
+    else:
+        features, labels = result, None
+    announce_lifetime(InputsMade(get_default_graph(), mode, features))
+    return features, labels, hooks

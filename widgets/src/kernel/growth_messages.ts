@@ -47,7 +47,7 @@ export interface GrowthBatch extends Batch {
 /** What a graph or a session does at a time; the numbers are milliseconds, and ops, programs or runs. */
 export type Stretch = [kind: TrackKind, from: number, to: number, amount: number];
 
-export type TrackKind = "build" | "open" | "compile" | "initialize" | "restore" | "run";
+export type TrackKind = "build" | "open" | "compile" | "initialize" | "restore" | "library" | "run";
 
 /** A graph with its first session, or a further session (0: none) of that graph. */
 export interface Track {
@@ -60,7 +60,13 @@ export interface Track {
   text: string;
 }
 
-export type RebuildingKind = "clean" | "repeated" | "unclosed" | "reopened" | "rebuilt";
+export type RebuildingKind = "clean" | "kept" | "repeated" | "unclosed" | "reopened" | "rebuilt";
+
+/** What one graph took, with its sessions: each part in words and milliseconds. */
+export interface Cost {
+  name: string;
+  parts: [kind: TrackKind, words: string, ms: number][];
+}
 
 export interface Finding {
   kind: RebuildingKind;
@@ -68,6 +74,9 @@ export interface Finding {
   at: string;
   text: string;
   cost: string;
+  /** Those of the first graphs, and the number of further ones. */
+  costs: Cost[];
+  more: number;
   fix: string[];
   code: string;
 }

@@ -2,7 +2,7 @@
 
 import { h } from "../base/elements";
 import { count, digits } from "../base/format";
-import type { Finding, Track, TrackKind, WireLives } from "../kernel/growth_messages";
+import type { Cost, Finding, Track, TrackKind, WireLives } from "../kernel/growth_messages";
 
 const KINDS: [TrackKind, string][] = [
   ["build", "build ops"],
@@ -10,6 +10,7 @@ const KINDS: [TrackKind, string][] = [
   ["compile", "compile"],
   ["initialize", "initialize variables"],
   ["restore", "restore variables"],
+  ["library", "the library's own runs"],
   ["run", "run"],
 ];
 const ROOM = 280; // pixels for the tracks of a recording
@@ -95,12 +96,46 @@ function row(track: Track, pane: number, total: number, named: boolean, height: 
   return item;
 }
 
-function finding({ kind, headline, at, text, cost, fix, code }: Finding): HTMLElement {
+/** A card for each graph: how long it took, and for what. */
+function cards(costs: readonly Cost[], more: number): HTMLElement | null {
+  if (costs.length === 0) return null;
+  const whole = costs.map(({ parts }) => parts.reduce((sum, [, , ms]) => sum + ms, 0));
+  const longest = Math.max(0.001, ...whole);
   return h(
     "div",
-    { class: kind === "repeated" ? "tft-finding" : "tft-finding tft-waste-found" },
-    h("p", { class: "tft-headline" }, headline),
+    { class: "tft-costs", role: "list" },
+    ...costs.map(({ name, parts }, i) =>
+      h(
+        "div",
+        { class: "tft-cost", role: "listitem" },
+        h("p", { class: "tft-cost-name" }, h("b", {}, name), h("span", {}, milliseconds(whole[i]!))),
+        h(
+          "p",
+          { class: "tft-cost-bar", "aria-hidden": "true" },
+          ...parts.map(([kind, , ms]) =>
+            h("i", { class: `tft-is-${kind}`, style: `width:${((100 * ms) / longest).toFixed(2)}%` }),
+          ),
+        ),
+        ...parts.map(([kind, words, ms]) =>
+          h("p", {}, h("i", { class: `tft-is-${kind}` }), h("span", {}, words), h("span", {}, milliseconds(ms))),
+        ),
+      ),
+    ),
+    more > 0 ? h("p", { class: "tft-muted", role: "listitem" }, `and ${digits(more)} more`) : null,
+  );
+}
+
+/** With two figures, as the kernel writes it. */
+const milliseconds = (ms: number): string => `${ms.toFixed(ms < 1 ? 2 : ms < 100 ? 1 : 0)} ms`;
+
+function finding({ kind, headline, at, text, cost, costs, more, fix, code }: Finding): HTMLElement {
+  const waste = kind !== "repeated" && kind !== "kept";
+  return h(
+    "div",
+    { class: waste ? "tft-finding tft-waste-found" : "tft-finding" },
+    h("p", { class: "tft-headline" }, ...codeIn(headline)),
     text === "" ? null : h("p", { class: "tft-culprit" }, h("span", { class: "tft-muted" }, at), h("code", {}, text)),
+    cards(costs, more),
     cost === "" ? null : h("p", {}, cost),
     ...fix.map((line) => h("p", {}, ...codeIn(line))),
     code === ""
