@@ -16,6 +16,7 @@ from typing import NamedTuple
 from PIL import Image
 from playwright.sync_api import Locator, sync_playwright
 
+from tests.browser import test_estimator_growth as estimator_growth
 from tests.browser import test_optimizing_view as optimizing
 from tests.browser import test_placement_view as placement
 from tests.browser import test_rebuilt_graphs as rebuilt
@@ -287,6 +288,10 @@ NOTEBOOKS = {
     "rebuilt": Notebook(
         (SETUP, rebuilt.PREDICT, rebuilt.KEPT),
         (Picture("growth_rebuilt", 2, ".tfteach-growth", as_it_is),),
+    ),
+    "predict": Notebook(
+        (SETUP, estimator_growth.MODEL, estimator_growth.IN_A_LOOP),
+        (Picture("growth_predict", 2, ".tft-lives", as_it_is),),
     ),
     "placement": Notebook(
         (placement.SETUP, placement.TOWERS, placement.VIEW, placement.RUN, BY_DEVICE),

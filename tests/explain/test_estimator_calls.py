@@ -62,11 +62,11 @@ def test_predict_in_a_loop(estimator: Any) -> None:
     ops = log.graphs[0].ops_built
     assert verdict.headline() == (
         f"Rebuilt: line {LOOP_LINE}, `estimator.predict(input_fn)`, made 8 graphs of "
-        f"the same {ops} ops, and 8 sessions, and restored 8 times, for 8 runs."
+        f"the same {ops} ops and 8 sessions, and restored 8 times, for 8 runs."
     )
     cost = verdict.cost()
     assert "8 sessions opened, checkpoints restored 8 times" in cost
-    assert "Each call prepared " in cost
+    assert "Each call spent " in cost
     assert "`tf.data.Dataset.from_generator`" in verdict.fix()
 
 

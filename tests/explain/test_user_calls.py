@@ -31,6 +31,13 @@ while True:
     model.predict(
         lambda: read_a_very_long_list_of_files(folder, "*.csv", of_each=1000))
     model.train(input_fn)
+
+class Open:
+    def __init__(self):
+        self.other = other.predict(f)
+        self.found = model.predict(g)
+    def __call__(self):
+        return next(self.found)
 """
 
 
@@ -62,6 +69,11 @@ def test_a_generator_that_is_read_below_its_call() -> None:
     assert (call.is_in_loop, call.loop, call.rest) == (False, None, ())
     # examples without the dimension of the batch
     assert call.given == {"a": "a", "b": "b", "c": "np.array(b)"}
+
+
+def test_a_generator_that_an_object_holds() -> None:
+    call = call_at(28)
+    assert (call.source.line, call.first, call.function) == (26, "g", "__init__")
 
 
 def test_features_of_other_names_are_not_given() -> None:

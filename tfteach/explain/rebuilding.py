@@ -242,11 +242,11 @@ class Rebuilding(NamedTuple):
                 f"for {times(runs, 'run')}."
             )
         if self.kind == "kept":
-            each = family.running_s / max(1, runs)
+            run_s = family.running_s / max(1, runs)
             return (
                 f"Kept: {at} built one graph, opened one session and restored "
                 f"{_often(self._restored)}, for {times(runs, 'run')}: "
-                f"{milliseconds(each)} each."
+                f"{milliseconds(run_s)} each."
             )
         alike = f"{graphs:,} graphs of {family.ops_text}"
         if family.first.is_default:
@@ -256,10 +256,11 @@ class Rebuilding(NamedTuple):
             if runs % graphs == 0:
                 each = f"each run {_often(runs // graphs)}"
             return f"{at} made {alike}, {each}."
-        made = times(len(family.sessions), "session")
+        sessions = times(len(family.sessions), "session")
+        made = f", and {sessions}"
         if self._restored:
-            made += f", and restored {_often(self._restored)}"
-        return f"Rebuilt: {at} made {alike}, and {made}, for {times(runs, 'run')}."
+            made = f" and {sessions}, and restored {_often(self._restored)}"
+        return f"Rebuilt: {at} made {alike}{made}, for {times(runs, 'run')}."
 
     @property
     def _restored(self) -> int:
@@ -311,10 +312,10 @@ class Rebuilding(NamedTuple):
             f"Done once, about {milliseconds(median(each))} would do."
         )
         if self.inputs is not None:
-            run = running / max(1, family.runs)
+            run_s = median(life.seconds("run") for life in lives)
             text += (
-                f" Each call prepared {milliseconds(median(each))}"
-                f" for runs of {milliseconds(run)}."
+                f" Each call spent {milliseconds(median(each))} to run for "
+                f"{milliseconds(run_s)}."
             )
         return text
 

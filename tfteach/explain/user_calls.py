@@ -60,27 +60,42 @@ def find_call(
       features: the names of features, whose expressions are looked for.
 
     Returns:
-      The call on that line, or the last one before it; None if there is none.
+      The call on that line; or the last one before it in the same function; or the one
+      whose result another function assigned to what the line reads, such as
+      `self.predictions`; None if there is none.
     """
     tree = _tree(source.file)
     if tree is None:
         return None
     path = _path_to(tree, source.line)
     scope = [node for node in path if isinstance(node, _FUNCTIONS | ast.Module)][-1]
-    calls = [
-        node
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == method
-        and node.lineno <= source.line
-    ]
+    line = source.line
+    calls = [call for call in _calls(scope, method) if call.lineno <= line]
+    on_line = [call for call in calls if line <= (call.end_lineno or call.lineno)]
+    if on_line:
+        return _described(tree, on_line[0], source, features)
+    if not calls:
+        calls = [
+            call
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign)
+            and any(ast.unparse(target) in source.text for target in node.targets)
+            for call in _calls(node.value, method)
+        ]
     if not calls:
         return None
-    line = source.line
-    on_line = [call for call in calls if line <= (call.end_lineno or call.lineno)]
-    call = on_line[0] if on_line else max(calls, key=lambda node: node.lineno)
-    return _described(tree, call, source, features)
+    last = max(calls, key=lambda call: call.lineno)
+    return _described(tree, last, source, features)
+
+
+def _calls(node: ast.AST, method: str) -> list[ast.Call]:
+    return [
+        inner
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Call)
+        and isinstance(inner.func, ast.Attribute)
+        and inner.func.attr == method
+    ]
 
 
 def is_in_loop(source: SourceLine) -> bool:
