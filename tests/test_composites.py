@@ -26,7 +26,7 @@ MODULES += [
     "decoders",
     "recurrent_extras",
 ]
-MODULES += ["feature_columns", "contrib_columns"]
+MODULES += ["feature_columns", "contrib_columns", "heads"]
 SCRIPTS = {m: importlib.import_module(f"tests.golden.{m}") for m in MODULES}
 GOLDEN = {m: json.loads((FOLDER / f"{m}.json").read_text()) for m in MODULES}
 

@@ -28,12 +28,13 @@ def answer(tf, call):
     }  # fmt: skip
     with tf.Graph().as_default():
         try:
-            return _plain(repr(eval(call, names)))
+            return plain(repr(eval(call, names)))
         except Exception as error:
-            return _plain(f"{type(error).__name__}: {error}")
+            return plain(f"{type(error).__name__}: {error}")
 
 
-def _plain(text):
+def plain(text):
+    """Text without addresses, modules and all but its first line."""
     text = re.sub(r" object at 0x[0-9a-f]+", "", text)
     text = re.sub(r"\b(tensorflow|tfteach)(\.\w+)*\.(\w+)", r"\3", text)
     return re.sub(r"'_?(Sequence|Identity|Hashed)", r"'\1", text).split("\n")[0][:700]

@@ -14,7 +14,7 @@ from tfteach.control.case import Assert
 from tfteach.control.checks.types import assert_type
 from tfteach.control.checks.values import Data
 from tfteach.framework import dtypes
-from tfteach.framework.constant_values import constant_value
+from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
@@ -49,7 +49,7 @@ def _rank_check(
                 shape_ops.shape(x),
             ]
         assert_type(rank, dtypes.int32)
-        known = constant_value(rank)
+        known = python_constant_value(rank)
         if known is not None and np.ndim(known):
             raise ValueError("Rank must be a scalar.")
         if known is not None and x._shape is not None:
@@ -155,7 +155,7 @@ def assert_rank_in(
             ]
         for rank in ranks:
             assert_type(rank, dtypes.int32)
-        known = [constant_value(rank) for rank in ranks]
+        known = [python_constant_value(rank) for rank in ranks]
         if any(k is not None and np.ndim(k) for k in known):
             raise ValueError("Rank must be a scalar.")
         if x._shape is not None and all(k is not None for k in known):

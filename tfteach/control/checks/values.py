@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.control.case import Assert
-from tfteach.framework.constant_values import constant_value
+from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.errors import InvalidArgumentError
 from tfteach.framework.export import export
@@ -34,7 +34,7 @@ Data = Sequence[Any] | None
 
 
 def _static_text(item: Any) -> str:
-    value = constant_value(item) if isinstance(item, Tensor) else item
+    value = python_constant_value(item) if isinstance(item, Tensor) else item
     return str(item if value is None else value)
 
 
@@ -64,7 +64,7 @@ def _binary(
         if message is not None:
             data = [message, *data]
         condition = reduce_all(kind()(x, y))
-        known = constant_value(x), constant_value(y)
+        known = python_constant_value(x), python_constant_value(y)
         if (
             known[0] is not None
             and known[1] is not None

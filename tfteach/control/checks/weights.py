@@ -10,7 +10,7 @@ from typing import Any
 
 from tfteach.control.branch import cond
 from tfteach.control.case import Assert
-from tfteach.framework.constant_values import constant_value
+from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
@@ -43,7 +43,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
     with name_scope(None, "assert_broadcastable", [weights, values]) as scope:
         weights, weights_shape, weights_rank = _measured("weights", weights)
         values, values_shape, values_rank = _measured("values", values)
-        if constant_value(weights_rank) is not None:
+        if python_constant_value(weights_rank) is not None:
             fits = _check_known(weights, values)
             if fits is not None:
                 return no_op(name=fits)

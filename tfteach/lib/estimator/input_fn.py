@@ -33,8 +33,11 @@ class DatasetInitializerHook(SessionRunHook):
 def argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a function's arguments; of a partial function only the open ones."""
     parameters = inspect.signature(function).parameters.values()
+    bound = getattr(function, "keywords", None) or {}  # of a partial function
     return tuple(
-        p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        p.name
+        for p in parameters
+        if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name not in bound
     )
 
 

@@ -1,0 +1,1 @@
+"""tf.contrib.estimator: heads, and what wraps estimators and optimizers."""
