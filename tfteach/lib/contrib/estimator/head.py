@@ -6,13 +6,12 @@ Source: tensorflow_estimator/contrib/estimator/python/estimator/head.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.lib.estimator.heads.binary_head import BinaryHead
 from tfteach.lib.estimator.heads.class_labels import Vocabulary
-from tfteach.lib.estimator.heads.head_checks import LossFn, in_range
+from tfteach.lib.estimator.heads.head_checks import LossFn, WeightColumn, in_range
 from tfteach.lib.estimator.heads.multi_class_head import MultiClassHead
 from tfteach.lib.estimator.heads.regression_head import RegressionHead
 from tfteach.lib.losses.weighted import Reduction
@@ -25,7 +24,7 @@ from tfteach.ops.nn.sigmoid_losses import (
 
 @export("contrib.estimator.binary_classification_head")
 def binary_classification_head(
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     thresholds: Sequence[float] | None = None,
     label_vocabulary: Vocabulary = None,
     loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
@@ -64,7 +63,7 @@ def binary_classification_head(
 @export("contrib.estimator.multi_class_head")
 def multi_class_head(
     n_classes: int,
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     label_vocabulary: Vocabulary = None,
     loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
     loss_fn: LossFn | None = None,
@@ -93,7 +92,7 @@ def multi_class_head(
 
 @export("contrib.estimator.regression_head")
 def regression_head(
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     label_dimension: int = 1,
     loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
     loss_fn: LossFn | None = None,
@@ -125,7 +124,7 @@ def regression_head(
 
 @export("contrib.estimator.poisson_regression_head")
 def poisson_regression_head(
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     label_dimension: int = 1,
     loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
     compute_full_loss: bool = True,
@@ -158,7 +157,7 @@ def poisson_regression_head(
 
 @export("contrib.estimator.logistic_regression_head")
 def logistic_regression_head(
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
     name: str | None = None,
 ) -> RegressionHead:

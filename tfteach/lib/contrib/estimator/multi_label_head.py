@@ -31,6 +31,7 @@ from tfteach.lib.estimator.heads.head import (
 )
 from tfteach.lib.estimator.heads.head_checks import (
     LossFn,
+    WeightColumn,
     call_loss_fn,
     check_label_is_given,
     check_loss_fn,
@@ -67,7 +68,7 @@ class MultiLabelHead(SingleHead):
     def __init__(
         self,
         n_classes: int,
-        weight_column: Any,
+        weight_column: WeightColumn,
         thresholds: Sequence[float],
         label_vocabulary: Vocabulary,
         loss_reduction: str,
@@ -180,7 +181,7 @@ class MultiLabelHead(SingleHead):
 @export("contrib.estimator.multi_label_head")
 def multi_label_head(
     n_classes: int,
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     thresholds: Sequence[float] | None = None,
     label_vocabulary: Vocabulary = None,
     loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,

@@ -32,6 +32,7 @@ from tfteach.lib.estimator.heads.head import (
 )
 from tfteach.lib.estimator.heads.head_checks import (
     LossFn,
+    WeightColumn,
     call_loss_fn,
     check_loss_fn,
     check_reduction,
@@ -80,7 +81,7 @@ class BinaryHead(SingleHead):
 
     def __init__(
         self,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         thresholds: Sequence[float] | None = None,
         label_vocabulary: Vocabulary = None,
         loss_reduction: str = Reduction.SUM,

@@ -38,6 +38,8 @@ from tfteach.ops.math.reduce_functions import reduce_all, reduce_any
 
 Weights = Tensor | float
 LossFn = Callable[..., Tensor]
+# The key of a feature of weights, or a column of them.
+WeightColumn = str | NumericColumn | None
 
 _LABEL_SHAPE = (
     "labels shape must be [D0, D1, ... DN, {}]. Suggested Fix: check your n_classes "
@@ -182,7 +184,10 @@ def in_range(labels: Tensor, classes: int, message: str | None = None) -> Tensor
 
 
 def weights_of(
-    features: Mapping[str, Any], column: Any, logits: Tensor, per_logit: bool = False
+    features: Mapping[str, Any],
+    column: WeightColumn,
+    logits: Tensor,
+    per_logit: bool = False,
 ) -> Weights:
     """The examples' weights [..., 1], or [..., logits_dimension] if `per_logit`.
 

@@ -33,6 +33,7 @@ from tfteach.lib.estimator.heads.head import (
 )
 from tfteach.lib.estimator.heads.head_checks import (
     LossFn,
+    WeightColumn,
     call_loss_fn,
     check_loss_fn,
     check_n_classes,
@@ -69,7 +70,7 @@ class MultiClassHead(SingleHead):
     def __init__(
         self,
         n_classes: int,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         label_vocabulary: Vocabulary = None,
         loss_reduction: str = Reduction.SUM,
         loss_fn: LossFn | None = None,
@@ -168,7 +169,7 @@ class MultiClassHead(SingleHead):
 
 def classification_head(
     n_classes: int,
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     label_vocabulary: Vocabulary = None,
     loss_reduction: str = Reduction.SUM,
 ) -> SingleHead:

@@ -22,6 +22,7 @@ from tfteach.lib.estimator.heads.head import (
 )
 from tfteach.lib.estimator.heads.head_checks import (
     LossFn,
+    WeightColumn,
     call_loss_fn,
     check_loss_fn,
     check_reduction,
@@ -54,7 +55,7 @@ class RegressionHead(SingleHead):
 
     def __init__(
         self,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         label_dimension: int = 1,
         loss_reduction: str = Reduction.SUM,
         loss_fn: LossFn | None = None,
