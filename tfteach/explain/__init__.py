@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from tfteach.explain.model_files import read_model as read_model
     from tfteach.explain.names import explain_name as explain_name
     from tfteach.explain.optimizing import explain_optimizing as explain_optimizing
+    from tfteach.explain.pipeline_rates import PipelineRun as PipelineRun
+    from tfteach.explain.pipeline_rates import watch_pipelines as watch_pipelines
+    from tfteach.explain.pipelines import explain_pipelines as explain_pipelines
     from tfteach.explain.pruning import RunNeeds as RunNeeds
     from tfteach.explain.pruning import explain_run as explain_run
     from tfteach.explain.row_updates import watch_rows as watch_rows
@@ -44,6 +47,7 @@ _LATER = {
     "GraphLog": "graph_log",
     "Growth": "growth",
     "MemoryWatch": "memory",
+    "PipelineRun": "pipeline_rates",
     "RunNeeds": "pruning",
     "SessionLog": "sessions",
     "explain_checkpoint": "checkpoints",
@@ -51,6 +55,7 @@ _LATER = {
     "explain_folding": "folding",
     "explain_name": "names",
     "explain_optimizing": "optimizing",
+    "explain_pipelines": "pipelines",
     "explain_run": "pruning",
     "explain_schedule": "schedule",
     "explain_sharing": "sharing",
@@ -64,6 +69,7 @@ _LATER = {
     "watch_graphs": "graph_log",
     "watch_growth": "growth",
     "watch_memory": "memory",
+    "watch_pipelines": "pipeline_rates",
     "watch_rows": "row_updates",
     "watch_runs": "runs",
 }

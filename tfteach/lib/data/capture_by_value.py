@@ -47,4 +47,6 @@ class ByValue(FuncGraph):
         inputs = tuple(self._copied(t.op).outputs[t.value_index] for t in op.inputs)
         prefix = self.scopes.name
         name = self.unique(f"{prefix}/{op.name}" if prefix else op.name)
-        return create(self, spec, inputs, name)
+        made = create(self, spec, inputs, name)
+        made._origin = op._origin
+        return made

@@ -27,6 +27,44 @@ from tfteach.framework.scope import add_to_collection, get_collection
 from tfteach.lib.queues.coordinator import Coordinator
 
 
+class RunnerThreads:
+    """The threads of a QueueRunner in one session, and how they ended.
+
+    It refers to neither the session nor the threads, so that views keep none alive.
+
+    Args:
+      threads: that run enqueue ops.
+      coord: the Coordinator that stops them, or None.
+
+    Attributes:
+      count: the number of threads.
+      has_coordinator: whether there is one.
+      ends: the enqueue op and the message of each error that was the input's end.
+      failures: the enqueue op and the text of each error that ended a thread.
+    """
+
+    def __init__(
+        self, threads: Sequence[threading.Thread], coord: Coordinator | None
+    ) -> None:
+        self._threads = weakref.WeakSet(threads)
+        self._coord = None if coord is None else weakref.ref(coord)
+        self.count = len(threads)
+        self.has_coordinator = coord is not None
+        self.ends: list[tuple[str, str]] = []
+        self.failures: list[tuple[str, str]] = []
+
+    @property
+    def running(self) -> int:
+        """The number of threads that are alive."""
+        return sum(thread.is_alive() for thread in self._threads)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the Coordinator was asked to stop."""
+        coord = None if self._coord is None else self._coord()
+        return coord is not None and coord.should_stop()
+
+
 @export("train.QueueRunner", "train.queue_runner.QueueRunner")
 class QueueRunner:
     """Threads that run the enqueue ops of a queue until it or its input ends.
@@ -85,6 +123,9 @@ class QueueRunner:
         self._lock = threading.Lock()
         # Session -> the number of threads that run enqueue ops in it.
         self._runs_per_session: weakref.WeakKeyDictionary[Any, int] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._threads_per_session: weakref.WeakKeyDictionary[Any, RunnerThreads] = (
             weakref.WeakKeyDictionary()
         )
         self._exceptions_raised: list[Exception] = []
@@ -176,17 +217,24 @@ class QueueRunner:
         """The name of the queue's op."""
         return str(self._queue.name)
 
+    def threads_in(self, sess: Any) -> RunnerThreads | None:
+        """The threads that were last created for a session; None if none ever were."""
+        return self._threads_per_session.get(sess)
+
     def _run(
         self, sess: Any, enqueue_op: Operation, coord: Coordinator | None = None
     ) -> None:
         """The work of one thread."""
         is_counted = True
+        ours = self._threads_per_session.get(sess)
         try:
             enqueue = self._enqueue_call(sess, enqueue_op)
             while not (coord and coord.should_stop()):
                 try:
                     enqueue()
-                except self._queue_closed_exception_types:
+                except self._queue_closed_exception_types as end:
+                    if ours is not None:
+                        ours.ends.append((enqueue_op.name, first_line(end)))
                     with self._lock:
                         self._runs_per_session[sess] -= 1
                         is_counted = False
@@ -194,6 +242,8 @@ class QueueRunner:
                             self._ignoring_errors(sess, self._close_op)
                     return
         except Exception as error:
+            if ours is not None:
+                ours.failures.append((enqueue_op.name, first_line(error)))
             if coord:
                 coord.request_stop(error)
                 return
@@ -254,6 +304,7 @@ class QueueRunner:
             )
             for op in self._enqueue_ops
         ]
+        self._threads_per_session[sess] = RunnerThreads(threads, coord)
         if coord:
             threads.append(
                 threading.Thread(
@@ -312,6 +363,12 @@ def add_queue_runner(
     Source: python/training/queue_runner_impl.py.
     """
     add_to_collection(collection, qr)
+
+
+def first_line(error: Exception) -> str:
+    """The class and the first line of the message of an error."""
+    message = str(getattr(error, "message", error)).partition("\n")[0]
+    return f"{type(error).__name__}: {message}"
 
 
 # Sessions that start the threads themselves, for which old programs do so again.

@@ -124,6 +124,11 @@ class Prefetch:
         self._has_started = False
         weakref.finalize(self, self.buffer.drop)
 
+    @property
+    def buffered(self) -> tuple[int, int]:
+        """The number of prepared elements, and the most there may be."""
+        return len(self.buffer.items), self.buffer.size
+
     def __iter__(self) -> Iterator[Element]:
         return self
 

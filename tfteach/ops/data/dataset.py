@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType
+from tfteach.framework.dtypes import DType, variant
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, defined_in
@@ -111,6 +111,11 @@ class BoundFunction:
         # Random streams are private objects of ops: see `Running.op_states`.
         operations = self._body.graph.operations
         self._has_state = any(hasattr(op.spec, "seed2") for op in operations)
+
+    @property
+    def returns_dataset(self) -> bool:
+        """Whether a result is a dataset."""
+        return any(tensor.dtype is variant for tensor in self._body.outputs)
 
     def bind(self, running: Running) -> Called:
         """The function of an element's arrays, for one initialization."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tfteach.framework import pipeline_meters
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import (
@@ -26,6 +27,7 @@ from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.ops.data.dataset import Dataset, Element, Running
+from tfteach.ops.data.measuring import measured_elements
 
 END = "End of sequence"
 
@@ -63,7 +65,12 @@ class DatasetIterator:
         check_structure(self.types, self.component_shapes, dataset)
         with self._lock:
             self._elements = None  # frees its threads and files first
-            self._elements = dataset.elements(Running(context))
+            watch = pipeline_meters.watch()
+            self._elements = (
+                dataset.elements(Running(context))
+                if watch is None
+                else measured_elements(dataset, context, watch, self)
+            )
             self.dataset, self.count = dataset, 0
 
     def next(self) -> Element:
@@ -233,7 +240,8 @@ class _GetNext(IteratorOp, MultiOutputOp, abstract=True):
         return list(own.output_shapes)
 
     def compute(self, context: KernelContext, iterator: DatasetIterator) -> Any:
-        return iterator.next()
+        watch = pipeline_meters.watch()
+        return iterator.next() if watch is None else watch.draw(context, iterator)
 
 
 class IteratorGetNext(_GetNext):

@@ -78,6 +78,11 @@ class Shuffle(Rows):
         # [start, end) of each epoch's items in the buffer, modulo its size.
         self._epochs: deque[list[int]] = deque([[0, 0]])
 
+    @property
+    def buffered(self) -> tuple[int, int]:
+        """The number of elements in the buffer, and the most there may be."""
+        return self._count, self._size
+
     def __iter__(self) -> Iterator[Any]:
         return self
 

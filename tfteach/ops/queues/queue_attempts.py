@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework import pipeline_meters
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import (
@@ -25,6 +26,7 @@ from tfteach.framework.errors import (
     OutOfRangeError,
     invalid_argument,
 )
+from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.transaction import Uninterrupted
 from tfteach.framework.type_aliases import KernelContext
@@ -53,10 +55,14 @@ class Attempt:
       is_done: whether it has ended.
       error: why it failed, or None.
       result: the dequeued arrays.
+      op: the op that waits; None before it does.
+      since_ns: when it began to wait.
     """
 
     def __init__(self, queue: Queue) -> None:
         self.queue = queue
+        self.op: Operation | None = None
+        self.since_ns = 0
         self.condition = threading.Condition(queue.lock)
         self.is_done = False
         self.error: OpError | None = None
@@ -166,7 +172,6 @@ class Queue:
       capacity: the largest number of elements.
       size: the number of elements.
       is_closed: whether it takes no more elements.
-      enqueued, dequeued: the number of elements so far, for views.
       enqueues, dequeues: the attempts in line.
     """
 
@@ -243,10 +248,12 @@ class Queue:
                 self.push(element)
                 if self.dequeues:
                     self.advance_all()
-                return
-            self.stand_in_line(
-                ctx, self.enqueues, _Enqueue(self, element, None), ENQUEUE_CANCELLED
-            )
+            else:
+                self.stand_in_line(
+                    ctx, self.enqueues, _Enqueue(self, element, None), ENQUEUE_CANCELLED
+                )
+        if (watch := pipeline_meters.watch()) is not None:
+            watch.passed(ctx, self, 1)
 
     def enqueue_many(self, ctx: KernelContext, rows: Element) -> None:
         """Add the rows of the components, and wait whenever there is no space."""
@@ -259,10 +266,12 @@ class Queue:
                 self.push_rows(rows, 0, count)
                 if self.dequeues:
                     self.advance_all()
-                return
-            self.stand_in_line(
-                ctx, self.enqueues, _Enqueue(self, rows, count), ENQUEUE_CANCELLED
-            )
+            else:
+                self.stand_in_line(
+                    ctx, self.enqueues, _Enqueue(self, rows, count), ENQUEUE_CANCELLED
+                )
+        if (watch := pipeline_meters.watch()) is not None:
+            watch.passed(ctx, self, count)
 
     def dequeue(self, ctx: KernelContext) -> Element:
         """Remove and return an element, or wait for one."""
@@ -271,11 +280,13 @@ class Queue:
                 element = self.pop()
                 if self.enqueues:
                     self.advance_all()
-                return element
-            found: Element = self.stand_in_line(
-                ctx, self.dequeues, _Dequeue(self), DEQUEUE_CANCELLED
-            )
-            return found
+            else:
+                element = self.stand_in_line(
+                    ctx, self.dequeues, _Dequeue(self), DEQUEUE_CANCELLED
+                )
+        if (watch := pipeline_meters.watch()) is not None:
+            watch.passed(ctx, self, -1)
+        return element
 
     def dequeue_many(
         self, ctx: KernelContext, count: int, allows_fewer: bool
@@ -304,12 +315,14 @@ class Queue:
                 element = self.batch(self.pop_many(count), count)
                 if self.enqueues:
                     self.advance_all()
-                return element
-            attempt = self.attempt_at_many(self, count, allows_fewer)
-            found: Element = self.stand_in_line(
-                ctx, self.dequeues, attempt, DEQUEUE_CANCELLED
-            )
-            return found
+            else:
+                attempt = self.attempt_at_many(self, count, allows_fewer)
+                element = self.stand_in_line(
+                    ctx, self.dequeues, attempt, DEQUEUE_CANCELLED
+                )
+        if (watch := pipeline_meters.watch()) is not None:
+            watch.passed(ctx, self, -len(element[0]))
+        return element
 
     def close(self, ctx: KernelContext, cancels_enqueues: bool) -> None:
         """Close the queue, at once or after the enqueue ops that wait."""
@@ -340,6 +353,7 @@ class Queue:
     ) -> Any:
         """Wait until the attempt has ended; the caller holds the lock."""
         refuse_if_trying()
+        attempt.op, attempt.since_ns = ctx.op, pipeline_meters.clock_ns()
         line.append(attempt)
         try:
             self.advance_all()
@@ -354,6 +368,10 @@ class Queue:
                     attempt.give_back()
                 self.advance_all()
             raise
+        finally:
+            if (watch := pipeline_meters.watch()) is not None:
+                elapsed_ns = pipeline_meters.clock_ns() - attempt.since_ns
+                watch.waited(ctx, self, elapsed_ns)
         if attempt.error is not None:
             raise attempt.error
         return attempt.result

@@ -39,7 +39,7 @@ class OnHost(StatefulOp, abstract=True):
 # ---- queues
 
 
-class _QueueHandle(OnHost, abstract=True):
+class QueueHandle(OnHost, abstract=True):
     """A queue, shared by name."""
 
     minimum: ClassVar[dict[str, int]] = {"component_types": 1}
@@ -117,7 +117,7 @@ def _differs(
     )
 
 
-class _PlainHandle(_QueueHandle, abstract=True):
+class _PlainHandle(QueueHandle, abstract=True):
     component_types: tuple[DType, ...]
     shapes: tuple[Shape, ...] = ()
     capacity: int = -1
@@ -153,7 +153,7 @@ class PaddingFIFOQueue(_PlainHandle):
     store: ClassVar[type[Queue]] = PaddingStore
 
 
-class _PriorityHandle(_QueueHandle, abstract=True):
+class _PriorityHandle(QueueHandle, abstract=True):
     minimum: ClassVar[dict[str, int]] = {}
     store: ClassVar[type[Queue]] = PriorityStore
 
@@ -184,7 +184,7 @@ class PriorityQueue(_PriorityHandle):
     shared_name: str = ""
 
 
-class _ShuffleHandle(_QueueHandle, abstract=True):
+class _ShuffleHandle(QueueHandle, abstract=True):
     component_types: tuple[DType, ...]
     shapes: tuple[Shape, ...] = ()
     capacity: int = -1
@@ -260,7 +260,7 @@ def refuse_timeout(timeout_ms: int) -> None:
         raise invalid_argument("Timeout not supported yet.")
 
 
-class _Enqueue(OnHost, NoOutputOp, abstract=True):
+class Enqueue(OnHost, NoOutputOp, abstract=True):
     timeout_ms: int = -1
 
     minimum: ClassVar[dict[str, int]] = {"Tcomponents": 1}
@@ -275,7 +275,7 @@ class _Enqueue(OnHost, NoOutputOp, abstract=True):
         handle.enqueue(ctx, components)
 
 
-class _EnqueueMany(_Enqueue, abstract=True):
+class EnqueueMany(Enqueue, abstract=True):
     def compute(self, ctx: KernelContext, handle: Queue, *components: Any) -> None:
         refuse_timeout(self.timeout_ms)
         _check_components(handle, components, ctx.op)
@@ -298,25 +298,25 @@ def _check_components(queue: Queue, components: tuple[Any, ...], op: Operation) 
     )
 
 
-class QueueEnqueueV2(_Enqueue):
+class QueueEnqueueV2(Enqueue):
     """Add an element.  Source: data_flow_ops.cc, QueueEnqueueV2."""
 
     signature = "handle: resource, components: *Tcomponents ->"
 
 
-class QueueEnqueue(_Enqueue):
+class QueueEnqueue(Enqueue):
     """Add an element.  Source: data_flow_ops.cc, QueueEnqueue."""
 
     signature = "handle: ref string, components: *Tcomponents ->"
 
 
-class QueueEnqueueManyV2(_EnqueueMany):
+class QueueEnqueueManyV2(EnqueueMany):
     """Add the rows of tensors.  Source: data_flow_ops.cc, QueueEnqueueManyV2."""
 
     signature = "handle: resource, components: *Tcomponents ->"
 
 
-class QueueEnqueueMany(_EnqueueMany):
+class QueueEnqueueMany(EnqueueMany):
     """Add the rows of tensors.  Source: data_flow_ops.cc, QueueEnqueueMany."""
 
     signature = "handle: ref string, components: *Tcomponents ->"
@@ -325,7 +325,7 @@ class QueueEnqueueMany(_EnqueueMany):
 # ---- dequeuing
 
 
-class _Dequeue(OnHost, MultiOutputOp, abstract=True):
+class Dequeue(OnHost, MultiOutputOp, abstract=True):
     component_types: tuple[DType, ...]
     timeout_ms: int = -1
 
@@ -342,7 +342,7 @@ class _Dequeue(OnHost, MultiOutputOp, abstract=True):
         return handle.dequeue(ctx)
 
 
-class _DequeueMany(_Dequeue, abstract=True):
+class DequeueMany(Dequeue, abstract=True):
     by_value: ClassVar[tuple[str, ...]] = ("n",)
     allows_fewer: ClassVar[bool] = False
 
@@ -373,38 +373,38 @@ def _check_outputs(queue: Queue, types: tuple[DType, ...], op: Operation) -> Non
     )
 
 
-class QueueDequeueV2(_Dequeue):
+class QueueDequeueV2(Dequeue):
     """Remove an element.  Source: data_flow_ops.cc, QueueDequeueV2."""
 
     signature = "handle: resource -> components: *component_types"
 
 
-class QueueDequeue(_Dequeue):
+class QueueDequeue(Dequeue):
     """Remove an element.  Source: data_flow_ops.cc, QueueDequeue."""
 
     signature = "handle: ref string -> components: *component_types"
 
 
-class QueueDequeueManyV2(_DequeueMany):
+class QueueDequeueManyV2(DequeueMany):
     """Remove `n` elements.  Source: data_flow_ops.cc, QueueDequeueManyV2."""
 
     signature = "handle: resource, n: int32 -> components: *component_types"
 
 
-class QueueDequeueMany(_DequeueMany):
+class QueueDequeueMany(DequeueMany):
     """Remove `n` elements.  Source: data_flow_ops.cc, QueueDequeueMany."""
 
     signature = "handle: ref string, n: int32 -> components: *component_types"
 
 
-class QueueDequeueUpToV2(_DequeueMany):
+class QueueDequeueUpToV2(DequeueMany):
     """Remove up to `n` elements.  Source: data_flow_ops.cc, QueueDequeueUpToV2."""
 
     signature = "handle: resource, n: int32 -> components: *component_types"
     allows_fewer: ClassVar[bool] = True
 
 
-class QueueDequeueUpTo(_DequeueMany):
+class QueueDequeueUpTo(DequeueMany):
     """Remove up to `n` elements.  Source: data_flow_ops.cc, QueueDequeueUpTo."""
 
     signature = "handle: ref string, n: int32 -> components: *component_types"
@@ -414,7 +414,7 @@ class QueueDequeueUpTo(_DequeueMany):
 # ---- closing
 
 
-class _Close(OnHost, NoOutputOp, abstract=True):
+class Close(OnHost, NoOutputOp, abstract=True):
     cancel_pending_enqueues: bool = False
 
     may_wait: ClassVar[bool] = True
@@ -426,13 +426,13 @@ class _Close(OnHost, NoOutputOp, abstract=True):
         handle.close(ctx, self.cancel_pending_enqueues)
 
 
-class QueueCloseV2(_Close):
+class QueueCloseV2(Close):
     """Close a queue.  Source: data_flow_ops.cc, QueueCloseV2."""
 
     signature = "handle: resource ->"
 
 
-class QueueClose(_Close):
+class QueueClose(Close):
     """Close a queue.  Source: data_flow_ops.cc, QueueClose."""
 
     signature = "handle: ref string ->"

@@ -1,0 +1,426 @@
+"""The figures of a watched pipeline: rates, shares of time, buffers, stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tfteach.explain.pipeline_stages import STEP, Pipeline, Stage
+from tfteach.explain.queue_waits import QueueState, Wait
+from tfteach.framework.call_origin import SourceLine
+from tfteach.framework.pipeline_meters import StageMeter, Totals, clock_ns
+
+__all__ = ["River", "StageRate", "StepRate"]
+
+_FILL_FACTOR = 5  # a first element that takes so many times longer is told apart
+_FILL_S = 0.05
+
+
+class StageRate(NamedTuple):
+    """What one stage did while it was watched; shares are from 0 to 1.
+
+    Attributes:
+      elements: the number of elements that it gave.
+      per_s: elements per second.
+      busy: the share of the time, of all its threads, in which it worked.
+      waits_in: the share in which it waited for the stages that it reads.
+      waits_out: the share in which nobody asked it, or its buffer was full.
+      could_per_s: how many steps per second this stage alone could supply; infinite if
+        it took no time.
+      held: the number of elements in its buffer; None without a buffer.
+      capacity: how many fit; None without a buffer.
+      threads: the number of threads that worked.
+      is_asked_s: for how long a call for its next element has lasted; 0 without one.
+      epochs: how often its elements began.
+    """
+
+    elements: int = 0
+    per_s: float = 0.0
+    busy: float = 0.0
+    waits_in: float = 0.0
+    waits_out: float = 0.0
+    could_per_s: float = float("inf")
+    held: int | None = None
+    capacity: int | None = None
+    threads: int = 1
+    is_asked_s: float = 0.0
+    epochs: int = 0
+
+
+class StepRate(NamedTuple):
+    """What the step did: the runs that take elements.
+
+    Attributes:
+      steps: how many elements, or batches, it took.
+      elapsed_s: from the first request to the end of the last step.
+      waited_s: how much of this it waited for elements.
+      first_s: how long the first element took, if that was much longer than the others:
+        `elapsed_s` and `waited_s` begin after it.  Else 0.
+      line: the line of user code that ran the first of them, or None.
+    """
+
+    steps: int = 0
+    elapsed_s: float = 0.0
+    waited_s: float = 0.0
+    first_s: float = 0.0
+    line: SourceLine | None = None
+
+    @property
+    def per_s(self) -> float:
+        """Steps per second."""
+        return self.steps / self.elapsed_s if self.elapsed_s else 0.0
+
+    @property
+    def waits(self) -> float:
+        """The share of the time in which the step waited for elements."""
+        return min(1.0, self.waited_s / self.elapsed_s) if self.elapsed_s else 0.0
+
+    @property
+    def could_per_s(self) -> float:
+        """How many steps per second there would be if elements came at once."""
+        own_s = self.elapsed_s - self.waited_s
+        return self.steps / own_s if own_s > 0 else float("inf")
+
+
+class River(NamedTuple):
+    """A pipeline with the figures of a watched run.
+
+    Attributes:
+      pipeline: the `Pipeline`.
+      step: the `StepRate`.
+      rates: a `StageRate` for the key of each stage that was seen to work.
+      queues: a `QueueState` for each queue of the session, by the name of its op.
+      waits: who waits now, or waited when the run was interrupted.
+      is_partial: an iterator was initialized before anybody watched, so that its stages
+        could not be measured.
+    """
+
+    pipeline: Pipeline
+    step: StepRate
+    rates: Mapping[str, StageRate]
+    queues: Mapping[str, QueueState]
+    waits: Sequence[Wait] = ()
+    is_partial: bool = False
+
+    @property
+    def narrowest(self) -> Stage | None:
+        """The stage that could supply the fewest steps per second; None if unknown."""
+        known = [
+            (rate.could_per_s, key)
+            for key, rate in self.rates.items()
+            if rate.could_per_s < float("inf") and key != STEP
+        ]
+        return self.pipeline.stage(min(known)[1]) if known else None
+
+
+class Draws:
+    """The requests of an iterator's consumer.
+
+    Args:
+      name: of the iterator.
+
+    Attributes:
+      name: as given.
+      session: in which it is; None before the first request.
+      line: the line of user code that ran the first request, or None.
+      meters: the meter of each stage, by key.
+      asked_ns: since when a request lasts; 0 for none.
+      count: the number of elements.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.session: Any = None
+        self.line: SourceLine | None = None
+        self.meters: dict[str, StageMeter] = {}
+        self.asked_ns = 0
+        self.count = 0
+        self._waited_ns = 0
+        self._first: tuple[int, int] = 0, 0  # when it began, how long it lasted
+        self._last_ns = 0
+        self._after_first: dict[str, Totals] = {}
+
+    def begin(self) -> None:
+        """The consumer asks for an element."""
+        self.asked_ns = clock_ns()
+        if not self._first[0]:
+            self._first = self.asked_ns, 0
+
+    def end(self) -> None:
+        """The consumer has it."""
+        now_ns = clock_ns()
+        elapsed_ns = now_ns - self.asked_ns
+        if not self.count:
+            self._first = self.asked_ns, elapsed_ns
+            self._after_first = {k: m.totals() for k, m in self.meters.items()}
+        self._waited_ns += elapsed_ns
+        self.asked_ns, self._last_ns = 0, now_ns
+        self.count += 1
+
+    def stop(self) -> None:
+        """The request ended with an error."""
+        self.asked_ns = 0
+
+    def step(self) -> tuple[StepRate, Mapping[str, Totals]]:
+        """The figures of the consumer, and the stages' totals before they begin."""
+        count, waited_ns = self.count, self._waited_ns
+        began_ns, first_ns = self._first
+        pending_ns = clock_ns() - self.asked_ns if self.asked_ns else 0
+        if not count:
+            waited_s = pending_ns / 1e9
+            return StepRate(0, waited_s, waited_s, 0.0, self.line), {}
+        others_ns = (waited_ns - first_ns) / max(1, count - 1)
+        fills = (
+            count > 1
+            and first_ns > _FILL_FACTOR * others_ns
+            and first_ns > _FILL_S * 1e9
+        )
+        between_ns = self._last_ns - began_ns - waited_ns  # all steps but the last
+        own_ns = between_ns * count / (count - 1) if count > 1 else 0
+        if fills:
+            count, waited_ns = count - 1, waited_ns - first_ns
+            own_ns = between_ns
+        waited_ns += pending_ns
+        step = StepRate(
+            count,
+            (own_ns + waited_ns) / 1e9,
+            waited_ns / 1e9,
+            first_ns / 1e9 if fills else 0.0,
+            self.line,
+        )
+        return step, self._after_first if fills else {}
+
+
+def dataset_river(pipeline: Pipeline, draws: Draws) -> River:
+    """The figures of a dataset's stages."""
+    step, before = draws.step()
+    elapsed_ns = step.elapsed_s * 1e9
+    nothing = Totals()
+    totals = {
+        key: meter.totals().since(before.get(key, nothing))
+        for key, meter in draws.meters.items()
+    }
+    rates: dict[str, StageRate] = {}
+    for stage in pipeline.stages:
+        meter = draws.meters.get(stage.key)
+        if meter is not None and elapsed_ns:
+            read = [
+                totals[key].elapsed_ns
+                for key in stage.inputs
+                if key in totals and draws.meters[key].thread == meter.thread
+            ]
+            rates[stage.key] = _dataset_rate(
+                stage, meter, totals[stage.key], sum(read), step
+            )
+    if elapsed_ns:
+        rates[STEP] = StageRate(
+            step.steps, step.per_s, 1 - step.waits, step.waits, 0.0, step.could_per_s
+        )
+    is_partial = bool(step.steps) and not draws.meters
+    return River(pipeline, step, rates, {}, (), is_partial)
+
+
+def _dataset_rate(
+    stage: Stage, meter: StageMeter, total: Totals, read_ns: float, step: StepRate
+) -> StageRate:
+    wall_ns = step.elapsed_s * 1e9
+    buffered = meter.buffered
+    threads = 1
+    own_ns = max(0.0, total.elapsed_ns - read_ns)
+    if total.calls_ns:  # its function runs in threads, and the consumer waits for them
+        threads = max(1, stage.threads)
+        busy_ns = total.calls_ns / threads
+        waits_ns = 0.0
+    elif buffered is not None and stage.kind == "prefetch":
+        busy_ns, waits_ns = 0.0, own_ns
+    else:
+        busy_ns, waits_ns = own_ns, min(read_ns, total.elapsed_ns)
+    busy, waits_in = min(1.0, busy_ns / wall_ns), min(1.0, waits_ns / wall_ns)
+    asked_ns = meter.asked_ns
+    return StageRate(
+        total.elements,
+        total.elements / step.elapsed_s,
+        busy,
+        min(waits_in, 1 - busy),
+        max(0.0, 1 - busy - waits_in),
+        step.steps * 1e9 / busy_ns if busy_ns > 0 and step.steps else float("inf"),
+        None if buffered is None else buffered[0],
+        None if buffered is None else buffered[1],
+        threads,
+        (clock_ns() - asked_ns) / 1e9 if asked_ns else 0.0,
+        meter.epochs,
+    )
+
+
+class OpMeter:
+    """What an op did with a queue, in one thread.
+
+    Attributes:
+      count: the number of elements that it added or removed.
+      calls: how often.
+      waited_ns: how long it waited.
+      first_ns, last_ns: the ends of its first and last call or wait.
+      first_wait_ns: how long it waited in its first call.
+    """
+
+    __slots__ = (
+        "calls", "count", "first_ns", "first_wait_ns", "last_ns", "waited_ns",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.count = self.calls = 0
+        self.waited_ns = self.first_wait_ns = 0
+        self.first_ns = self.last_ns = 0
+
+    def passed(self, count: int) -> None:
+        """Count a call."""
+        self.last_ns = clock_ns()
+        if not self.calls:
+            self.first_ns, self.first_wait_ns = self.last_ns, self.waited_ns
+        self.calls += 1
+        self.count += count
+
+
+def queue_river(
+    pipeline: Pipeline,
+    meters: Mapping[str, Sequence[OpMeter]],
+    queues: Mapping[str, QueueState],
+    waits: Sequence[Wait],
+    watched_s: float,
+    lines: Mapping[str, SourceLine | None],
+) -> River:
+    """The figures of queues, and of the threads that fill them.
+
+    Args:
+      pipeline: its stages.
+      meters: those of each op, one for each thread.
+      queues: the queues by the names of their ops.
+      waits: who waits now.
+      watched_s: for how long they have been watched.
+      lines: the line of user code that ran each op.
+    """
+    takes = pipeline.stage(STEP).takes
+    step = _step_of(takes, meters, waits)
+    step = step._replace(line=next((lines[op] for op in takes if op in lines), None))
+    rates: dict[str, StageRate] = {}
+    window_s = max(watched_s, 1e-9)
+    for stage in pipeline.stages:
+        if stage.kind == "queue":
+            rates[stage.key] = _queue_rate(stage, meters, queues, pipeline, window_s)
+        elif stage.kind == "threads":
+            rates[stage.key] = _threads_rate(
+                stage, meters, queues, pipeline, waits, step, window_s
+            )
+    rates[STEP] = StageRate(
+        step.steps, step.per_s, 1 - step.waits, step.waits, 0.0, step.could_per_s
+    )
+    return River(pipeline, step, rates, queues, tuple(waits))
+
+
+Meters = Mapping[str, Sequence[OpMeter]]
+
+
+def _count(ops: Sequence[str], meters: Meters) -> int:
+    return sum(meter.count for op in ops for meter in meters.get(op, ()))
+
+
+def _waited_s(ops: Sequence[str], meters: Meters, waits: Sequence[Wait]) -> float:
+    """How long ops waited, those that wait now included."""
+    waited_ns = sum(meter.waited_ns for op in ops for meter in meters.get(op, ()))
+    return waited_ns / 1e9 + sum(wait.elapsed_s for wait in waits if wait.op in ops)
+
+
+def _step_of(ops: Sequence[str], meters: Meters, waits: Sequence[Wait]) -> StepRate:
+    """The step's figures: those of the op that it runs most often."""
+    known = [(meter.calls, op, meter) for op in ops for meter in meters.get(op, ())]
+    if not known:
+        waited_s = _waited_s(ops, meters, waits)
+        return StepRate(0, waited_s, waited_s)
+    _, op, meter = max(known, key=lambda each: each[0])
+    count, waited_ns = meter.calls, meter.waited_ns
+    first_ns = meter.first_wait_ns
+    others_ns = (waited_ns - first_ns) / max(1, count - 1)
+    between_ns = meter.last_ns - meter.first_ns - (waited_ns - first_ns)
+    fills = (
+        count > 1 and first_ns > _FILL_FACTOR * others_ns and first_ns > _FILL_S * 1e9
+    )
+    own_ns: float = between_ns
+    if fills:
+        count, waited_ns = count - 1, waited_ns - first_ns
+    elif count > 1:
+        own_ns = between_ns * count / (count - 1)
+    pending_s = sum(wait.elapsed_s for wait in waits if wait.op == op)
+    waited_s = waited_ns / 1e9 + pending_s
+    filled_s = first_ns / 1e9 if fills else 0.0
+    return StepRate(count, max(0.0, own_ns) / 1e9 + waited_s, waited_s, filled_s)
+
+
+def _queue_rate(
+    stage: Stage,
+    meters: Meters,
+    queues: Mapping[str, QueueState],
+    pipeline: Pipeline,
+    window_s: float,
+) -> StageRate:
+    takes = [op for each in pipeline.readers(stage.key) for op in each.takes]
+    count = -_count(takes, meters)
+    state = queues.get(stage.key)
+    held, capacity = (None, None) if state is None else (state.size, state.capacity)
+    return StageRate(count, count / window_s, held=held, capacity=capacity)
+
+
+def _threads_rate(
+    stage: Stage,
+    meters: Meters,
+    queues: Mapping[str, QueueState],
+    pipeline: Pipeline,
+    waits: Sequence[Wait],
+    step: StepRate,
+    window_s: float,
+) -> StageRate:
+    ours = meters.get(stage.op, ())
+    count = _count([stage.op], meters)
+    runners = [
+        runner
+        for each in pipeline.readers(stage.key)
+        if each.key in queues
+        for runner in queues[each.key].runners
+    ]
+    running = sum(runner.running for runner in runners) if runners else len(ours)
+    threads = min(running, stage.threads) if stage.threads else running
+    worked = max(threads, len(ours))
+    if not worked:
+        return StageRate(threads=0)
+    whole_s = worked * window_s
+    if not threads and ours:  # they have ended
+        last_ns = max(meter.last_ns for meter in ours)
+        whole_s = min(
+            whole_s, worked * max(1e-9, window_s - (clock_ns() - last_ns) / 1e9)
+        )
+    waits_in = min(1.0, _waited_s(stage.takes, meters, waits) / whole_s)
+    waits_out = min(1.0 - waits_in, _waited_s([stage.op], meters, waits) / whole_s)
+    busy = 1.0 - waits_in - waits_out
+    could_per_s = float("inf")
+    used = _used(stage, meters, pipeline)
+    if count and busy > 0 and step.steps and used:
+        could_per_s = step.steps * worked / (busy * whole_s * used)
+    return StageRate(
+        count, count / window_s, busy, waits_in, waits_out, could_per_s,
+        threads=threads,
+    )  # fmt: skip
+
+
+def _used(stage: Stage, meters: Meters, pipeline: Pipeline) -> float:
+    """The share of a stage's elements that steps have used; others are in queues."""
+    share = 1.0
+    at = stage
+    while at.kind != "step":
+        behind = pipeline.readers(at.key)
+        if not behind:
+            break
+        if at.kind == "queue":
+            added = _count(at.inputs, meters)
+            removed = -_count([op for each in behind for op in each.takes], meters)
+            share *= min(1.0, removed / added) if added else 1.0
+        at = behind[0]
+    return share
