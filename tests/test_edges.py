@@ -30,6 +30,7 @@ HOMONYMS = {
     "framework/graphdef/graph_def.py": {"Shape"},
     "framework/type_aliases.py": {"Any"},
     "explain/growth.py": {"Round"},
+    "explain/pipeline_stages.py": {"Stage"},
 }
 
 

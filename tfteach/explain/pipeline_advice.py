@@ -146,12 +146,12 @@ def _for_threads(river: River, stage: Stage) -> list[str]:
         )
     else:
         found.append("its threads have ended: nothing refills the queue.")
-    if "DecodeCSV" in stage.detail or "Parse" in stage.detail:
+    if stage.parses:
         found.append(
             "several records at a time: reader.read_up_to(queue, 100), decode them as "
             "one batch, and enqueue_many=True."
         )
-    if "PyFunc" in stage.detail:
+    if stage.calls_python:
         found.append(
             "py_func runs Python code, which takes turns: TensorFlow ops do not."
         )

@@ -34,6 +34,8 @@ class Stage(NamedTuple):
         determines it.
       rows: the number of elements of a source; 0 if it is not known.
       takes: the names of the ops by which it takes elements from queues.
+      calls_python: whether the threads of a queue call a Python function.
+      parses: whether they decode or parse records one at a time.
     """
 
     key: str
@@ -49,6 +51,8 @@ class Stage(NamedTuple):
     size: int = 0
     rows: int = 0
     takes: tuple[str, ...] = ()
+    calls_python: bool = False
+    parses: bool = False
 
     def __str__(self) -> str:
         text = f"{self.title}: {self.detail}" if self.detail else self.title

@@ -18,6 +18,8 @@ from tfteach.ops.queues.queue_ops import (
     QueueHandle,
 )
 
+# Where ops that read, decode and parse are.
+_READING = ("tfteach.ops.io.", "tfteach.ops.image.decode_image_ops")
 _PLAIN = 3  # ops between reading and enqueuing that are named
 
 
@@ -139,7 +141,8 @@ class _Queues:
         threads = self.threads[op]
         names = [each for each in takes if not isinstance(each.spec, Dequeue)]
         between = _work(self.before[op])
-        what = [readers_name(each) for each in names] + between[:_PLAIN]
+        what = [readers_name(each) for each in names]
+        what += [each.type for each in between[:_PLAIN]]
         title = "your program" if not threads else f"{threads} thread"
         if threads > 1:
             title += "s"
@@ -150,6 +153,8 @@ class _Queues:
             op.name, "threads", title, detail, tuple(inputs), op=op.name,
             source=op.source, threads=threads, size=size,
             takes=tuple(each.name for each in takes),
+            calls_python=any(each.spec.calls_python for each in between),
+            parses=any(not each.spec.calls_python for each in between),
         )  # fmt: skip
 
 
@@ -171,15 +176,14 @@ def readers_name(op: Operation) -> str:
     return handle.type.removesuffix("V2")
 
 
-def _work(ops: Iterable[Operation]) -> list[str]:
-    """The types of the ops that compute something from what was read."""
-    found: Counter[str] = Counter()
+def _work(ops: Iterable[Operation]) -> list[Operation]:
+    """The ops that compute something from what was read, the first of each type."""
+    found: dict[str, Operation] = {}
     for op in sorted(ops, key=lambda each: each.node_id):
-        spec = op.spec
-        is_work = spec.calls_python or op.type.startswith(("Decode", "Parse"))
-        if is_work:
-            found[op.type] += 1
-    return list(found)
+        reads = type(op.spec).__module__.startswith(_READING) and not op.spec.may_wait
+        if op.spec.calls_python or (reads and op.inputs):
+            found.setdefault(op.type, op)
+    return list(found.values())
 
 
 def _rows(op: Operation) -> int:
