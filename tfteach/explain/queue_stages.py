@@ -9,6 +9,16 @@ from typing import Any
 from tfteach.explain.pipeline_stages import STEP, Pipeline, Stage, in_order, number_of
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.lib.queues.queue_runner import QueueRunner
+from tfteach.ops.image.decode_image_ops import DecodeImageOp
+from tfteach.ops.io.decode_csv import DecodeCSV
+from tfteach.ops.io.decode_json_example import DecodeJSONExample
+from tfteach.ops.io.decode_raw import DecodeCompressed, DecodePaddedRaw, DecodeRaw
+from tfteach.ops.io.file_ops import ReadFile
+from tfteach.ops.io.parse_example import ParseExample, ParseSingleExample
+from tfteach.ops.io.parse_sequence_example import (
+    ParseSequenceExample,
+    ParseSingleSequenceExample,
+)
 from tfteach.ops.queues.queue_ops import (
     Close,
     Dequeue,
@@ -18,8 +28,19 @@ from tfteach.ops.queues.queue_ops import (
     QueueHandle,
 )
 
-# Where ops that read, decode and parse are.
-_READING = ("tfteach.ops.io.", "tfteach.ops.image.decode_image_ops")
+_READING = (
+    DecodeCSV,
+    DecodeCompressed,
+    DecodeImageOp,
+    DecodeJSONExample,
+    DecodePaddedRaw,
+    DecodeRaw,
+    ParseExample,
+    ParseSequenceExample,
+    ParseSingleExample,
+    ParseSingleSequenceExample,
+    ReadFile,
+)
 _PLAIN = 3  # ops between reading and enqueuing that are named
 
 
@@ -180,8 +201,7 @@ def _work(ops: Iterable[Operation]) -> list[Operation]:
     """The ops that compute something from what was read, the first of each type."""
     found: dict[str, Operation] = {}
     for op in sorted(ops, key=lambda each: each.node_id):
-        reads = type(op.spec).__module__.startswith(_READING) and not op.spec.may_wait
-        if op.spec.calls_python or (reads and op.inputs):
+        if op.spec.calls_python or isinstance(op.spec, _READING):
             found.setdefault(op.type, op)
     return list(found.values())
 

@@ -46,7 +46,7 @@ _METHODS = ("", "INTEGER_FAST", "INTEGER_ACCURATE")
 _BMP_HEADER_BYTES = 32
 
 
-class _DecodeOp(Op, abstract=True):
+class DecodeImageOp(Op, abstract=True):
     """Images are decoded on the CPU and have no gradients."""
 
     on_gpu: ClassVar[bool] = False
@@ -89,7 +89,7 @@ def _single(data: bytes, kind: str, channels: int, dtype: Any) -> Any:
     return frames[0]
 
 
-class _DecodeJpegOp(_DecodeOp, abstract=True):
+class _DecodeJpegOp(DecodeImageOp, abstract=True):
     def decoded(self, data: bytes) -> Any:
         own: Any = self
         _check_channels(own.channels)
@@ -163,7 +163,7 @@ class DecodeAndCropJpeg(_DecodeJpegOp):
         return image[y : y + height, x : x + width].copy()
 
 
-class DecodePng(_DecodeOp):
+class DecodePng(DecodeImageOp):
     """The image of a PNG file.  Source: core/ops/image_ops.cc, DecodePng."""
 
     signature = "contents: string -> image: dtype"
@@ -182,7 +182,7 @@ class DecodePng(_DecodeOp):
         return found.astype(dtype, copy=False)
 
 
-class DecodeGif(_DecodeOp):
+class DecodeGif(DecodeImageOp):
     """The frames of a GIF file.  Source: core/ops/image_ops.cc, DecodeGif."""
 
     signature = "contents: string -> image: uint8"
@@ -201,7 +201,7 @@ class DecodeGif(_DecodeOp):
         return png_pixels(data, 3, np.dtype(np.uint8))[None]
 
 
-class DecodeBmp(_DecodeOp):
+class DecodeBmp(DecodeImageOp):
     """The image of a BMP file.  Source: core/ops/image_ops.cc, DecodeBmp."""
 
     signature = "contents: string -> image: uint8"
@@ -250,7 +250,7 @@ class DecodeBmp(_DecodeOp):
         return np.ascontiguousarray(pixels)
 
 
-class ExtractJpegShape(_DecodeOp):
+class ExtractJpegShape(DecodeImageOp):
     """The shape of an image.  Source: core/ops/image_ops.cc, ExtractJpegShape."""
 
     signature = "contents: string -> image_shape: output_type"
