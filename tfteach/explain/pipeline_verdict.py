@@ -53,20 +53,21 @@ class Verdict(NamedTuple):
 
 
 def judge_river(
-    river: River, earlier: Sequence[River] = (), place: Place = place
+    river: River, earlier: Sequence[River] = (), where: Place | None = None
 ) -> Verdict:
     """Judge a pipeline.
 
     Args:
       river: its figures.
       earlier: those of an earlier run, to compare with.
-      place: how to write a line of code.
+      where: how to write a line of code; by default "file.py line 3".
 
     Returns:
       A `Verdict`.
     """
+    at = where or place
     step = river.step
-    hang = hang_of(river, HANGS_S, place)
+    hang = hang_of(river, HANGS_S, at)
     if hang is not None:
         return _stuck(hang)
     if not step.steps:
@@ -81,7 +82,7 @@ def judge_river(
     narrowest = river.narrowest
     reasons = []
     if narrowest is not None and kind != "step":
-        reasons.append(_narrowest(river, narrowest, place))
+        reasons.append(_narrowest(river, narrowest, at))
     if step.first_s:
         reasons.append(_first(river))
     if river.is_partial:
