@@ -27,6 +27,7 @@ MODULES += [
     "recurrent_extras",
 ]
 MODULES += ["feature_columns", "contrib_columns", "heads"]
+MODULES += ["canned_estimators"]
 SCRIPTS = {m: importlib.import_module(f"tests.golden.{m}") for m in MODULES}
 GOLDEN = {m: json.loads((FOLDER / f"{m}.json").read_text()) for m in MODULES}
 

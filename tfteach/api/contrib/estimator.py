@@ -12,9 +12,15 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.estimator.head import regression_head as regression_head
     from tfteach.lib.contrib.estimator.multi_head import multi_head as multi_head
     from tfteach.lib.contrib.estimator.multi_label_head import multi_label_head as multi_label_head
+    from tfteach.lib.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
+    from tfteach.lib.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
+    from tfteach.lib.estimator.canned.logit_fns import call_logit_fn as call_logit_fn
 
 _LATER = {
     "binary_classification_head": ("tfteach.lib.contrib.estimator.head", "binary_classification_head"),
+    "call_logit_fn": ("tfteach.lib.estimator.canned.logit_fns", "call_logit_fn"),
+    "dnn_logit_fn_builder": ("tfteach.lib.estimator.canned.dnn", "dnn_logit_fn_builder"),
+    "linear_logit_fn_builder": ("tfteach.lib.estimator.canned.linear", "linear_logit_fn_builder"),
     "logistic_regression_head": ("tfteach.lib.contrib.estimator.head", "logistic_regression_head"),
     "multi_class_head": ("tfteach.lib.contrib.estimator.head", "multi_class_head"),
     "multi_head": ("tfteach.lib.contrib.estimator.multi_head", "multi_head"),

@@ -5,8 +5,23 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.estimator import experimental as experimental
     from tfteach.api.estimator import export as export
     from tfteach.api.estimator import inputs as inputs
+    from tfteach.lib.estimator.canned.baseline import BaselineClassifier as BaselineClassifier
+    from tfteach.lib.estimator.canned.baseline import BaselineEstimator as BaselineEstimator
+    from tfteach.lib.estimator.canned.baseline import BaselineRegressor as BaselineRegressor
+    from tfteach.lib.estimator.canned.dnn import DNNClassifier as DNNClassifier
+    from tfteach.lib.estimator.canned.dnn import DNNEstimator as DNNEstimator
+    from tfteach.lib.estimator.canned.dnn import DNNRegressor as DNNRegressor
+    from tfteach.lib.estimator.canned.dnn_linear_combined import DNNLinearCombinedClassifier as DNNLinearCombinedClassifier
+    from tfteach.lib.estimator.canned.dnn_linear_combined import DNNLinearCombinedEstimator as DNNLinearCombinedEstimator
+    from tfteach.lib.estimator.canned.dnn_linear_combined import DNNLinearCombinedRegressor as DNNLinearCombinedRegressor
+    from tfteach.lib.estimator.canned.linear import LinearClassifier as LinearClassifier
+    from tfteach.lib.estimator.canned.linear import LinearEstimator as LinearEstimator
+    from tfteach.lib.estimator.canned.linear import LinearRegressor as LinearRegressor
+    from tfteach.lib.estimator.canned.parsing_utils import classifier_parse_example_spec as classifier_parse_example_spec
+    from tfteach.lib.estimator.canned.parsing_utils import regressor_parse_example_spec as regressor_parse_example_spec
     from tfteach.lib.estimator.estimator import Estimator as Estimator
     from tfteach.lib.estimator.estimator_spec import EstimatorSpec as EstimatorSpec
     from tfteach.lib.estimator.exporters import Exporter as Exporter
@@ -38,8 +53,17 @@ if TYPE_CHECKING:
     from tfteach.lib.training.hooks.timer import SecondOrStepTimer as SecondOrStepTimer
 
 _LATER = {
+    "BaselineClassifier": ("tfteach.lib.estimator.canned.baseline", "BaselineClassifier"),
+    "BaselineEstimator": ("tfteach.lib.estimator.canned.baseline", "BaselineEstimator"),
+    "BaselineRegressor": ("tfteach.lib.estimator.canned.baseline", "BaselineRegressor"),
     "CheckpointSaverHook": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverHook"),
     "CheckpointSaverListener": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverListener"),
+    "DNNClassifier": ("tfteach.lib.estimator.canned.dnn", "DNNClassifier"),
+    "DNNEstimator": ("tfteach.lib.estimator.canned.dnn", "DNNEstimator"),
+    "DNNLinearCombinedClassifier": ("tfteach.lib.estimator.canned.dnn_linear_combined", "DNNLinearCombinedClassifier"),
+    "DNNLinearCombinedEstimator": ("tfteach.lib.estimator.canned.dnn_linear_combined", "DNNLinearCombinedEstimator"),
+    "DNNLinearCombinedRegressor": ("tfteach.lib.estimator.canned.dnn_linear_combined", "DNNLinearCombinedRegressor"),
+    "DNNRegressor": ("tfteach.lib.estimator.canned.dnn", "DNNRegressor"),
     "Estimator": ("tfteach.lib.estimator.estimator", "Estimator"),
     "EstimatorSpec": ("tfteach.lib.estimator.estimator_spec", "EstimatorSpec"),
     "EvalSpec": ("tfteach.lib.estimator.train_and_evaluate", "EvalSpec"),
@@ -49,6 +73,9 @@ _LATER = {
     "FinalOpsHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FinalOpsHook"),
     "GlobalStepWaiterHook": ("tfteach.lib.training.hooks.stopping", "GlobalStepWaiterHook"),
     "LatestExporter": ("tfteach.lib.estimator.exporters", "LatestExporter"),
+    "LinearClassifier": ("tfteach.lib.estimator.canned.linear", "LinearClassifier"),
+    "LinearEstimator": ("tfteach.lib.estimator.canned.linear", "LinearEstimator"),
+    "LinearRegressor": ("tfteach.lib.estimator.canned.linear", "LinearRegressor"),
     "LoggingTensorHook": ("tfteach.lib.training.hooks.logged_values", "LoggingTensorHook"),
     "ModeKeys": ("tfteach.lib.estimator.mode_keys", "ModeKeys"),
     "NanLossDuringTrainingError": ("tfteach.lib.training.hooks.stopping", "NanLossDuringTrainingError"),
@@ -66,8 +93,11 @@ _LATER = {
     "TrainSpec": ("tfteach.lib.estimator.train_and_evaluate", "TrainSpec"),
     "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
     "WarmStartSettings": ("tfteach.lib.files.warm_start", "WarmStartSettings"),
+    "classifier_parse_example_spec": ("tfteach.lib.estimator.canned.parsing_utils", "classifier_parse_example_spec"),
+    "experimental": ("tfteach.api.estimator", "experimental"),
     "export": ("tfteach.api.estimator", "export"),
     "inputs": ("tfteach.api.estimator", "inputs"),
+    "regressor_parse_example_spec": ("tfteach.lib.estimator.canned.parsing_utils", "regressor_parse_example_spec"),
     "train_and_evaluate": ("tfteach.lib.estimator.train_and_evaluate", "train_and_evaluate"),
 }
 

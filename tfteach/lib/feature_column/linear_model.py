@@ -143,6 +143,23 @@ def linear_model(
     """
     with variable_scope(None, default_name="linear_model") as scope:
         own_name = scope.name.rpartition("/")[2]
+    return linear_model_in_scope(
+        own_name, features, feature_columns, units, sparse_combiner,
+        weight_collections, trainable, cols_to_vars,
+    )  # fmt: skip
+
+
+def linear_model_in_scope(
+    own_name: str,
+    features: Mapping[str, Any],
+    feature_columns: Columns,
+    units: int = 1,
+    sparse_combiner: str = "sum",
+    weight_collections: list[str] | None = None,
+    trainable: bool = True,
+    cols_to_vars: dict[Any, Any] | None = None,
+) -> Tensor:
+    """`linear_model` with the name `own_name` for its scopes."""
     collections = with_collections(weight_collections)
     layers = []
     for column in columns_of(feature_columns):
