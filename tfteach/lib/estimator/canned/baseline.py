@@ -36,7 +36,7 @@ _LEARNING_RATE = 0.3
 def _batch_size(features: Mapping[str, Any]) -> tuple[Any, list[Any]]:
     """The first feature's batch size, and checks that the others have the same."""
     size, checks = None, []
-    for feature in features.values():
+    for _, feature in features.items():
         sizes = (
             feature.dense_shape
             if isinstance(feature, SparseTensor)

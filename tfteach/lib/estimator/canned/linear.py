@@ -74,6 +74,16 @@ def _parts_of(variable: Any) -> list[Any]:
     return list(variable) if is_cut else [variable]
 
 
+def _zero_count(variable: Any, count: Tensor) -> Any:
+    """The number of elements that are 0, a float; a part may be empty."""
+    return cond(
+        equal(count, constant(0, dtype=int64)),
+        lambda: constant(0.0),
+        lambda: zero_fraction(variable) * to_float(count),
+        name="zero_count",
+    )
+
+
 def _fraction_of_zero(variables: list[Any]) -> Tensor:
     """The fraction of all elements of several variables that are 0."""
     with name_scope("zero_fraction"):
@@ -81,17 +91,8 @@ def _fraction_of_zero(variables: list[Any]) -> Tensor:
             sizes = [size(variable, out_type=int64) for variable in variables]
             total_size = add_n(sizes)
         with name_scope("total_zero"):
-            zeros = [
-                cond(
-                    equal(count, constant(0, dtype=int64)),
-                    lambda: constant(0.0),
-                    lambda variable=variable, count=count: (
-                        zero_fraction(variable) * to_float(count)
-                    ),
-                    name="zero_count",
-                )
-                for variable, count in zip(variables, sizes, strict=True)
-            ]
+            pairs = zip(variables, sizes, strict=True)
+            zeros = [_zero_count(variable, count) for variable, count in pairs]
             total_zero = add_n(zeros)
         with name_scope("compute"):
             float_size = cast(total_size, float32, name="float32_size")
