@@ -17,10 +17,11 @@ from tfteach.autodiff import symbolic_gradient as _symbolic_gradient
 from tfteach.compat.import_paths import install as _install
 from tfteach.compat.top_level import register as _register
 from tfteach.compat.versions import VERSION as VERSION
-from tfteach.control import flow_v2_grad as _flow_v2_grad
+from tfteach.control import cond_v2_grad as _cond_v2_grad
 from tfteach.control import functional_bodies as _functional_bodies
 from tfteach.control import matrix_set_diag_grad as _matrix_set_diag_grad
 from tfteach.control import tensor_array_grad as _tensor_array_grad
+from tfteach.control import while_v2_grad as _while_v2_grad
 from tfteach.engine.devices.devices import simulate_gpus as simulate_gpus
 from tfteach.framework.functions import library as _function_library
 from tfteach.framework.graphdef import methods as _graphdef_methods
@@ -30,7 +31,8 @@ from tfteach.ops.array import indexed_slices_to_tensor as _indexed_slices_to_ten
 # Imported for what they register: operators, gradient rules and a conversion.
 _REGISTERING = (
     _function_library,
-    _flow_v2_grad,
+    _cond_v2_grad,
+    _while_v2_grad,
     _functional_bodies,
     _fused_batch_norm_grad,
     _graphdef_methods,

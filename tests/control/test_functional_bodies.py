@@ -61,8 +61,8 @@ def test_tensorflows_graphs_run_here(name: str) -> None:
             found = session.run(row["names"])
             if turn in (0, 14):
                 for ours, theirs in zip(found, row["values"], strict=True):
-                    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
-        assert graph.as_graph_def().library.function
+                    np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+        assert len(graph.functions) == len(graph_def.library.function)
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,7 @@ import tempfile
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 FACTORY_NAME = "_make_dataset_vQzoO0UoODw"  # of the function for `range(3).batch(2)`
 LIMIT = 40
-# With branches that are functions, `StatelessIf`.
-WITHOUT_NODES = (
-    "conditional bucketed_to_boundaries resampled resampled_by_estimate".split()
-)
+WITHOUT_NODES = "resampled resampled_by_estimate".split()  # of functions by other names
 
 
 def builders(module):
@@ -116,7 +113,7 @@ def attr(value):
     text = " ".join(str(value).split())
     text = re.sub(r'"pyfunc_\d+"', '"pyfunc"', text)
     text = re.sub(r'_make_dataset_[^"]*"', '_make_dataset"', text)
-    return re.sub(r'(__inference_[^"]*?)_\d+"', r'\1"', text)
+    return re.sub(r'((?:__inference_[^"]*?|_true|_false))_\d+"', r'\1"', text)
 
 
 def write_files(tf):

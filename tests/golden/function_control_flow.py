@@ -121,6 +121,163 @@ def gradient_of_a_loop(tf):
     return [y, *tf.gradients(y, [x])]
 
 
+def arrays(tf):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    a = tf.TensorArray(tf.float32, size=3, element_shape=[2], name="rows")
+    a = a.write(0, x[0]).write(2, x[1]).identity()
+    b = tf.TensorArray(tf.float32, size=0, dynamic_size=True).unstack(x)
+    c = tf.TensorArray(tf.float32, size=4).scatter([3, 0], x)
+    d = tf.TensorArray(tf.float32, size=2, infer_shape=False)
+    d = d.split([1.0, 2.0, 3.0], [1, 2])
+    e = tf.TensorArray(tf.int32, size=1, clear_after_read=False).write(0, 7)
+    return [
+        a.stack(),
+        a.read(2),
+        a.size(),
+        b.gather([1, 0]),
+        b.write(2, x[0]).stack(),
+        c.stack(),
+        d.concat(),
+        e.read(0),
+    ]
+
+
+def gradients_of_arrays(tf):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    a = tf.TensorArray(tf.float32, size=2).unstack(x)
+    y = a.read(0) * a.gather([1])
+    z = tf.TensorArray(tf.float32, size=2).write(0, x[1]).write(1, x[0]).concat()
+    w = tf.TensorArray(tf.float32, size=2).split(x, [1, 1]).stack()
+    return [y, z, *tf.gradients([y, z, w], x)]
+
+
+def scanned(tf):
+    x = tf.constant([1.0, 2.0, 3.0])
+    y = tf.scan(lambda a, b: a * b, x)
+    z = tf.foldl(lambda a, b: a + b * b, x)
+    return [y, z, *tf.gradients(y, x)]
+
+
+def gradient_of_captures(tf):
+    x = tf.constant([1.0, 2.0])
+    w = tf.constant([[0.5, 0.25], [1.0, -1.0]])
+
+    def body(i, h):
+        return i + 1, tf.tanh(tf.matmul(h, w)) * x
+
+    h = tf.while_loop(lambda i, h: i < 3, body, [0, tf.ones([1, 2])])[1]
+    return [h, *tf.gradients(h, [x, w])]
+
+
+def gradient_of_branches_in_branches(tf):
+    x, p = tf.constant([1.0, 2.0]), tf.placeholder_with_default(2.0, [])
+
+    def inner():
+        return tf.cond(p > 3.0, lambda: tf.exp(x) * p, lambda: tf.sin(x) * x * p)
+
+    y = tf.cond(p > 1.0, inner, lambda: x * x)
+    return [y, *tf.gradients(y, [x, p])]
+
+
+def gradient_of_a_branch_in_a_loop(tf):
+    x = tf.constant(1.5)
+
+    def body(i, y):
+        even = tf.equal(i % 2, 0)
+        return i + 1, tf.cond(even, lambda: y * x, lambda: tf.sin(y) * x)
+
+    y = tf.while_loop(lambda i, y: i < 4, body, [0, x])[1]
+    return [y, *tf.gradients(y, x)]
+
+
+def gradient_of_a_loop_in_a_branch(tf):
+    x, p = tf.constant(1.5), tf.placeholder_with_default(2.0, [])
+
+    def count():
+        return tf.while_loop(
+            lambda i, y: i < 3, lambda i, y: (i + 1, y * x * y), [0, x]
+        )
+
+    y = tf.cond(p > 1.0, lambda: count()[1], lambda: x)
+    return [y, *tf.gradients(y, x)]
+
+
+def gradient_of_a_loop_in_a_loop(tf):
+    x = tf.constant(1.1)
+
+    def body(i, y):
+        z = tf.while_loop(
+            lambda k, z: k < 2, lambda k, z: (k + 1, z * tf.tanh(y) * x), [0, y]
+        )[1]
+        return i + 1, z + x * y
+
+    y = tf.while_loop(lambda i, y: i < 3, body, [0, x])[1]
+    return [y, *tf.gradients(y, x)]
+
+
+def second_order_of_a_branch(tf):
+    x = tf.constant(1.3)
+    y = tf.cond(x > 1.0, lambda: x * x * x, lambda: x)
+    first = tf.gradients(y, x)[0]
+    return [first, *tf.gradients(first, x)]
+
+
+def second_order_of_a_loop(tf):
+    x = tf.constant(1.3)
+    y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), [0, x])[1]
+    first = tf.gradients(y, x)[0]
+    return [first, *tf.gradients(first, x)]
+
+
+def gradient_of_a_case(tf):
+    x, k = tf.constant(2.0), tf.placeholder_with_default(1, [])
+    y = tf.switch_case(k, [lambda: x, lambda: x * x, lambda: x * x * x])
+    return [y, *tf.gradients(y, x)]
+
+
+def gradient_with_variables(tf):
+    v = tf.get_variable("v", initializer=[1.5, 2.0], use_resource=True)
+    w = tf.get_variable("w", initializer=[[1.0, 0.5], [0.25, -1.0]])
+    p = tf.placeholder_with_default(2.0, [])
+    y = tf.cond(p > 1.0, lambda: tf.reduce_sum(v * v), lambda: tf.reduce_sum(w))
+    return [y, *tf.gradients(y, [v, w])]
+
+
+def gradient_with_variables_in_a_loop(tf):
+    v = tf.get_variable("v", initializer=[1.5, 2.0], use_resource=True)
+    h = tf.while_loop(
+        lambda i, h: i < 3, lambda i, h: (i + 1, tf.tanh(h) * v), [0, tf.ones([2])]
+    )[1]
+    return [h, *tf.gradients(h, [v])]
+
+
+def gradient_of_unknown_sizes(tf):
+    x = tf.placeholder_with_default([[1.0, 2.0], [3.0, 4.0]], [None, 2])
+    w = tf.constant([[0.1, 0.2], [0.3, 0.4]])
+    h = tf.while_loop(
+        lambda i, h: i < 3, lambda i, h: (i + 1, tf.tanh(tf.matmul(h, w))), [0, x]
+    )[1]
+    return [h, *tf.gradients(h, [x, w])]
+
+
+def two_gradients(tf):
+    x = tf.constant(1.5)
+    y = tf.while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, tf.sin(y) * x), [0, x])
+    return [*tf.gradients(y[1], x), *tf.gradients(y[1] * 2.0, x)]
+
+
+def array_in_a_loop(tf):
+    x = tf.constant(2.0)
+
+    def body(i, y, a):
+        return i + 1, y * x, a.write(i, y)
+
+    start = [0, x, tf.TensorArray(tf.float32, size=3)]
+    _, y, a = tf.while_loop(lambda i, y, a: i < 3, body, start)
+    z = a.stack()
+    return [y, z, *tf.gradients(z, x)]
+
+
 GRAPHS = [
     branches,
     branches_in_branches,
@@ -135,6 +292,22 @@ GRAPHS = [
     growing,
     gradient_of_a_branch,
     gradient_of_a_loop,
+    arrays,
+    gradients_of_arrays,
+    scanned,
+    gradient_of_captures,
+    gradient_of_branches_in_branches,
+    gradient_of_a_branch_in_a_loop,
+    gradient_of_a_loop_in_a_branch,
+    gradient_of_a_loop_in_a_loop,
+    second_order_of_a_branch,
+    second_order_of_a_loop,
+    gradient_of_a_case,
+    gradient_with_variables,
+    gradient_with_variables_in_a_loop,
+    gradient_of_unknown_sizes,
+    two_gradients,
+    array_in_a_loop,
 ]
 
 

@@ -91,9 +91,9 @@ from tfteach.control.checks.values import assert_non_negative as assert_non_nega
 from tfteach.control.checks.values import assert_non_positive as assert_non_positive
 from tfteach.control.checks.values import assert_none_equal as assert_none_equal
 from tfteach.control.checks.values import assert_positive as assert_positive
-from tfteach.control.control_flow_v2 import control_flow_v2_enabled as control_flow_v2_enabled
-from tfteach.control.control_flow_v2 import disable_control_flow_v2 as disable_control_flow_v2
-from tfteach.control.control_flow_v2 import enable_control_flow_v2 as enable_control_flow_v2
+from tfteach.control.control_flow_v2_toggles import control_flow_v2_enabled as control_flow_v2_enabled
+from tfteach.control.control_flow_v2_toggles import disable_control_flow_v2 as disable_control_flow_v2
+from tfteach.control.control_flow_v2_toggles import enable_control_flow_v2 as enable_control_flow_v2
 from tfteach.control.functional import foldl as foldl
 from tfteach.control.functional import foldr as foldr
 from tfteach.control.functional import map_fn as map_fn

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfteach.control.control_flow_v2 import is_functional
+from tfteach.control.control_flow_v2_toggles import is_functional
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import dtypes, nest
 from tfteach.framework.constant_values import constant_value

@@ -24,7 +24,7 @@ from tfteach.framework import nest
 from tfteach.framework.convert import convert
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.core.identity_reshape import identity, squeeze
 from tfteach.ops.functions.control_flow import Case, If, StatelessIf
 
 
@@ -43,6 +43,8 @@ def cond_v2(
         raise TypeError("pred must not be a Python bool", pred)
     with name_scope(name, "cond", [pred]) as scope:
         choice = convert(pred)
+        if choice.static_shape != ():
+            choice = squeeze(choice)
         structures, graphs = [], []
         for suffix, function in (("true", true_fn), ("false", false_fn)):
             graph = FlowGraph(function_name(scope, suffix))

@@ -1,6 +1,6 @@
-"""TensorFlow 2's control flow: the switch, and the graphs of branches and loops.
+"""The graphs of branches and loops whose bodies are functions.
 
-Source: python/ops/control_flow_v2_toggles.py, control_flow_util_v2.py, func_graph.py.
+Source: python/ops/control_flow_util_v2.py, python/framework/func_graph.py.
 """
 
 from __future__ import annotations
@@ -9,22 +9,19 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfteach.control.tensor_array import TensorArray
+from tfteach.control.automatic_control import returned as results
+from tfteach.control.tensor_array import TensorArray, arrays_again, flow_of
 from tfteach.framework import nest
 from tfteach.framework.convert import convert
-from tfteach.framework.export import export
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.functions.func_graph import FuncGraph
-from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
-from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, common
 from tfteach.ops.core.identity_reshape import identity
 
 _numbers = itertools.count()
-_enabled = False
 # What a branch shares with the graph around it: variables and their scopes.
 _SHARED = (
     GraphKeys.GLOBAL_VARIABLES,
@@ -35,40 +32,6 @@ _SHARED = (
 )
 
 
-@export("enable_control_flow_v2")
-def enable_control_flow_v2() -> None:
-    """Let `tf.cond`, `tf.while_loop` and `tf.case` build If, While and Case nodes.
-
-    Their branches and bodies are functions of the graph's library, as in TensorFlow 2.
-
-    Example:
-      >>> tf.enable_control_flow_v2()
-
-    Source: python/ops/control_flow_v2_toggles.py.
-    """
-    global _enabled
-    _enabled = True
-
-
-@export("disable_control_flow_v2")
-def disable_control_flow_v2() -> None:
-    """Let `tf.cond` and `tf.while_loop` build Switch and Merge nodes, the default."""
-    global _enabled
-    _enabled = False
-
-
-@export("control_flow_v2_enabled")
-def control_flow_v2_enabled() -> bool:
-    """Whether `tf.cond` and `tf.while_loop` build If and While nodes."""
-    return is_functional()
-
-
-def is_functional() -> bool:
-    """Whether control flow is built of functions in the default graph."""
-    chosen: bool | None = getattr(get_default_graph(), "functional_flow", None)
-    return _enabled if chosen is None else chosen
-
-
 class FlowGraph(FuncGraph):
     """The graph of a branch, or of a loop's condition or body."""
 
@@ -77,6 +40,7 @@ class FlowGraph(FuncGraph):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         outer = self.outer_graph
+        self.orders_effects = getattr(outer, "orders_effects", False)
         for key in _SHARED:
             self._collections[key] = outer.collection_list(key)
 
@@ -95,7 +59,8 @@ def built(graph: FlowGraph, function: Callable[..., Any], returned: Any = None) 
       returned: the tensor that stands for an Operation that the function returns.
 
     Returns:
-      What it returned, as tensors of the graph in the same structure.
+      What it returned, as tensors of the graph in the same structure; TensorArrays
+      stay what they are, and their flows are outputs.
     """
 
     def tensor(value: Any) -> Any:
@@ -103,17 +68,21 @@ def built(graph: FlowGraph, function: Callable[..., Any], returned: Any = None) 
             return None
         if isinstance(value, Operation):
             with graph.control_dependencies([value]):
-                return identity(graph.capture(convert(returned)))
-        if isinstance(value, TensorArray):
-            value = value.flow
-        return graph.capture(convert(value))
+                return identity(convert(returned))
+        return graph.capture(convert(flow_of(value)))
 
     with graph.as_default():
         found = function()
-        made = nest.map_structure(tensor, found, expand_composites=True)
-    flat = nest.flatten(made, expand_composites=True)
-    graph.outputs = [t for t in flat if t is not None]
-    return made
+        flat = nest.flatten(found, expand_composites=True)
+        tensors = [tensor(value) for value in flat]
+    graph.outputs = [t for t in tensors if t is not None]
+    if graph.orders_effects:
+        graph.outputs = results(graph, graph.outputs)
+    made = [
+        old if isinstance(old, TensorArray) else new
+        for old, new in zip(flat, tensors, strict=True)
+    ]
+    return nest.pack_sequence_as(found, made, expand_composites=True)
 
 
 def match_inputs(graphs: Sequence[FlowGraph]) -> list[Tensor]:
@@ -169,14 +138,5 @@ def packed(structure: Any, tensors: Sequence[Tensor]) -> Any:
     flat = nest.flatten(structure, expand_composites=True)
     left = iter(tensors)
     values = [None if value is None else next(left) for value in flat]
+    values = arrays_again(flat, values)
     return nest.pack_sequence_as(structure, values, expand_composites=True)
-
-
-def with_wide_indices(value: Any) -> Any:
-    """IndexedSlices with int64 indices; any other value unchanged."""
-    from tfteach.framework.dtypes import int64
-    from tfteach.ops.math.cast import cast
-
-    if not isinstance(value, IndexedSlices):
-        return value
-    return IndexedSlices(value.values, cast(value.indices, int64), value.dense_shape)

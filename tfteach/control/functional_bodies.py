@@ -7,7 +7,7 @@ Source: core/common_runtime/lower_if_op.cc, lower_case_op.cc, lower_while_op.cc.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.control.branch import cond
@@ -18,7 +18,7 @@ from tfteach.framework.functions.body import Body, body_of, body_rule
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import TensorShape
-from tfteach.ops.core.identity_reshape import reshape
+from tfteach.ops.core.identity_reshape import identity, reshape
 from tfteach.ops.core.shape_ops import size
 from tfteach.ops.functions.calls import PartitionedCall, StatefulPartitionedCall
 from tfteach.ops.functions.control_flow import (
@@ -35,20 +35,33 @@ from tfteach.ops.math.compare import Equal, NotEqual
 def _body_graph(op: Operation) -> tuple[FuncGraph, list[Tensor]]:
     """A graph with a placeholder for each input of the node."""
     graph = FuncGraph(op.name, op.graph, op.graph.functions)
+    graph.functional_flow = False  # its branches and loops are what the node becomes
     inputs = [
         graph.add_input(t.dtype.base_dtype, t.static_shape, "input") for t in op.inputs
     ]
     return graph, inputs
 
 
-def _finished(op: Operation, graph: FuncGraph, outputs: Any) -> Body:
-    found = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
-    graph.outputs = [t for t in found if isinstance(t, Tensor)]
+def _finished(op: Operation, graph: FuncGraph, outputs: Sequence[Tensor]) -> Body:
+    """The body with these outputs, and others that follow the functions' effects.
+
+    Ops in a branch that is not taken are dead, those in a loop run once in each
+    iteration: what waits for the node waits for outputs of the branch or loop instead.
+    """
+    count = len(op.outputs)
+    graph.outputs = list(outputs[:count])
     for tensor, out in zip(graph.outputs, op.outputs, strict=True):
         tensor.set_shape(out.shape)
     # Each node has a body of its own, so that calls that lead back to it are found by
     # the functions that it calls.
-    return graph.as_body()._replace(name="")
+    effects = tuple(tensor.op for tensor in outputs[count:])
+    return graph.as_body()._replace(name="", effects=effects)
+
+
+def _after(call: Operation, value: Tensor) -> Tensor:
+    """The value, once a call and its effects have ended."""
+    with call.graph.control_dependencies([call]):
+        return identity(value)
 
 
 def _call(
@@ -69,6 +82,15 @@ def _call(
     return made if isinstance(made, list) else [made]
 
 
+def _call_and(
+    op: Operation, function: Function, inputs: Sequence[Tensor], name: str, done: Tensor
+) -> list[Tensor]:
+    """The results of a call, and the value of `done` after it."""
+    made = _call(op, function, inputs, name)
+    call = made[0].op if isinstance(made[0], Tensor) else made[0]
+    return [*(t for t in made if isinstance(t, Tensor)), _after(call, done)]
+
+
 # ---- branches
 
 
@@ -85,31 +107,18 @@ def _truth(value: Tensor) -> Tensor:
 @body_rule(If, StatelessIf)
 def if_body(op: Operation) -> Body:
     """One of two calls."""
-    graph, inputs = _body_graph(op)
+    spec: Any = op.spec
+    graph, (choice, *inputs) = _body_graph(op)
     with graph.as_default():
-        outputs = _branches(
-            op, _truth(inputs[0]), ("then_branch", "else_branch"), inputs[1:]
+        truth = _truth(choice)
+        outputs = cond(
+            truth,
+            lambda: _call_and(op, spec.then_branch, inputs, "then_branch", truth),
+            lambda: _call_and(op, spec.else_branch, inputs, "else_branch", truth),
+            strict=True,
+            name="cond",
         )
     return _finished(op, graph, outputs)
-
-
-def _branches(
-    op: Operation, truth: Tensor, names: Sequence[str], inputs: list[Tensor]
-) -> Any:
-    def branch(name: str) -> Callable[[], Any]:
-        function: Function = getattr(op.spec, name)
-        return lambda: _with_effect(_call(op, function, inputs, name))
-
-    return _results(cond(truth, branch(names[0]), branch(names[1]), name="cond"))
-
-
-def _with_effect(made: list[Any]) -> Any:
-    """The results of a branch; for none, the call itself."""
-    return made if isinstance(made[0], Tensor) else made[0]
-
-
-def _results(found: Any) -> list[Any]:
-    return found if isinstance(found, list) else [found]
 
 
 @body_rule(Case)
@@ -118,17 +127,16 @@ def case_body(op: Operation) -> Body:
     spec: Any = op.spec
     graph, (index, *inputs) = _body_graph(op)
 
-    def call(number: int) -> Any:
-        return _with_effect(
-            _call(op, spec.branches[number], inputs, f"branches_{number}")
-        )
-
     def chosen(number: int) -> Any:
+        name, function = f"branches_{number}", spec.branches[number]
         if number == len(spec.branches) - 1:
-            return call(number)
-        is_this = Equal()(index, number)
-        found = cond(is_this, lambda: call(number), lambda: chosen(number + 1))
-        return found if isinstance(found, list) or not op.outputs else [found]
+            return _call_and(op, function, inputs, name, index)
+        return cond(
+            Equal()(index, number),
+            lambda: _call_and(op, function, inputs, name, index),
+            lambda: chosen(number + 1),
+            strict=True,
+        )
 
     with graph.as_default():
         outputs = chosen(0)
@@ -159,6 +167,8 @@ def while_body(op: Operation) -> Body:
     def step(*changed: Tensor) -> list[Tensor]:
         after = _call(op, spec.body, every(changed), "body")
         found = [after[i] for i in changing]
+        if body.effects:
+            found[0] = _after(after[0].op, found[0])
         for i, tensor in zip(changing, found, strict=True):
             tensor.set_shape(op.outputs[i].shape)
         return found
@@ -176,6 +186,8 @@ def while_body(op: Operation) -> Body:
             parallel_iterations=spec.parallel_iterations,
         )
     outputs = every(found if isinstance(found, list | tuple) else [found])
+    if body.effects:
+        outputs.append(outputs[changing[0]])
     return _finished(op, graph, outputs)
 
 
@@ -186,9 +198,15 @@ def for_body(op: Operation) -> Body:
     graph, (start, limit, delta, *inputs) = _body_graph(op)
     with graph.as_default():
         found: Any = while_loop(
-            lambda i, *_: (limit - i) * delta > 0,
-            lambda i, *values: [i + delta, *_call(op, spec.body, [i, *values], "body")],
-            [start, *inputs],
-            shape_invariants=[TensorShape([])] + [TensorShape(None)] * len(inputs),
+            lambda *values: (limit - values[-1]) * delta > 0,
+            lambda *values: _call_and(
+                op,
+                spec.body,
+                [values[-1], *values[:-1]],
+                "body",
+                values[-1] + delta,
+            ),
+            [*inputs, start],
+            shape_invariants=[TensorShape(None)] * len(inputs) + [TensorShape([])],
         )
-    return _finished(op, graph, list(found)[1:])
+    return _finished(op, graph, found)

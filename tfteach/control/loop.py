@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.control.branch import carry_in, merge, switch_colocated
-from tfteach.control.control_flow_v2 import is_functional
+from tfteach.control.control_flow_v2_toggles import is_functional
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import nest
 from tfteach.framework.control_flow_context import (

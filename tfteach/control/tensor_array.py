@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, Self
 
+from tfteach.control.control_flow_v2_toggles import is_functional
 from tfteach.framework import dtypes
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
@@ -72,6 +73,14 @@ class TensorArray:
 
     Source: python/ops/tensor_array_ops.py; TensorArrayV3.
     """
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """A TensorArray of the kind that the default graph's control flow uses."""
+        if cls is TensorArray and is_functional():
+            from tfteach.control.tensor_array_v2 import TensorListArray
+
+            return object.__new__(TensorListArray)  # type: ignore[return-value]
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -299,16 +308,7 @@ class TensorArray:
             value = convert(value, self._dtype, "value")
             with self._beside(value):
                 lengths = cast(lengths, dtypes.int64)
-                known = constant_value(lengths)
-                if (
-                    known is not None
-                    and value.shape.ndims is not None
-                    and known.size
-                    and known.ndim
-                    and known.max() == known.min()
-                ):
-                    first = TensorShape([int(known[0])])
-                    self._check_element_shape(first.concatenate(value.shape[1:]))
+                self._check_equal_parts(value, lengths)
                 flow = TensorArraySplitV3()(
                     self._handle, value, lengths, self._flow, name=name
                 )
@@ -328,6 +328,19 @@ class TensorArray:
             )
         if self._infer_shape:
             self._element_shape[0] = self.element_shape.merge_with(shape)
+
+    def _check_equal_parts(self, value: Tensor, lengths: Tensor) -> None:
+        """The elements' shape, if a tensor is split into parts of one known length."""
+        known = constant_value(lengths)
+        if (
+            known is not None
+            and value.shape.ndims is not None
+            and known.size
+            and known.ndim
+            and known.max() == known.min()
+        ):
+            first = TensorShape([int(known[0])])
+            self._check_element_shape(first.concatenate(value.shape[1:]))
 
     @contextmanager
     def _beside(self, value: Tensor) -> Iterator[None]:

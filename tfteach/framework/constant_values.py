@@ -409,15 +409,18 @@ def _size(tensor: Tensor) -> tuple[int | None, _Blocked | None]:
 
 def _source_of(handle: Tensor) -> Operation:
     """The op that created a resource handle."""
-    op = handle.op
     while True:
+        op = handle.op
         if op.spec.passes_handle:
-            op = op.inputs[0].op
+            handle = op.inputs[0]
             continue
-        outer = op.graph.captured_from(op.outputs[0]) if op.spec.must_be_fed else None
+        if op.spec.passes_handles:
+            handle = op.inputs[handle.value_index]
+            continue
+        outer = op.graph.captured_from(handle) if op.spec.must_be_fed else None
         if outer is None:
             return op
-        op = outer.op
+        handle = outer
 
 
 def handle_dtype(handle: Tensor) -> DType:

@@ -146,6 +146,8 @@ class Traits:
     reads_variable: ClassVar[bool] = False
     # Whether it forwards its first input, a resource handle.
     passes_handle: ClassVar[bool] = False
+    # Whether output i is the handle of input i, where that is a resource.
+    passes_handles: ClassVar[bool] = False
     # Whether gradients stop here without an error.
     stops_gradients: ClassVar[bool] = False
     # Whether output i is the shape of input i.

@@ -294,7 +294,8 @@ class _Inliner:
     def types(self, op: Operation, original: Operation | None) -> Any:
         """The output types, and the shapes that the call's inputs determine."""
         try:
-            dtypes, shapes = infer(op.spec, op.inputs, op.name)
+            dtypes, inferred = infer(op.spec, op.inputs, op.name)
+            shapes = list(inferred)  # the original is cached with the op
         except ValueError:
             if original is None:
                 raise
@@ -310,7 +311,7 @@ class _Inliner:
                     shapes[i] = merge(shape, other)
                 except ValueError:
                     shapes[i] = shape
-        return dtypes, list(shapes)
+        return dtypes, shapes
 
     def attrs(self, original: Operation) -> dict[str, Any] | None:
         """The extra attributes, with colocation groups named as the copies are."""

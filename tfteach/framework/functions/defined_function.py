@@ -22,6 +22,7 @@ from tfteach.framework.graphdef.import_graph_def import import_graph
 from tfteach.framework.op import MultiOutputOp, Op, op_class
 from tfteach.framework.operation import Operation
 from tfteach.framework.protos import pool
+from tfteach.framework.shape import Shape
 from tfteach.framework.signature import Arg
 
 
@@ -142,26 +143,45 @@ class DefinedFunction:
     def _built(self, function: Function) -> Body:
         if self._graph is not None:
             return self._graph.as_body()
+        assert self._library is not None
+        return self.rebuilt(self._library, function).as_body()
+
+    def rebuilt(
+        self, outer: Graph, function: Function, shapes: Sequence[Shape] | None = None
+    ) -> FuncGraph:
+        """A new body, with the names and the order of nodes of the FunctionDef.
+
+        Args:
+          outer: the graph in which it is called.
+          function: the values of its attributes.
+          shapes: the static shapes of the arguments; unknown if None.
+        """
         attrs: dict[str, Any] = {}
         for attr in self.signature.attr:
             if attr.HasField("default_value"):
                 attrs[attr.name] = attr.default_value
         for key, value in function.attrs:
             attrs[key] = pool.message("AttrValue").FromString(value)
-        assert self._library is not None
-        known = self._library.functions
-        graph = FuncGraph(self.name, self._library, known)
+        known = outer.functions
+        graph = FuncGraph(self.name, outer, known)
 
         def class_of(op_type: str) -> type[Op]:
             defined = known.get(op_type)
             return op_class(op_type) if defined is None else defined.call_class()
 
-        graph_def, names, results = graph_def_of(self.definition, class_of, attrs)
+        graph_def, names, results = graph_def_of(
+            self.definition, class_of, attrs, shapes
+        )
         with default_graph(graph):
             import_graph(graph_def, name="", producer_op_list=self.producer_op_list)
         graph.inputs = [graph.get_tensor_by_name(f"{name}:0") for name in names]
         graph.outputs = [graph.get_tensor_by_name(name) for name in results]
-        return graph.as_body()
+        if self._graph is not None:  # errors then blame the lines that built the body
+            arguments = {tensor.op for tensor in self._graph.inputs}
+            theirs = [op for op in self._graph.operations if op not in arguments]
+            for node, op in zip(self.definition.node_def, theirs, strict=True):
+                graph.get_operation_by_name(node.name)._origin = op._origin
+        return graph
 
     def call_class(self) -> type[FunctionCall]:
         """The op type of nodes that call the function by its name."""

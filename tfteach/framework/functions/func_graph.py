@@ -49,7 +49,10 @@ class FuncGraph(Graph):
 
     building_function = True
     # Whether control flow in it is built of functions; None: as the program chose.
-    functional_flow: bool | None = False
+    functional_flow: bool | None = None
+    # Whether its ops with effects run in the order in which they are built, before its
+    # results are returned.
+    orders_effects = False
     # Whether captures are named after the captured ops.
     names_captures = True
 
@@ -141,6 +144,10 @@ class FuncGraph(Graph):
         )
         self._outer_of[found] = tensor
         return found
+
+    def stands_for(self, placeholder: Tensor, tensor: Tensor) -> None:
+        """State which outer tensor a placeholder gets, such as a variable's handle."""
+        self._outer_of[placeholder] = tensor
 
     def captured_from(self, tensor: Tensor) -> Tensor | None:
         return self._outer_of.get(tensor)

@@ -16,6 +16,7 @@ from tfteach.framework.op import ROLES, Op
 from tfteach.framework.op_traits import Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos import pool
+from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.signature import Arg
 
 
@@ -116,6 +117,7 @@ def graph_def_of(
     definition: Any,
     class_of: Callable[[str], type[Op]],
     attrs: Mapping[str, Any],
+    shapes: Sequence[Shape] | None = None,
 ) -> tuple[Any, list[str], list[str]]:
     """A FunctionDef as a GraphDef whose placeholders are the arguments.
 
@@ -123,6 +125,7 @@ def graph_def_of(
       definition: the FunctionDef.
       class_of: op type -> its class.
       attrs: values (AttrValues) of the function's own attributes.
+      shapes: the static shapes of the arguments' tensors; unknown if None.
 
     Returns:
       The GraphDef; the names of the arguments' nodes; the names of the tensors that
@@ -138,10 +141,11 @@ def graph_def_of(
         kinds = argument_types(arg, attrs)
         found = [arg.name] if len(kinds) == 1 else []
         found = found or [f"{arg.name}_{i}" for i in range(len(kinds))]
-        for name, kind in zip(found, kinds, strict=True):
+        for i, (name, kind) in enumerate(zip(found, kinds, strict=True)):
             node = made.node.add(name=name, op=ROLES[Role.PLACEHOLDER].op_type)
             node.attr["dtype"].type = kind
-            node.attr["shape"].shape.unknown_rank = True
+            shape = None if shapes is None else shapes[len(names) + i]
+            node.attr["shape"].shape.CopyFrom(TensorShape(shape).as_proto())
         arguments[arg.name] = found
         names += found
 

@@ -11,16 +11,15 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from tfteach.control.automatic_control import returned
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import resource
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.operation import Tensor
 from tfteach.lib.data import structures
 from tfteach.lib.data.element_specs import converts
-from tfteach.ops.core.identity_reshape import identity
 
 _numbers = itertools.count()
 
@@ -36,25 +35,11 @@ def function_name(function: Callable[..., Any]) -> str:
 class FunctionBody(FuncGraph):
     """A body whose captures are named after the tensors."""
 
+    functional_flow = True
+    orders_effects = True
+
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         return super().capture(tensor, name or tensor.op.name)
-
-
-def in_order(body: FuncGraph) -> list[Operation]:
-    """The ops of a body with effects, each of which now waits for the one before."""
-    found: list[Operation] = []
-    last: Operation | None = None
-    for op in body.operations:
-        if not op.op_def.is_stateful or hasattr(op.spec, "seed2"):
-            continue  # also random ops
-        if op.control_flow_context is not None:
-            continue
-        if not any(t.dtype.base_dtype is resource for t in op.inputs):
-            if last is not None and last not in op.control_inputs:
-                op.control_inputs = [*op.control_inputs, last]
-            last = op
-        found.append(op)
-    return found
 
 
 class StructuredFunction:
@@ -103,11 +88,7 @@ class StructuredFunction:
                     f"{transformation}: {found}."
                 ) from None
             results = structures.to_tensors(self.output_specs, found)
-            effects = in_order(body)
-            with body.control_dependencies(None):
-                body.outputs = [identity(convert(t)) for t in results]
-            for tensor in body.outputs:
-                tensor.op.control_inputs = list(effects)
+            body.outputs = returned(body, [convert(t) for t in results])
         self.body = body
         if adds_to_graph:
             self.add_to_graph()

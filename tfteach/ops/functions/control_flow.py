@@ -88,6 +88,8 @@ class Case(_Functional):
 
 
 class _While(_Functional, abstract=True):
+    passes_handles: ClassVar[bool] = True
+
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return self.output_shapes_of(len(input))
 

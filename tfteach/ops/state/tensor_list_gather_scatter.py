@@ -17,11 +17,14 @@ from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
+from tfteach.ops.array.concat_split import ConcatV2
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.state.tensor_list import TensorList, shape_text
 from tfteach.ops.state.tensor_list_ops import (
     INDICES,
     ListOp,
+    TensorListLength,
+    TensorListReserve,
     after_first,
     element_shape_of,
     given_shape,
@@ -65,7 +68,10 @@ class TensorListGather(Op):
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         handle, indices, _ = op.inputs
-        made = TensorListScatter()(grad, indices, element_shape_of(handle))
+        shape = element_shape_of(handle)
+        reserve = TensorListReserve(op.outputs[0].dtype.base_dtype)
+        empty = reserve(shape, TensorListLength()(handle))
+        made = TensorListScatterIntoExistingList()(empty, grad, indices)
         return [made, None, None]
 
 
@@ -291,6 +297,7 @@ class TensorListSplit(ListOp):
         return TensorList(kind, given_shape(element_shape), [tensor[p] for p in parts])
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
-        tensor = op.inputs[0]
-        join = TensorListConcat(tensor.dtype.base_dtype)
-        return [join(grad)[0], None, None]
+        tensor, _, lengths = op.inputs
+        shape = ConcatV2()([[-1], after_first(tensor)], 0, name="concat")
+        join = TensorListConcatV2(tensor.dtype.base_dtype)
+        return [join(grad, shape, lengths)[0], None, None]

@@ -19,6 +19,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 from tfteach.ops.array.slicing import Slice
+from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros, zeros_like
 from tfteach.ops.core.shape_ops import shape as shape_of
 from tfteach.ops.state.tensor_list import TensorList, shape_text
@@ -47,6 +48,14 @@ def check_scalar_shape(value: Any) -> None:
             "Received an invalid shape scalar with a static value that is not '-1': "
             f"Tensor<type: {kind} shape: [] values: {int(value)}>"
         )
+
+
+def element_shape_input(shape: Shape) -> Any:
+    """The input that states the shape of elements, as TensorFlow's Python names it."""
+    if shape is None:
+        return -1
+    sizes = [-1 if n is None else n for n in shape]
+    return sizes or constant([], dtypes.int32)
 
 
 def static_shape(value: Any) -> Shape:
@@ -211,12 +220,8 @@ class TensorListStack(Op):
         return handle.stacked(xp, given_shape(element_shape))
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
-        return [list_from_tensor(grad, after_first(grad)), None]
-
-
-def list_from_tensor(tensor: Tensor, element_shape: Any) -> Tensor:
-    """A list of the rows of a tensor."""
-    return TensorListFromTensor()(tensor, element_shape)
+        rows = None if grad.static_shape is None else grad.static_shape[1:]
+        return [TensorListFromTensor()(grad, element_shape_input(rows)), None]
 
 
 class TensorListFromTensor(ListOp):
@@ -341,8 +346,9 @@ class TensorListGetItem(Op):
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         handle, index = op.inputs[0], op.inputs[1]
+        count = TensorListLength()(handle)
         reserve = TensorListReserve(op.outputs[0].dtype.base_dtype)
-        empty = reserve(element_shape_of(handle), TensorListLength()(handle))
+        empty = reserve(element_shape_of(handle), count)
         return [TensorListSetItem()(empty, index, grad), None, None]
 
 
