@@ -155,7 +155,7 @@ class TensorListArray(TensorArray):
             flow = self._flow
             if self._dynamic_size:
                 flow = cond(
-                    index >= TensorListLength()(flow),  # type: ignore[operator]
+                    index >= TensorListLength()(flow),
                     lambda: TensorListResize()(self._flow, index + 1),  # type: ignore[operator]
                     lambda: self._flow,
                 )
