@@ -29,7 +29,8 @@ from tfteach.ops.core.control_flow_ops import with_dependencies
 from tfteach.ops.core.identity_reshape import expand_dims, squeeze
 from tfteach.ops.core.shape_ops import rank
 from tfteach.ops.core.sparse_tensor import SparseTensor
-from tfteach.ops.io.parse_example import ParseExample, ParseSingleExample
+from tfteach.ops.io.parse_example import ParseExample
+from tfteach.ops.io.parse_single_example import ParseSingleExample
 from tfteach.ops.math.compare import equal
 
 _ALL_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)

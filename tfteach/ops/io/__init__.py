@@ -15,7 +15,7 @@ MODULE_OF = {
     "MergeV2Checkpoints": "save_restore",
     "ParseExample": "parse_example",
     "ParseSequenceExample": "parse_sequence_example",
-    "ParseSingleExample": "parse_example",
+    "ParseSingleExample": "parse_single_example",
     "ParseSingleSequenceExample": "parse_sequence_example",
     "ParseTensor": "serialize_tensor",
     "ReadFile": "file_ops",

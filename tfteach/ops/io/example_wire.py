@@ -20,8 +20,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.framework.protos.wire_format import read_varint
+from tfteach.ops.io.jit_examples import (
+    Features,
+    count_work,
+    find_features,
+    floats_of,
+    integers_of,
+    strings_of,
+)
 
-NO_KIND, BYTES, FLOATS, INTS = 0, 1, 2, 3
+NO_KIND, BYTES, FLOATS, INTS, MALFORMED = 0, 1, 2, 3, 4
 _VARINT, _FIXED64, _CHUNK, _FIXED32 = 0, 1, 2, 5
 # Layouts are kept by the length of their records.
 _MOST_LENGTHS, _MOST_LAYOUTS = 1024, 8
@@ -44,7 +52,7 @@ class Span(NamedTuple):
     """Where the values of a feature stand in a record.
 
     Attributes:
-      kind: BYTES, FLOATS or INTS.
+      kind: BYTES, FLOATS or INTS; MALFORMED if the feature is no message.
       parts: start and end of each string, or of the one packed list of numbers.
       is_packed: whether the numbers are packed; if not, the part is the whole list.
     """
@@ -102,42 +110,61 @@ class Layout:
 
 
 def _walk_example(data: bytes, found: dict[bytes, Span]) -> None:
-    for field, kind, start, end in message_fields(data, 0, len(data)):
-        if field == 1 and kind == _CHUNK:
-            for inner, its_kind, a, b in message_fields(data, start, end):
-                if inner == 1 and its_kind == _CHUNK:
-                    _walk_entry(data, a, b, found)
+    for start, end in _chunks(data, 0, len(data)):
+        for a, b in _chunks(data, start, end):
+            _walk_entry(data, a, b, found)
+
+
+def _chunks(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
+    """Where field 1 of a message stands, which may be repeated.
+
+    As in TensorFlow, other fields may be numbers, which are skipped, and no bytes.
+    """
+    found = []
+    for number, kind, a, b in message_fields(data, start, end):
+        if (number == 1) != (kind == _CHUNK):
+            raise ValueError("unknown field")
+        if number == 1:
+            found.append((a, b))
+    return found
 
 
 def _walk_entry(data: bytes, start: int, end: int, found: dict[bytes, Span]) -> None:
-    key, value = b"", Span(NO_KIND, (), True)
-    for field, kind, a, b in message_fields(data, start, end):
-        if kind == _CHUNK and field == 1:
-            key = data[a:b]
-        elif kind == _CHUNK and field == 2:
-            value = _walk_feature(data, a, b)
-    if value.kind or key in found:
-        found[key] = value
+    # TensorFlow accepts a key and a feature, in this order, and nothing else.
+    (*key, a, b), (*value, c, d) = message_fields(data, start, end)
+    if key != [1, _CHUNK] or value != [2, _CHUNK]:
+        raise ValueError("not an entry")
+    try:
+        span = _walk_feature(data, c, d)
+    except ValueError:  # an error if the feature is wanted
+        span = Span(MALFORMED, (), True)
+    if span.kind or data[a:b] in found:
+        found[data[a:b]] = span
 
 
 def _walk_feature(data: bytes, start: int, end: int) -> Span:
-    span = Span(NO_KIND, (), True)
+    # The first list counts, as in TensorFlow.
     for field, kind, a, b in message_fields(data, start, end):
-        if kind != _CHUNK or not 1 <= field <= 3:
-            continue
-        items = [item for item in message_fields(data, a, b) if item[0] == 1]
-        if field == BYTES:
-            span = Span(BYTES, tuple((s, e) for _, _, s, e in items), True)
-        elif not items:
-            span = Span(field, (), True)
-        elif len(items) == 1 and items[0][1] == _CHUNK:
-            _, _, s, e = items[0]
-            if field == FLOATS and (e - s) % 4:
-                raise ValueError("a list ends inside a number")
-            span = Span(field, ((s, e),), True)
-        else:
-            span = Span(field, ((a, b),), False)
-    return span
+        if kind == _CHUNK and 1 <= field <= 3:
+            return _walk_list(data, field, a, b)
+    return Span(NO_KIND, (), True)
+
+
+def _walk_list(data: bytes, kind: int, start: int, end: int) -> Span:
+    items = message_fields(data, start, end)
+    tagged = {BYTES: _CHUNK, FLOATS: _FIXED32, INTS: _VARINT}[kind]
+    if any(field != 1 or wire not in (tagged, _CHUNK) for field, wire, _, _ in items):
+        raise ValueError("unknown field")
+    if kind == BYTES:
+        return Span(BYTES, tuple((a, b) for _, _, a, b in items), True)
+    if not items:
+        return Span(kind, (), True)
+    _, wire, a, b = items[0]
+    if len(items) > 1 or wire != _CHUNK:
+        return Span(kind, ((start, end),), False)
+    if kind == FLOATS and (b - a) % 4:
+        raise ValueError("a list ends inside a number")
+    return Span(kind, ((a, b),), True)
 
 
 def message_fields(data: bytes, at: int, end: int) -> list[tuple[int, int, int, int]]:
@@ -199,6 +226,8 @@ def values_of(record: bytes, span: Span) -> Any:
     Raises:
       ValueError: a list ends inside a number.
     """
+    if span.kind == MALFORMED:
+        raise ValueError("no Feature")
     if span.kind == BYTES:
         return [record[start:end] for start, end in span.parts]
     if not span.parts:
@@ -208,8 +237,6 @@ def values_of(record: bytes, span: Span) -> Any:
         return _unpacked(record, start, end, span.kind)
     if span.kind == FLOATS:
         return np.frombuffer(record, "<f4", (end - start) // 4, start)
-    if end > start and record[end - 1] > 127:
-        raise ValueError("a list ends inside a number")
     return varints(np.frombuffer(record, np.uint8, end - start, start))
 
 
@@ -227,9 +254,15 @@ def _unpacked(record: bytes, start: int, end: int, kind: int) -> Any:
 
 
 def varints(data: Any) -> Any:
-    """The int64 numbers that bytes encode."""
+    """The int64 numbers that bytes encode.
+
+    Raises:
+      ValueError: the bytes end inside a number.
+    """
     if not data.size or data.max() < 128:
         return data.astype(np.int64)
+    if data[-1] > 127:
+        raise ValueError("a list ends inside a number")
     ends = np.flatnonzero(data < 128)
     starts = np.concatenate(([0], ends[:-1] + 1))
     place = np.arange(data.size) - np.repeat(starts, ends - starts + 1)
@@ -250,6 +283,36 @@ def columns_of(records: Sequence[bytes], keys: Sequence[bytes]) -> list[Column]:
     Raises:
       Malformed: a record is no Example.
     """
+    distinct = tuple(dict.fromkeys(keys))
+    features = find_features(records, distinct)
+    if features is not None:
+        columns = [_found_column(features, i) for i in range(len(distinct))]
+        of_key = dict(zip(distinct, columns, strict=True))
+        found = [of_key[key] for key in keys]
+        usual = [column for column in found if column is not None]
+        if len(usual) == len(found):
+            return usual
+    return _columns_by_layout(records, keys)
+
+
+def _found_column(features: Features, key: int) -> Column | None:
+    """The values of a feature that was found; None if the kinds differ."""
+    kinds, counts = features.column(key)
+    kind = int(kinds.max())
+    if kinds.min() < kind and ((kinds != kind) & (kinds != NO_KIND)).any():
+        return None
+    total = int(counts.sum())
+    if not total:
+        return Column(kinds, counts, _none(kind))
+    values = _GATHERERS[kind](features, key, total)
+    return None if values is None else Column(kinds, counts, values)
+
+
+_GATHERERS = {BYTES: strings_of, FLOATS: floats_of, INTS: integers_of}
+
+
+def _columns_by_layout(records: Sequence[bytes], keys: Sequence[bytes]) -> list[Column]:
+    """`columns_of` without compiled loops."""
     by_length: dict[int, list[int]] = {}
     for i, record in enumerate(records):
         by_length.setdefault(len(record), []).append(i)
@@ -269,6 +332,7 @@ def columns_of(records: Sequence[bytes], keys: Sequence[bytes]) -> list[Column]:
                     found.append(_column(layout.features.get(key), same, chosen))
             except Malformed as error:
                 raise Malformed(int(indices[rows][error.index])) from None
+    count_work(len(records), len(order), len(keys))
     if len(order) == 1:
         return [found[0] for found in parts]
     return [_merged(found, order) for found in parts]
@@ -298,6 +362,8 @@ def _column(span: Span | None, matrix: Any, records: list[bytes]) -> Column:
     """The values of a feature in records of one layout."""
     count = len(records)
     kind = NO_KIND if span is None else span.kind
+    if kind == MALFORMED:
+        raise Malformed(0)
     kinds = np.full(count, kind)
     if span is None or not span.parts:
         return Column(kinds, np.zeros(count, np.int64), _none(kind))
@@ -306,7 +372,12 @@ def _column(span: Span | None, matrix: Any, records: list[bytes]) -> Column:
         values[:] = [record[a:b] for record in records for a, b in span.parts]
         return Column(kinds, np.full(count, len(span.parts)), values)
     if not span.is_packed:
-        lists = [values_of(record, span) for record in records]
+        lists = []
+        for i, record in enumerate(records):
+            try:
+                lists.append(values_of(record, span))
+            except ValueError:
+                raise Malformed(i) from None
         return Column(
             kinds, np.array([len(found) for found in lists]), np.concatenate(lists)
         )

@@ -14,7 +14,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, dtypes_of
-from tfteach.framework.errors import InvalidArgumentError, OpError, invalid_argument
+from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
@@ -23,15 +23,16 @@ from tfteach.ops.io.example_wire import (
     BYTES,
     FLOATS,
     INTS,
+    MALFORMED,
     NO_KIND,
     Column,
     Layout,
     Malformed,
+    Span,
     columns_of,
     layout_of,
     values_of,
 )
-from tfteach.ops.text.byte_string_arrays import strings
 
 FEATURE_TYPES = dtypes_of("float32 int64 string")
 KIND_OF = {"float32": FLOATS, "int64": INTS, "string": BYTES}
@@ -246,40 +247,49 @@ def _batch_error(
 ) -> OpError:
     for i, record in enumerate(records):
         name = names[i].decode("utf-8", "replace") if names else "<unknown>"
-        layout = _layout(record)
+        layout = layout_or_error(record)
         for key in reversed(layout.features):
-            start = f"Name: {name}, Key: {key.decode('utf-8', 'replace')}, Index: {i}. "
-            _check_kinds(start, layout, key, sparse, dense)
+            start = f"Name: {name}, Key: {printed(key)}, Index: {i}. "
+            check_kinds(start, layout, key, sparse, dense)
             if any(key == one.key for one in sparse) or any(
                 key == one.key for one in dense
             ):
-                count = len(_values(layout, record, key, start))
+                count = len(values_or_error(record, layout.features[key], start))
             for feature in dense:
                 if feature.key == key:
-                    _check_count(start, feature, count)
+                    check_count(start, feature, count)
         for feature in dense:
-            _check_presence(f"Name: {name}, ", feature, layout)
+            span = layout.features.get(feature.key)
+            check_presence(f"Name: {name}, ", feature, span)
     return invalid_argument("The Examples differ in their types")
 
 
-def _layout(record: bytes) -> Layout:
+def printed(key: bytes) -> str:
+    """A key in a message."""
+    return key.decode("utf-8", "replace")
+
+
+def layout_or_error(record: bytes) -> Layout:
     try:
         return layout_of(record)
     except ValueError:
-        raise invalid_argument(
-            "Could not parse example input, value: "
-            f"'{record.decode('utf-8', 'replace')}'"
-        ) from None
+        raise unreadable(record) from None
 
 
-def _values(layout: Layout, record: bytes, key: bytes, start: str) -> Any:
+def unreadable(record: bytes) -> OpError:
+    return invalid_argument(
+        f"Could not parse example input, value: '{record.decode('utf-8', 'replace')}'"
+    )
+
+
+def values_or_error(record: bytes, span: Span, start: str) -> Any:
     try:
-        return values_of(record, layout.features[key])
+        return values_of(record, span)
     except ValueError:
         raise invalid_argument(f"{start} Can't parse serialized Example.") from None
 
 
-def _check_kinds(
+def check_kinds(
     start: str,
     layout: Layout,
     key: bytes,
@@ -287,6 +297,10 @@ def _check_kinds(
     dense: Sequence[Dense],
 ) -> None:
     kind = layout.features[key].kind
+    if kind == MALFORMED:
+        if key in [*(one.key for one in sparse), *(one.key for one in dense)]:
+            raise invalid_argument(f"{start} Can't parse serialized Example.")
+        return
     found = _TYPE_NAMES.get(kind)
     for feature in dense:
         if feature.key == key and KIND_OF[feature.dtype.name] != kind != NO_KIND:
@@ -302,7 +316,7 @@ def _check_kinds(
             )
 
 
-def _check_count(start: str, feature: Dense, count: int) -> None:
+def check_count(start: str, feature: Dense, count: int) -> None:
     stride = feature.stride
     if feature.is_variable and stride and count % stride:
         raise invalid_argument(
@@ -317,136 +331,10 @@ def _check_count(start: str, feature: Dense, count: int) -> None:
         )
 
 
-def _check_presence(start: str, feature: Dense, layout: Layout) -> None:
-    span = layout.features.get(feature.key)
+def check_presence(start: str, feature: Dense, span: Span | None) -> None:
     is_there = span is not None and span.kind != NO_KIND
     if not is_there and not feature.is_variable and not feature.default.size:
         raise invalid_argument(
-            f"{start}Feature: {feature.key.decode('utf-8', 'replace')} (data type: "
+            f"{start}Feature: {printed(feature.key)} (data type: "
             f"{c_name(feature.dtype)}) is required but could not be found."
         )
-
-
-# ---- one Example
-
-
-class ParseSingleExample(MultiOutputOp):
-    """One Example as tensors.  Source: parsing_ops.cc, ParseSingleExample."""
-
-    signature = (
-        "serialized: string, dense_defaults: *Tdense -> "
-        "sparse_indices: num_sparse*int64, sparse_values: *sparse_types, "
-        "sparse_shapes: num_sparse*int64, dense_values: *Tdense"
-    )
-    Tdense_allowed = FEATURE_TYPES
-    sparse_types_allowed = FEATURE_TYPES
-    num_sparse: int
-    sparse_keys: tuple[str, ...]
-    dense_keys: tuple[str, ...]
-    sparse_types: tuple[DType, ...]
-    Tdense: tuple[DType, ...]
-    dense_shapes: tuple[Shape, ...]
-
-    on_gpu: ClassVar[bool] = False
-    minimum: ClassVar[dict[str, int]] = {"num_sparse": 0}
-
-    def infer_shape(
-        self, serialized: Shape, dense_defaults: list[Shape]
-    ) -> list[Shape]:
-        shapes.with_rank(serialized, 0)
-        if not self.num_sparse == len(self.sparse_keys) == len(self.sparse_types):
-            raise ValueError(
-                f"num_sparse is {self.num_sparse}, but there are "
-                f"{len(self.sparse_keys)} sparse_keys and {len(self.sparse_types)} "
-                "sparse_types"
-            )
-        return [*sparse_shapes(self.sparse_types, 1), *self.dense_shapes]
-
-    def compute(
-        self, xp: ArrayModule, serialized: Array, *defaults: Array
-    ) -> tuple[Any, ...]:
-        if serialized.ndim:
-            raise invalid_argument(
-                "Expected serialized to be a scalar, got shape: "
-                f"{shapes.text(serialized.shape)}"
-            )
-        sparse, dense = self._features(defaults)
-        record = serialized.item()
-        layout = _layout(record)
-        features = layout.features
-        outputs: list[Any] = []
-        for one in sparse:
-            span = features.get(one.key)
-            if span is None or span.kind == NO_KIND:
-                outputs.append(np.zeros(0, one.dtype.numpy_dtype))
-                continue
-            if span.kind != KIND_OF[one.dtype.name]:
-                raise self._error(record, layout, sparse, dense)
-            start = f"Key: {one.key.decode('utf-8', 'replace')}. "
-            values = _values(layout, record, one.key, start)
-            outputs.append(_array(values, one.dtype))
-        for feature in dense:
-            span = features.get(feature.key)
-            if span is None or span.kind == NO_KIND:
-                _check_presence("", feature, layout)
-                outputs.append(_missing(feature))
-                continue
-            if span.kind != KIND_OF[feature.dtype.name]:
-                raise self._error(record, layout, sparse, dense)
-            start = f"Key: {feature.key.decode('utf-8', 'replace')}. "
-            found = _values(layout, record, feature.key, start)
-            values = _array(found, feature.dtype)
-            shape, stride = feature.shape, feature.stride
-            if feature.is_variable:
-                steps = len(values) // stride if stride else 0
-                shape, stride = (steps, *shape[1:]), steps * stride
-            if len(values) != stride:
-                raise self._error(record, layout, sparse, dense)
-            outputs.append(values.reshape(shape))
-        lists = outputs[: len(sparse)]
-        return (
-            *(np.arange(len(found))[:, None] for found in lists),
-            *lists,
-            *(np.array([len(found)]) for found in lists),
-            *outputs[len(sparse) :],
-        )
-
-    def _features(
-        self, defaults: tuple[Array, ...]
-    ) -> tuple[list[Sparse], list[Dense]]:
-        keys = [key.encode() for key in self.sparse_keys]
-        sparse = [Sparse(*pair) for pair in zip(keys, self.sparse_types, strict=True)]
-        keys = [key.encode() for key in self.dense_keys]
-        dense = dense_features(keys, self.Tdense, self.dense_shapes, defaults)
-        return sparse, dense
-
-    def _error(
-        self, record: bytes, layout: Layout, sparse: list[Sparse], dense: list[Dense]
-    ) -> OpError:
-        wanted = {feature.key: feature for feature in dense}
-        for key in reversed(layout.features):
-            start = f"Key: {key.decode('utf-8', 'replace')}. "
-            _check_kinds(start, layout, key, sparse, dense)
-            if key in wanted:
-                count = len(_values(layout, record, key, start))
-                try:
-                    _check_count(start, wanted[key], count)
-                except InvalidArgumentError as error:
-                    _, _, why = error.message.partition(start)
-                    raise invalid_argument(
-                        f"{start} Can't parse serialized Example. {why.strip()}"
-                    ) from None
-        return invalid_argument("The Example has other types")
-
-
-def _array(values: Any, dtype: DType) -> Any:
-    if isinstance(values, list):
-        return strings(values, (len(values),))
-    return values.astype(dtype.numpy_dtype)  # a copy: the record is not writable
-
-
-def _missing(feature: Dense) -> Any:
-    if feature.is_variable:
-        shape = (0, *feature.shape[1:])
-        return np.zeros(shape, feature.dtype.numpy_dtype)
-    return feature.default.copy()
