@@ -14,11 +14,12 @@ from tfteach.ops.io.decode_csv import DecodeCSV
 from tfteach.ops.io.decode_json_example import DecodeJSONExample
 from tfteach.ops.io.decode_raw import DecodeCompressed, DecodePaddedRaw, DecodeRaw
 from tfteach.ops.io.file_ops import ReadFile
-from tfteach.ops.io.parse_example import ParseExample, ParseSingleExample
+from tfteach.ops.io.parse_example import ParseExample
 from tfteach.ops.io.parse_sequence_example import (
     ParseSequenceExample,
     ParseSingleSequenceExample,
 )
+from tfteach.ops.io.parse_single_example import ParseSingleExample
 from tfteach.ops.queues.queue_ops import (
     Close,
     Dequeue,
