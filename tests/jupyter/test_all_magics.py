@@ -37,6 +37,7 @@ CALLS = {
     "%checkpoint": f"%checkpoint {FOLDER}/all {{}}",
     "%diff": "%diff graph graph {}",
     "%%diff": "%%diff graph {}\nq = tf.constant(1.0)",
+    "%elements": "%elements tf.data.Dataset.range(4).map(tf.square) -n 2 {}",
     "%graph": "%graph graph {}",
     "%%graph": "%%graph {}\nq = tf.constant(1.0)",
     "%%lazy": "%%lazy {}\nfor _ in range(3): sess.run(tf.add(w, 1.0))",
@@ -53,7 +54,7 @@ CALLS = {
     "%timeline": "%timeline loss --session sess --runs 1 --feed-dict feed --memory {}",
     "%why": "%why w --fetch loss {}",
 }
-TEXT_ONLY = ("%tfteach", "%why")
+TEXT_ONLY = ("%elements", "%tfteach", "%why")
 
 
 def magics() -> dict[str, Any]:

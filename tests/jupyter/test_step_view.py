@@ -78,8 +78,8 @@ def test_large_values_travel_as_figures() -> None:
 
 def test_loops_and_their_iterations() -> None:
     view = StepView(looped())
-    [[name, starts, last, times]] = view._loops
-    assert (name, len(starts), times) == ("halve", 4, 3)
+    [[name, starts, last, times, is_function]] = view._loops
+    assert (name, len(starts), times, is_function) == ("halve", 4, 3, False)
     multiplied = [s for s in view._steps if view._rows[s[0]][0] == "halve/mul"]
     assert [step[1] for step in multiplied] == [[0, 0], [0, 1], [0, 2]]
     assert starts[0] <= last < len(view.run)

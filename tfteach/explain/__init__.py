@@ -14,6 +14,7 @@ from tfteach.framework.lazy_names import imported, lazy_getattr
 if TYPE_CHECKING:
     from tfteach.explain.checkpoints import explain_checkpoint as explain_checkpoint
     from tfteach.explain.collections import explain_collections as explain_collections
+    from tfteach.explain.dataset_elements import elements_of as elements_of
     from tfteach.explain.folding import explain_folding as explain_folding
     from tfteach.explain.folding import unfolded as unfolded
     from tfteach.explain.graph_log import GraphLog as GraphLog
@@ -50,6 +51,7 @@ _LATER = {
     "PipelineRun": "pipeline_rates",
     "RunNeeds": "pruning",
     "SessionLog": "sessions",
+    "elements_of": "dataset_elements",
     "explain_checkpoint": "checkpoints",
     "explain_collections": "collections",
     "explain_folding": "folding",

@@ -59,6 +59,24 @@ def with_function_bodies(graph_def: Any) -> Any:
     return found
 
 
+def function_scopes(graph_def: Any) -> dict[str, str]:
+    """Where `with_function_bodies` draws each function.
+
+    Args:
+      graph_def: a GraphDef.
+
+    Returns:
+      A dict from names of functions to the prefixes of their ops, such as
+      "MapDataset/"; of a function that is called in several places, the first one.
+    """
+    found = type(graph_def)()
+    found.CopyFrom(graph_def)
+    drawing = _Drawing(found)
+    drawing.open_calls(list(found.node))
+    drawing.add_uncalled(functions_scope(graph_def))
+    return drawing.scopes
+
+
 class _Call(NamedTuple):
     """A function that an op names, and the attribute that names it."""
 
@@ -67,14 +85,18 @@ class _Call(NamedTuple):
 
 
 class _Drawing:
-    """A copy of a GraphDef, to which functions are added where they are called."""
+    """A copy of a GraphDef, to which functions are added where they are called.
+
+    Attributes:
+      scopes: function -> the prefix of its ops where it is called first.
+    """
 
     def __init__(self, graph_def: Any) -> None:
         self._graph_def = graph_def
         self._functions = {f.signature.name: f for f in graph_def.library.function}
         self._signatures = {name: f.signature for name, f in self._functions.items()}
         self._nodes: dict[str, Any] = {}
-        self._drawn: set[str] = set()
+        self.scopes: dict[str, str] = {}
 
     def open_calls(self, nodes: list[Any], inside: tuple[str, ...] = ()) -> None:
         """Add the functions that some nodes call, and those that these call.
@@ -112,7 +134,7 @@ class _Drawing:
 
     def add_uncalled(self, scope: str) -> None:
         """Add the functions that no op calls, as scopes of a scope."""
-        waiting = [name for name in self._functions if name not in self._drawn]
+        waiting = [name for name in self._functions if name not in self.scopes]
         called = {
             call.function
             for name in waiting
@@ -120,14 +142,14 @@ class _Drawing:
             for call in self._calls(node)
         }
         for name in sorted(waiting, key=lambda name: name in called):
-            if name not in self._drawn:
+            if name not in self.scopes:
                 self._add(name, f"{scope}/{name}/", [], ())
 
     def _add(
         self, name: str, prefix: str, data: Tensors, inside: tuple[str, ...]
     ) -> _Body:
         """Add a function's ops, with the functions that it calls."""
-        self._drawn.add(name)
+        self.scopes.setdefault(name, prefix)
         body = _Body(self._functions[name], self._signatures, prefix, data)
         start = len(self._graph_def.node)
         self._graph_def.node.extend(body.nodes(self._graph_def))

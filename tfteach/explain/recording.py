@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.engine.devices.memory_ledger import show_bytes
@@ -63,15 +63,16 @@ class Step(NamedTuple):
 
 
 class LoopRun(NamedTuple):
-    """One execution of a loop.
+    """One execution of a loop, or the calls of a function by the kernels of a run.
 
     Attributes:
-      name: the frame name of the loop.
+      name: the frame name of the loop, or the scope of the function.
       outer: (frame name, iteration) of each enclosing loop.
       starts: the number of the first step of each iteration; the last iteration may
         consist of the condition only.
       last: the number of the last step.
       times: the number of times the body ran.
+      is_function: whether it is a function, such as that of a mapped dataset.
     """
 
     name: str
@@ -79,6 +80,7 @@ class LoopRun(NamedTuple):
     starts: tuple[int, ...]
     last: int
     times: int
+    is_function: bool = False
 
 
 class Recording(Sequence[Step]):
@@ -92,6 +94,8 @@ class Recording(Sequence[Step]):
       graph: the graph.
       fetches: the names of the fetches.
       fed: a `Seen` for each fed tensor.
+      functions: the scopes of the functions that kernels called, such as those of
+        datasets; each call is an iteration.
       stops: the numbers of the steps for which `when` was true.
       dropped: the number of small arrays that were not kept because `max_bytes` was
         reached.
@@ -110,6 +114,7 @@ class Recording(Sequence[Step]):
         graph: Graph,
         fetches: Sequence[str] = (),
         fed: Sequence[Seen] = (),
+        functions: Iterable[str] = (),
         failed: Step | None = None,
         stops: Sequence[int] = (),
         dropped: int = 0,
@@ -120,6 +125,7 @@ class Recording(Sequence[Step]):
         self.steps = tuple(steps)
         self.result = result
         self.error = error
+        self.functions = frozenset(functions)
         self.graph = graph
         self.fetches, self.fed = tuple(fetches), tuple(fed)
         self.failed = failed
@@ -162,6 +168,7 @@ class Recording(Sequence[Step]):
                 tuple(iterations[iteration] for iteration in sorted(iterations)),
                 last[key],
                 len(iterations) - (not goes_on.get(key, True)),
+                key[1] in self.functions,
             )
             for key, iterations in starts.items()
         ]

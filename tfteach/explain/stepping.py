@@ -6,6 +6,7 @@ The executor runs the step; an observer records the inputs and outputs of each o
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.engine.session.unfolded import unfolded as as_graph
 from tfteach.explain.cluster_plan import label_of
 from tfteach.explain.folding import folded_run
+from tfteach.explain.function_bodies import function_scopes
 from tfteach.explain.live_bytes import Alive
 from tfteach.explain.recording import LoopRun, Recording, Step
 from tfteach.explain.value_summary import (
@@ -31,6 +33,7 @@ from tfteach.explain.value_summary import (
     words_of,
 )
 from tfteach.framework.errors import OpError
+from tfteach.framework.functions.body import Body
 from tfteach.framework.graph import Graph
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.type_aliases import FeedDict
@@ -65,6 +68,11 @@ def record(
     the executor runs them; ops that were pruned, folded or merged have no step. An op
     that fails ends the recording, not the program.
 
+    Functions that kernels call, such as those that datasets map over their elements,
+    are recorded op by op, too: each call is an iteration of its scope. Elements that
+    other threads prepare (`prefetch`, parallel calls) have no steps; `elements_of`
+    shows them.
+
     Args:
       session: an open session.
       fetches: as for `session.run`.
@@ -97,26 +105,34 @@ def record(
       [0]
     """
     unfolded = unfolded or is_unfolded()
-    recorder = _Recorder(when, max_bytes, max_steps)
+    record = _Record(when, max_bytes, max_steps)
+    recorder = _Recorder(record)
+    functions = _FunctionCalls(record, session.graph)
     result, error = None, None
     try:
         with as_graph(unfolded):
-            result = session.follow(fetches, feed_dict, [recorder], recorder.begin)
+            result = session.follow(
+                fetches, feed_dict, [recorder], recorder.begin, functions.observers
+            )
     except OpError as raised:
         error = raised
-    if recorder.problem is not None:
-        raise recorder.problem
+    if record.problem is not None:
+        raise record.problem
+    failed = None
+    if error is not None:
+        failed = functions.running() or recorder.running()
     return Recording(
-        recorder.steps,
+        record.steps,
         result,
         error,
         graph=session.graph,
         fetches=_names_in(session.graph, fetches),
         fed=tuple(recorder.fed.values()),
-        failed=None if error is None else recorder.running(),
-        stops=recorder.stops,
-        dropped=recorder.dropped,
-        missed=recorder.missed,
+        functions=functions.scopes,
+        failed=failed,
+        stops=record.stops,
+        dropped=record.dropped,
+        missed=record.missed,
         folded=folded_run(session, fetches, feed_dict, unfolded),
         unfolded=unfolded,
     )
@@ -126,35 +142,103 @@ def _names_in(graph: Graph, fetches: Any) -> list[str]:
     return [element.name for element in Fetches(graph, fetches).elements]
 
 
-class _Recorder(ValueObserver):
-    """An observer that records a run."""
+class _Record:
+    """What the recorders of a run, and of the functions it calls, have in common.
 
-    def __init__(self, when: When | None, max_bytes: int, max_steps: int) -> None:
+    Args:
+      when: as for `record`.
+      room: the bytes left for copies of arrays.
+      most: the number of steps to record.
+    """
+
+    def __init__(self, when: When | None, room: int, most: int) -> None:
+        self.when, self.room, self.most = when, room, most
         self.steps: list[Step] = []
         self.stops: list[int] = []
-        self.fed: dict[str, Seen] = {}
         self.dropped = self.missed = 0
         self.problem: Exception | None = None
-        self._when = when
-        self._room = max_bytes
-        self._most = max_steps
+        self.alive = Alive()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many steps as are recorded."""
+        return len(self.steps) >= self.most
+
+    def add(self, step: Step, results: Sequence[Any]) -> None:
+        """Record a step; ask `when` whether to stop there."""
+        self.steps.append(step)
+        if self.when is not None and self.problem is None:
+            try:
+                if self.when(step, *map(_array_of, results)):
+                    self.stops.append(step.number)
+            except Exception as problem:  # an error of `when`, not of the op
+                self.problem = problem
+
+
+class _FunctionCalls:
+    """Recorders for the functions that kernels call, such as those of datasets.
+
+    Their steps have the names that the functions' ops have in pictures; each call of a
+    function is an iteration of its scope.
+    """
+
+    def __init__(self, record: _Record, graph: Graph) -> None:
+        self._record, self._graph = record, graph
+        self._scopes: dict[str, str] | None = None
+        self._calls: Counter[str] = Counter()
+        self._last: _Recorder | None = None
+
+    def observers(self, body: Body) -> list[_Recorder]:
+        """The observers of one call."""
+        if self._scopes is None:
+            self._scopes = function_scopes(self._graph.as_graph_def())
+        scope = self._scopes.get(body.name, f"{body.name}/")
+        number = self._calls[scope]
+        self._calls[scope] += 1
+        self._last = _Recorder(self._record, scope, ((scope[:-1], number),))
+        return [self._last]
+
+    @property
+    def scopes(self) -> list[str]:
+        """The scopes of the functions that were called."""
+        return [scope[:-1] for scope in self._calls]
+
+    def running(self) -> Step | None:
+        """The op of a function that is running, as a step."""
+        return None if self._last is None else self._last.running()
+
+
+class _Recorder(ValueObserver):
+    """An observer that records a run, or a call of a function.
+
+    Args:
+      record: to which it adds the steps.
+      prefix: of the ops' names; "" for those of the graph.
+      outer: the iterations around them.
+    """
+
+    def __init__(
+        self, record: _Record, prefix: str = "", outer: Iterations = ()
+    ) -> None:
+        self.record = record
+        self.fed: dict[str, Seen] = {}
+        self._prefix, self._outer = prefix, outer
         # The latest value of each edge: (id of the array, its description).
         self._known: dict[Edge, tuple[int, Seen]] = {}
         self._passed: list[Seen] = []
-        self._alive = Alive()
         self._next: tuple[Node, Iterations, tuple[Seen, ...]] | None = None
         self._start_ns = 0
 
     def begin(self, fed: dict[Any, Any]) -> None:
         for name, value in fed.items():
             self.fed[name] = self._see(name, value)
-            self._alive.leave(value)
+            self.record.alive.leave(value)
 
     def takes(self, node: Node, values: Sequence[Any], iterations: Iterations) -> None:
         for value in values:
             if isinstance(value, Cell) and value.is_initialized:
-                self._alive.leave(value.value)
-        if len(self.steps) >= self._most:
+                self.record.alive.leave(value.value)
+        if self.record.is_full:
             return
         seen = []
         if len(values) == len(node.inputs):  # else an implicit read of a variable
@@ -163,7 +247,7 @@ class _Recorder(ValueObserver):
         self._next = node, iterations, tuple(seen)
 
     def passes(self, node: Node, values: Sequence[Any], iterations: Iterations) -> None:
-        if len(self.steps) >= self._most:
+        if self.record.is_full:
             return
         for i, value in enumerate(values[: len(node.op.outputs)]):
             if value is not None:
@@ -177,11 +261,11 @@ class _Recorder(ValueObserver):
         node = instruction.node
         if not instruction.is_read and not node.op.spec.reads_variable:
             for value in results:
-                self._alive.add(value)
+                self.record.alive.add(value)
         elif not (isinstance(node.op.spec, Identity) or node.op.spec.reads_variable):
             return  # an implicit read; the op that it serves has its own step
         if self._next is None:
-            self.missed += node.values is None
+            self.record.missed += node.values is None
             return
         made = [self._made(node, i, v) for i, v in enumerate(results)]
         if node.values is not None:  # a constant inside a loop
@@ -192,13 +276,7 @@ class _Recorder(ValueObserver):
         assert step is not None
         self._next = None
         self._passed = []
-        self.steps.append(step)
-        if self._when is not None and self.problem is None:
-            try:
-                if self._when(step, *map(_array_of, results)):
-                    self.stops.append(step.number)
-            except Exception as problem:  # an error of `when`, not of the op
-                self.problem = problem
+        self.record.add(step, results)
 
     def release(self, instruction: Instruction) -> None:
         return None
@@ -211,23 +289,26 @@ class _Recorder(ValueObserver):
             return None
         node, iterations, inputs = self._next
         return Step(
-            len(self.steps),
-            node.op.name,
+            len(self.record.steps),
+            self._prefix + node.op.name,
             node.op.type,
-            tuple(
-                (name.rpartition("/")[0] or name, iteration)
-                for name, iteration in iterations
+            (
+                *self._outer,
+                *(
+                    (self._prefix + (name.rpartition("/")[0] or name), iteration)
+                    for name, iteration in iterations
+                ),
             ),
             inputs,
             outputs,
             tuple(self._passed),
             label_of(node.device.name),
             elapsed_us,
-            self._alive.size_bytes,
+            self.record.alive.size_bytes,
         )
 
     def _made(self, node: Node, index: int, value: Any) -> Seen:
-        seen = self._see(node.op.outputs[index].name, value)
+        seen = self._see(self._prefix + node.op.outputs[index].name, value)
         self._known[Edge(node, index)] = id(value), seen
         return seen
 
@@ -239,7 +320,8 @@ class _Recorder(ValueObserver):
             if edge.node.is_feed and not is_merge:  # fed arrays arrive as copies
                 known = id(value), self._taken(edge, value)
             if known is not None and known[0] == id(value):
-                seen = known[1]._replace(name=node.op.outputs[index].name)
+                name = self._prefix + node.op.outputs[index].name
+                seen = known[1]._replace(name=name)
                 self._known[Edge(node, index)] = id(value), seen
                 return seen
         return self._made(node, index, value)
@@ -248,7 +330,7 @@ class _Recorder(ValueObserver):
         known = self._known.get(edge)
         if known is not None and known[0] == id(value) and not isinstance(value, Cell):
             return known[1]
-        name = edge.node.op.outputs[max(0, edge.index)].name
+        name = self._prefix + edge.node.op.outputs[max(0, edge.index)].name
         if edge.node.is_feed and name in self.fed:
             return self.fed[name]
         made = self._behind(edge, value)
@@ -276,11 +358,11 @@ class _Recorder(ValueObserver):
         figures = figures_of(array)
         copy = None
         if array.size <= WHOLE:
-            if array.nbytes <= self._room:
-                self._room -= array.nbytes
+            if array.nbytes <= self.record.room:
+                self.record.room -= array.nbytes
                 copy = array.copy()
             else:
-                self.dropped += 1
+                self.record.dropped += 1
         said = words_of(array, figures) if copy is None else ""
         return Seen(name, kind_of(array), array.shape, said, copy, figures)
 

@@ -30,6 +30,7 @@ from tfteach.engine.session.config_proto import Options, check_config
 from tfteach.engine.session.device_list import attributes_of
 from tfteach.engine.session.feeds import converter_for, parts, resolve_feed
 from tfteach.engine.session.fetches import Element, Fetches, structure_key
+from tfteach.engine.session.function_programs import Follow, following
 from tfteach.engine.session.lru import MAX_PROGRAMS, Recent
 from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
 from tfteach.engine.session.planner import AnyProgram, StepPlanner
@@ -254,6 +255,7 @@ class BaseSession:
         feed_dict: FeedDict | None,
         observers: Sequence[StepObserver],
         begin: Callable[[dict[str, Any]], None],
+        functions: Follow | None = None,
     ) -> Any:
         """`run` with observers of each instruction.
 
@@ -261,6 +263,8 @@ class BaseSession:
           fetches, feed_dict: as for `run`.
           observers: what follows the run.
           begin: called before the run with the fed arrays, by tensor name.
+          functions: called with the body of each function that a kernel calls in this
+            thread; returns the observers of that call. None to follow no function.
         """
         asked = self._flatten(fetches, feed_dict)
         names = [tensor.name for tensor in asked.fed]
@@ -269,7 +273,8 @@ class BaseSession:
         def run(followers: list[StepObserver]) -> Any:
             program, _ = self._program(asked.fetches.elements, asked.fed)
             every = [*observers, *followers]
-            return asked.fetches.result(program.run(asked.arrays, every))
+            with following(functions):
+                return asked.fetches.result(program.run(asked.arrays, every))
 
         return self._announced(asked, run)
 

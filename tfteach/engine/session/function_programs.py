@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
 
 from tfteach.engine.execute.kernel_context import Resources
+from tfteach.engine.execute.program import StepObserver
 from tfteach.framework.dtypes import string
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, defined_in
@@ -16,12 +18,39 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.transaction import outside_transactions, running
 
 Called = Callable[[Sequence[Any]], list[Any]]
+# Called with a function's body before each call of it; returns observers of its ops.
+Follow = Callable[[Body], Sequence[StepObserver]]
+
+# The threads whose calls are followed.
+_followed: dict[int, Follow] = {}
+
+
+@contextmanager
+def following(follow: Follow | None) -> Iterator[None]:
+    """Follow the functions that kernels call in this thread.
+
+    Args:
+      follow: returns the observers of a call; None to follow none.
+    """
+    thread = threading.get_ident()
+    before = _followed.get(thread)
+    if follow is not None:
+        _followed[thread] = follow
+    try:
+        yield
+    finally:
+        if before is None:
+            _followed.pop(thread, None)
+        else:
+            _followed[thread] = before
 
 
 class Runs(Protocol):
     """A program, of whichever kind."""
 
-    def run(self, fed: Sequence[Any]) -> Any: ...
+    def run(
+        self, fed: Sequence[Any], observers: Sequence[StepObserver] = ()
+    ) -> Any: ...
 
 
 class FunctionPrograms:
@@ -70,16 +99,23 @@ class FunctionPrograms:
             self._called.clear()
 
 
+def _observers(body: Body) -> Sequence[StepObserver]:
+    follow = _followed.get(threading.get_ident())
+    return () if follow is None else follow(body)
+
+
 def _called(body: Body, program: Runs) -> Called:
     run = program.run
     texts = [i for i, t in enumerate(body.outputs) if t.dtype.base_dtype is string]
 
     def call(arguments: Sequence[Any]) -> list[Any]:
+        # Called for each element of a dataset: nearly always, nothing is followed.
+        observers = _observers(body) if _followed else ()
         if running.transaction is None:
-            found: list[Any] = run(arguments)
+            found: list[Any] = run(arguments, observers)
         else:  # what it writes is committed when it returns
             with outside_transactions():
-                found = run(arguments)
+                found = run(arguments, observers)
         for i in texts:
             if not isinstance(found[i], np.ndarray):
                 found[i] = np.array(found[i], object)

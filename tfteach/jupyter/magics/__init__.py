@@ -9,6 +9,7 @@ from typing import Any
 MAGICS = {
     "checkpoint": "CheckpointMagics",
     "difference": "DiffMagics",
+    "elements": "ElementsMagics",
     "graph": "GraphMagics",
     "growth": "GrowthMagics",
     "optimizing": "OptimizingMagics",

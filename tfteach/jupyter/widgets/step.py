@@ -403,7 +403,7 @@ def _cells(seen: Seen) -> list[list[str]]:
 
 
 def _loop_row(loop: LoopRun) -> list[Any]:
-    return [loop.name, list(loop.starts), loop.last, loop.times]
+    return [loop.name, list(loop.starts), loop.last, loop.times, loop.is_function]
 
 
 def _message(error: BaseException) -> str:

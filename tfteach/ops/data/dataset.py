@@ -128,6 +128,11 @@ class BoundFunction:
             return called
         return lambda element: called((*element, *captured))
 
+    @property
+    def body(self) -> Body:
+        """The function's ops."""
+        return self._body
+
 
 def python_call(context: KernelContext, body: Body) -> Called | None:
     """A call of the Python function that is all of a body, without a program for it.

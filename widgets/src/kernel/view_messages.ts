@@ -460,7 +460,7 @@ export type WireStep = [
   live: number,
 ];
 
-export type WireLoop = [name: string, starts: number[], last: number, times: number];
+export type WireLoop = [name: string, starts: number[], last: number, times: number, isFunction: boolean];
 
 export interface RecordedFacts {
   /** The number of the first step that is here. */

@@ -37,6 +37,8 @@ export interface Loop {
   starts: number[];
   last: number;
   times: number;
+  /** It is a function, such as that of a mapped dataset: its iterations are calls. */
+  isFunction: boolean;
 }
 
 /** Values and ops known at a step: each tensor's value with the step that made it, each op's last step. */
@@ -82,7 +84,7 @@ export class RecordedRun {
     this.steps = steps.map((row, i) => decode(row, facts.first + i, false));
     if (facts.failed !== null) this.steps.push(decode(facts.failed, facts.steps, true));
     this.last = this.first + Math.max(0, this.steps.length - 1);
-    this.loops = loops.map(([name, starts, last, times]) => ({ name, starts, last, times }));
+    this.loops = loops.map(([name, starts, last, times, isFunction]) => ({ name, starts, last, times, isFunction }));
     for (const step of this.steps) {
       const before = this.ofOp.get(step.op);
       if (before === undefined) this.ofOp.set(step.op, [step.number]);

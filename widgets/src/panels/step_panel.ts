@@ -169,8 +169,9 @@ export class LoopBar {
   #loops(step: Step): HTMLElement[] {
     const { run } = this.#state;
     return step.loops.map(({ loop, iteration }, depth) => {
-      const { name, times } = run.loops[loop]!;
-      const words = iteration < times ? `iteration ${iteration + 1} of ${times}` : "the test that ends it";
+      const { name, times, isFunction } = run.loops[loop]!;
+      const [kind, noun] = isFunction ? ["Function", "call"] : ["Loop", "iteration"];
+      const words = iteration < times ? `${noun} ${iteration + 1} of ${times}` : "the test that ends it";
       const move = (text: string, title: string, key: string, to: number | undefined): HTMLButtonElement => {
         const made = button(text, title, () => to !== undefined && this.#seek(to));
         made.disabled = to === undefined;
@@ -179,18 +180,18 @@ export class LoopBar {
       };
       return h(
         "span",
-        { class: "tft-iteration", role: "group", "aria-label": `Loop ${name}` },
+        { class: "tft-iteration", role: "group", "aria-label": `${kind} ${name}` },
         h("code", {}, name),
         move(
           "‹",
-          `Iteration before of ${name} (Shift and left arrow)`,
+          `Previous ${noun} of ${name} (Shift and left arrow)`,
           "back",
           run.toIteration(step, depth, iteration - 1),
         ),
         h("span", { class: "tft-iteration-words" }, words),
         move(
           "›",
-          `Next iteration of ${name} (Shift and right arrow)`,
+          `Next ${noun} of ${name} (Shift and right arrow)`,
           "next",
           run.toIteration(step, depth, iteration + 1),
         ),

@@ -56,8 +56,8 @@ const loop = new RecordedRun(
     step(3, [], [], []),
   ],
   [
-    ["while", [1, 5, 7], 7, 2],
-    ["while/inner", [3, 4], 4, 2],
+    ["while", [1, 5, 7], 7, 2, false],
+    ["while/inner", [3, 4], 4, 2, false],
   ],
   { ...WORDS, steps: 9 },
 );
