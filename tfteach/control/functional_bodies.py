@@ -8,17 +8,22 @@ Source: core/common_runtime/lower_if_op.cc, lower_case_op.cc, lower_while_op.cc.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.control.branch import cond
 from tfteach.control.loop import while_loop
+from tfteach.control.loop_accumulators import Accumulators, accumulators_of
+from tfteach.engine.optimize.stack_and_array_uses import PAIRED
 from tfteach.framework import dtypes
+from tfteach.framework.dtypes import DType
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, body_of, body_rule
 from tfteach.framework.functions.func_graph import FuncGraph
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.shape import TensorShape
+from tfteach.framework.shape import Shape, TensorShape
 from tfteach.ops.core.identity_reshape import identity, reshape
+from tfteach.ops.core.loop_stacks import StackPopV2, StackPushV2, StackV2
 from tfteach.ops.core.shape_ops import size
 from tfteach.ops.functions.calls import PartitionedCall, StatefulPartitionedCall
 from tfteach.ops.functions.control_flow import (
@@ -30,6 +35,7 @@ from tfteach.ops.functions.control_flow import (
     While,
 )
 from tfteach.ops.math.compare import Equal, NotEqual
+from tfteach.ops.state.tensor_list_ops import EmptyTensorList
 
 
 def _body_graph(op: Operation) -> tuple[FuncGraph, list[Tensor]]:
@@ -40,6 +46,25 @@ def _body_graph(op: Operation) -> tuple[FuncGraph, list[Tensor]]:
         graph.add_input(t.dtype.base_dtype, t.static_shape, "input") for t in op.inputs
     ]
     return graph, inputs
+
+
+class BodyCall(MultiOutputOp, abstract=True):
+    """A call of a body that is no function of the library."""
+
+    op_type: ClassVar[str] = "PartitionedCall"  # as it is reported
+    signature = "input: *Tin -> output: *Tout"
+    Tin: tuple[DType, ...]
+    Tout: tuple[DType, ...]
+    body: Body
+
+    calls_function: ClassVar[bool] = True
+    is_foldable: ClassVar[bool] = False
+
+    def infer_shape(self, input: list[Shape]) -> list[Shape]:
+        return [tensor.static_shape for tensor in self.body.outputs]
+
+    def function_body(self, op: Operation) -> Body:
+        return self.body
 
 
 def _finished(op: Operation, graph: FuncGraph, outputs: Sequence[Tensor]) -> Body:
@@ -149,46 +174,172 @@ def case_body(op: Operation) -> Body:
 @body_rule(While, StatelessWhile)
 def while_body(op: Operation) -> Body:
     """A loop of two calls.  Values that the body returns unchanged are invariants."""
-    spec: Any = op.spec
-    body = body_of(op, spec.body)
-    graph, inputs = _body_graph(op)
-    changing = [
-        i
-        for i, (before, after) in enumerate(zip(body.inputs, body.outputs, strict=True))
-        if before is not after
-    ]
+    lists = accumulators_of(op)
+    if lists.pushed or lists.popped:
+        return _LoopWithStacks(op, lists).body()
+    return _Loop(op).body()
 
-    def every(changed: Sequence[Tensor]) -> list[Tensor]:
-        values = list(inputs)
-        for i, tensor in zip(changing, changed, strict=True):
+
+class _Loop:
+    """The loop of a While node.
+
+    Attributes:
+      changing: the numbers of the variables that are variables of the loop in the step.
+      inputs: the placeholders of the node's inputs.
+    """
+
+    def __init__(self, op: Operation) -> None:
+        self.op = op
+        self.graph, self.inputs = _body_graph(op)
+        spec: Any = op.spec
+        self.function = body_of(op, spec.body)
+        pairs = zip(self.function.inputs, self.function.outputs, strict=True)
+        self.changing = [i for i, (x, y) in enumerate(pairs) if x is not y]
+
+    def every(self, changed: Sequence[Tensor]) -> list[Tensor]:
+        """The values of all variables, given those of the changing ones."""
+        values = list(self.inputs)
+        for i, tensor in zip(self.changing, changed, strict=True):
             values[i] = tensor
         return values
 
-    def step(*changed: Tensor) -> list[Tensor]:
-        after = _call(op, spec.body, every(changed), "body")
-        found = [after[i] for i in changing]
-        if body.effects:
+    def test(self, values: list[Tensor]) -> Tensor:
+        """Whether the loop goes on with these values."""
+        spec: Any = self.op.spec
+        return _truth(_call(self.op, spec.cond, values, "cond")[0])
+
+    def step(self, values: list[Tensor]) -> list[Tensor]:
+        """The changing variables' values after an iteration with these values."""
+        spec: Any = self.op.spec
+        after = _call(self.op, spec.body, values, "body")
+        found = [after[i] for i in self.changing]
+        if self.function.effects:
             found[0] = _after(after[0].op, found[0])
-        for i, tensor in zip(changing, found, strict=True):
-            tensor.set_shape(op.outputs[i].shape)
         return found
 
-    for i in changing:
-        inputs[i].set_shape(op.outputs[i].shape)
-    with graph.as_default():
-        found: Any = while_loop(
-            lambda *changed: _truth(_call(op, spec.cond, every(changed), "cond")[0]),
-            step,
-            [inputs[i] for i in changing],
-            shape_invariants=[
-                TensorShape(op.outputs[i].static_shape) for i in changing
-            ],
-            parallel_iterations=spec.parallel_iterations,
+    def body(self) -> Body:
+        op, changing = self.op, self.changing
+
+        def step(*changed: Tensor) -> list[Tensor]:
+            found = self.step(self.every(changed))
+            for i, tensor in zip(changing, found, strict=True):
+                tensor.set_shape(op.outputs[i].shape)
+            return found
+
+        for i in changing:
+            self.inputs[i].set_shape(op.outputs[i].shape)
+        spec: Any = op.spec
+        with self.graph.as_default():
+            found: Any = while_loop(
+                lambda *changed: self.test(self.every(changed)),
+                step,
+                [self.inputs[i] for i in changing],
+                shape_invariants=[
+                    TensorShape(op.outputs[i].static_shape) for i in changing
+                ],
+                parallel_iterations=spec.parallel_iterations,
+            )
+        outputs = self.every(found if isinstance(found, list | tuple) else [found])
+        if self.function.effects:
+            outputs.append(outputs[changing[0]])
+        return _finished(op, self.graph, self.outputs(outputs))
+
+    def outputs(self, values: list[Tensor]) -> list[Tensor]:
+        """The node's outputs, given the last values of all variables."""
+        return values
+
+
+class ListStack(StackV2, abstract=True):
+    """A new stack in place of a list."""
+
+    signature = "max_size: int32 -> handle: variant"
+
+    def infer_shape(self, max_size: Shape) -> Shape:
+        return ()
+
+
+class ListPush(StackPushV2, abstract=True):
+    """Push `elem` onto a stack in place of a list."""
+
+    signature = "handle: variant, elem: T -> output: T"
+
+
+class ListPop(StackPopV2, abstract=True):
+    """Remove the top value of a stack in place of a list."""
+
+    signature = "handle: variant -> elem: elem_type"
+
+
+class _LoopWithStacks(_Loop):
+    """The loop of a While node some of whose lists are stacks: loop invariants."""
+
+    def __init__(self, op: Operation, lists: Accumulators) -> None:
+        super().__init__(op)
+        self.lists = lists
+        self.changing = [
+            i for i in self.changing if i not in lists.pushed and i not in lists.popped
+        ]
+        self.plain = [
+            i
+            for i in range(len(op.inputs))
+            if i not in lists.pushed and i not in lists.popped
+        ]
+        with self.graph.as_default():
+            for i, value in lists.pushed.items():
+                stack = ListStack(value.dtype.base_dtype)(-1)
+                # What is pushed once in each iteration is popped once in each.
+                stack.op.extra_attrs = {PAIRED: True}
+                self.inputs[i] = stack
+
+    def call(
+        self,
+        name: str,
+        body: Body,
+        values: list[Tensor],
+        more: dict[Tensor, Tensor],
+        outputs: Sequence[Tensor],
+    ) -> list[Tensor]:
+        """The outputs of a body, given all variables, and some tensors of the body."""
+        inputs = [values[i] for i in self.plain] + list(more.values())
+        inner = [body.inputs[i] for i in self.plain] + list(more)
+        made = BodyCall(
+            tuple(t.dtype.base_dtype for t in inputs),
+            tuple(t.dtype.base_dtype for t in outputs),
+            body._replace(inputs=tuple(inner), outputs=tuple(outputs)),
         )
-    outputs = every(found if isinstance(found, list | tuple) else [found])
-    if body.effects:
-        outputs.append(outputs[changing[0]])
-    return _finished(op, graph, outputs)
+        return made(inputs, name=f"{name}/")
+
+    def test(self, values: list[Tensor]) -> Tensor:
+        spec: Any = self.op.spec
+        body = body_of(self.op, spec.cond)
+        return _truth(self.call("cond", body, values, {}, body.outputs)[0])
+
+    def step(self, values: list[Tensor]) -> list[Tensor]:
+        lists, function = self.lists, self.function
+        popped: dict[Tensor, Tensor] = {}
+        for j, pop in lists.popped.items():
+            value = pop.outputs[1]
+            popped[value] = ListPop(value.dtype.base_dtype)(values[j])
+            popped[value].set_shape(value.shape)
+        wanted = [function.outputs[i] for i in self.changing]
+        wanted += lists.pushed.values()
+        found = self.call("body", function, values, popped, wanted)
+        pushed = zip(lists.pushed, found[len(self.changing) :], strict=True)
+        uses = [ListPush()(values[i], value).op for i, value in pushed]
+        uses += [tensor.op for tensor in popped.values()]
+        found = found[: len(self.changing)]
+        with self.graph.control_dependencies(uses):
+            found[0] = identity(found[0])
+        if function.effects:
+            found[0] = _after(found[1].op, found[0])
+        return found
+
+    def outputs(self, values: list[Tensor]) -> list[Tensor]:
+        with self.graph.as_default():
+            for j, pop in self.lists.popped.items():  # as many as were pushed
+                spec: Any = pop.spec
+                values[j] = EmptyTensorList(spec.element_dtype)(-1, -1)
+        return values
 
 
 @body_rule(For)

@@ -69,6 +69,8 @@ class LoopGradientGraph(GradientGraph):
                 self._outer[x] = i
             elif isinstance(y.op.spec, TensorListPushBack) and y.op.inputs[0] is x:
                 self._lists[y.op.inputs[1]] = i
+        if self._lists:  # in earlier plans they may be stacks, which one loop empties
+            op.graph.record_mutation()
 
     def is_intermediate(self, tensor: Tensor) -> bool:
         return tensor not in self._outer

@@ -16,6 +16,9 @@ from tfteach.framework.op_traits import Collection, Flow
 Key = tuple[Node, str]
 
 
+# The extra attribute of a stack each of whose values is popped in its turn.
+PAIRED = "_paired"
+
 _CREATES = (None, Collection.STACK, Collection.ARRAY)
 
 
@@ -122,7 +125,7 @@ def _is_history(stack: Node, pushes: list[Node], pops: list[Node]) -> bool:
     limit = stack.inputs[0].constant if stack.inputs else None
     if len(pushes) != 1 or len(pops) > 1 or limit is None or limit >= 0:
         return False
-    if not pops:
+    if not pops or (stack.op.extra_attrs or {}).get(PAIRED):
         return True
     forward, backward = _loop(pushes[0]), _loop(pops[0])
     state = getattr(backward, "grad_state", None)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tfteach.framework.card_kernels import is_on_host
+from tfteach.framework.dtypes import string
 from tfteach.framework.errors import OpError
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Flow
@@ -91,7 +92,7 @@ def keeping_strings(
 
     NumPy returns bare objects for the elements of object arrays.
     """
-    if not any(tensor.dtype.numpy_dtype.hasobject for tensor in outputs):
+    if not any(tensor.dtype.base_dtype is string for tensor in outputs):
         return function
 
     def kernel(*arrays: Any) -> Any:

@@ -25,9 +25,11 @@ class TensorList:
       items: the storage; it belongs to the list.
       size: the number of elements, at most `len(items)`.
       most: the largest number of elements, or -1.
+      only: the index of the only element that was set, -1 if none was; None if several
+        may have been.
     """
 
-    __slots__ = ("dtype", "element_shape", "items", "most", "size")
+    __slots__ = ("dtype", "element_shape", "items", "most", "only", "size")
 
     shape = ()  # of the scalar variant tensor that holds it
 
@@ -38,11 +40,13 @@ class TensorList:
         items: list[Any],
         size: int | None = None,
         most: int = -1,
+        only: int | None = None,
     ) -> None:
         self.dtype, self.element_shape = dtype, element_shape
         self.items = items
         self.size = len(items) if size is None else size
         self.most = most
+        self.only = only
 
     def __len__(self) -> int:
         return self.size
@@ -70,6 +74,8 @@ class TensorList:
             )
 
     def _check_shape(self, value: Any, action: str) -> None:
+        if value.shape == self.element_shape:
+            return
         if not shapes.compatible(self.element_shape, value.shape):
             raise invalid_argument(
                 f"Tried to {action} a tensor with incompatible shape "
@@ -144,7 +150,8 @@ class TensorList:
         self._check_shape(value, "set")
         items = self.elements()
         items[index] = value
-        return self.replaced(items)
+        only = index if self.only in (-1, index) else None
+        return TensorList(self.dtype, self.element_shape, items, None, self.most, only)
 
     def stacked(self, xp: ArrayModule, given: Shape) -> Any:
         """The elements as one array."""
@@ -186,6 +193,12 @@ class TensorList:
                 "Trying to add two lists of tensors with different lengths. One is "
                 f"{len(self)} and the other is {len(other)}"
             )
+        index = other.only
+        if index is not None:  # of a loop that sets one element in each iteration
+            if index < 0:
+                return self
+            value, added = self.items[index], other.items[index]
+            return self.set(index, added if value is None else value + added)
         pairs = zip(self.elements(), other.elements(), strict=True)
         return self.replaced(
             [b if a is None else a if b is None else a + b for a, b in pairs]

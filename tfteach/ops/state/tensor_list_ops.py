@@ -123,8 +123,9 @@ class TensorListReserve(ListOp):
                 "The num_elements to reserve must be a non negative number, but got "
                 f"{int(count)}"
             )
+        items = [None] * int(count)
         return TensorList(
-            self.element_dtype, given_shape(element_shape), [None] * int(count)
+            self.element_dtype, given_shape(element_shape), items, only=-1
         )
 
 
@@ -183,6 +184,17 @@ class TensorListPopBack(MultiOutputOp):
     def compute(self, xp: ArrayModule, handle: TensorList, element_shape: Any) -> Any:
         handle.check_type(self.element_dtype)
         return handle.popped(xp, given_shape(element_shape))
+
+    def prepared(self, xp: ArrayModule, values: list[Any]) -> Any:
+        if values[1] is None:
+            return None
+        shape = given_shape(values[1])
+
+        def kernel(handle: TensorList, _: Any) -> Any:
+            handle.check_type(self.element_dtype)
+            return handle.popped(xp, shape)
+
+        return kernel
 
     def gradient(self, op: Operation, dlist: Any, delement: Any) -> list[Gradient]:
         dtype = op.outputs[1].dtype.base_dtype
@@ -343,6 +355,17 @@ class TensorListGetItem(Op):
     ) -> Any:
         handle.check_type(self.element_dtype)
         return handle.item(xp, int(index), given_shape(element_shape))
+
+    def prepared(self, xp: ArrayModule, values: list[Any]) -> Any:
+        if values[2] is None:
+            return None
+        shape = given_shape(values[2])
+
+        def kernel(handle: TensorList, index: Any, _: Any) -> Any:
+            handle.check_type(self.element_dtype)
+            return handle.item(xp, int(index), shape)
+
+        return kernel
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         handle, index = op.inputs[0], op.inputs[1]
