@@ -1,4 +1,4 @@
-"""Lists that loops fill for their gradients are stacks where nothing else reads them."""
+"""Lists that loops fill for their gradients: stacks where nothing else reads them."""
 
 from __future__ import annotations
 
