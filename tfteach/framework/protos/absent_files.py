@@ -1,7 +1,8 @@
 """Proto files of TensorFlow that TensorBoard does not ship.
 
 Source: the files of these names in core/framework, core/example, core/protobuf,
-core/util and python/training (names, types and numbers of the fields).
+core/util, core/kernels/boosted_trees and python/training (names, types and numbers of
+the fields).
 """
 
 from __future__ import annotations
@@ -81,21 +82,57 @@ ABSENT = {
         "Example": "features Features 1",
         "SequenceExample": "context Features 1, feature_lists FeatureLists 2",
     },
+    "boosted_trees": {
+        "Node": "leaf Leaf 1 node, bucketized_split BucketizedSplit 2 node, "
+        "categorical_split CategoricalSplit 3 node, dense_split DenseSplit 4 node, "
+        "metadata NodeMetadata 777",
+        "NodeMetadata": "gain float 1, original_leaf Leaf 2",
+        "Leaf": "vector Vector 1 leaf, sparse_vector SparseVector 2 leaf, "
+        "scalar float 3",
+        "Vector": "value *float 1",
+        "SparseVector": "index *int32 1, value *float 2",
+        "BucketizedSplit": "feature_id int32 1, threshold int32 2, "
+        "dimension_id int32 5, default_direction enum:DefaultDirection 6, "
+        "left_id int32 3, right_id int32 4",
+        "CategoricalSplit": "feature_id int32 1, value int32 2, dimension_id int32 5, "
+        "left_id int32 3, right_id int32 4",
+        "DenseSplit": "feature_id int32 1, threshold float 2, left_id int32 3, "
+        "right_id int32 4",
+        "Tree": "nodes *Node 1",
+        "TreeMetadata": "num_layers_grown int32 2, is_finalized bool 3, "
+        "post_pruned_nodes_meta *TreeMetadata.PostPruneNodeUpdate 4",
+        "TreeMetadata.PostPruneNodeUpdate": "new_node_id int32 1, "
+        "logit_change *float 2",
+        "GrowingMetadata": "num_trees_attempted int64 1, num_layers_attempted int64 2, "
+        "last_layer_node_start int32 3, last_layer_node_end int32 4",
+        "TreeEnsemble": "trees *Tree 1, tree_weights *float 2, "
+        "tree_metadata *TreeMetadata 3, growing_metadata GrowingMetadata 4",
+        "DebugOutput": "feature_ids *int32 1, logits_path *float 2",
+    },
+}
+
+# File -> its folder in core and its package, where these are not those of `ABSENT`.
+_PLACES = {
+    "boosted_trees": ("kernels/boosted_trees/", "tensorflow.boosted_trees"),
+    "error_codes": ("", "tensorflow.error"),
 }
 
 # Imported types -> the proto files that define them.
 _ENUM_FILES = {"DataType": "types", "error.Code": "error_codes"}
 
-# File -> its package, and its enum with the names of the values 0, 1, 2, ...
+# File -> its enums: each as the names of its values, with a number after a gap.
 _ENUMS = {
-    "error_codes": (
-        "tensorflow.error",
-        "Code",
-        "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND "
+    "error_codes": {
+        "Code": "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND "
         "ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION "
         "ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS "
         "UNAUTHENTICATED",
-    )
+    },
+    "boosted_trees": {
+        "SplitTypeWithDefault": "INEQUALITY_DEFAULT_LEFT INEQUALITY_DEFAULT_RIGHT "
+        "EQUALITY_DEFAULT_RIGHT=3",
+        "DefaultDirection": "DEFAULT_LEFT DEFAULT_RIGHT",
+    },
 }
 
 
@@ -104,7 +141,7 @@ def imported_names(file: str) -> set[str]:
     kinds = {kind for _, kind, *_ in _fields(file)}
     names = {kind.rpartition(":")[2].lstrip("*") for kind in kinds}
     types = {name for name in names if name[0].isupper() or name in _ENUM_FILES}
-    return types - ABSENT[file].keys()
+    return types - ABSENT[file].keys() - _ENUMS.get(file, {}).keys()
 
 
 def enum_file(name: str) -> str | None:
@@ -121,24 +158,25 @@ def absent_file(file: str, imports: list[str]) -> Any:
     """
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
+    folder, package = _PLACES.get(file, ("", "tensorflow"))
     made = FileDescriptorProto(
-        name=f"tensorflow/core/{file}.proto",
-        package="tensorflow",
+        name=f"tensorflow/core/{folder}{file}.proto",
+        package=package,
         syntax="proto3",
         dependency=imports,
     )
-    if file in _ENUMS:
-        made.package, enum, values = _ENUMS[file]
+    for enum, values in _ENUMS.get(file, {}).items():
         described = made.enum_type.add(name=enum)
-        for number, value in enumerate(values.split()):
-            described.value.add(name=value, number=number)
+        for position, value in enumerate(values.split()):
+            name, _, number = value.partition("=")
+            described.value.add(name=name, number=int(number or position))
     messages: dict[str, Any] = {}
     for name, fields in ABSENT[file].items():
         outer, _, inner = name.rpartition(".")
         nested = messages[outer].nested_type if outer else made.message_type
         message = messages[name] = nested.add(name=inner)
         for field in fields.split(", "):
-            _add_field(message, *field.split())
+            _add_field(message, package, *field.split())
     return made
 
 
@@ -148,7 +186,7 @@ def _fields(file: str) -> Iterator[list[str]]:
 
 
 def _add_field(
-    message: Any, name: str, kind: str, number: str, one_of: str = ""
+    message: Any, package: str, name: str, kind: str, number: str, one_of: str = ""
 ) -> None:
     from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
@@ -158,8 +196,8 @@ def _add_field(
             name="".join(part.title() for part in name.split("_")) + "Entry"
         )
         entry.options.map_entry = True
-        _add_field(entry, "key", "string", "1")
-        _add_field(entry, "value", kind.removeprefix("map:"), "2")
+        _add_field(entry, package, "key", "string", "1")
+        _add_field(entry, package, "value", kind.removeprefix("map:"), "2")
         kind = f"*{message.name}.{entry.name}"
     field.label = (
         FieldDescriptorProto.LABEL_REPEATED
@@ -173,9 +211,9 @@ def _add_field(
     kind = kind.lstrip("*")
     if kind.startswith("enum:"):
         field.type = FieldDescriptorProto.TYPE_ENUM
-        field.type_name = ".tensorflow." + kind.removeprefix("enum:")
+        field.type_name = f".{package}." + kind.removeprefix("enum:")
     elif kind[0].isupper():
         field.type = FieldDescriptorProto.TYPE_MESSAGE
-        field.type_name = f".tensorflow.{kind}"
+        field.type_name = f".{package}.{kind}"
     else:
         field.type = getattr(FieldDescriptorProto, f"TYPE_{kind.upper()}")

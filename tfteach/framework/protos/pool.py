@@ -63,6 +63,7 @@ FILES = {
     "example": "Example SequenceExample",
     "queue_runner": "QueueRunnerDef",
     "graph_debug_info": "GraphDebugInfo",
+    "boosted_trees": "TreeEnsemble DebugOutput",
 }
 MODULES = {m: file for file, names in FILES.items() for m in names.split()}
 

@@ -1,0 +1,33 @@
+"""Trees: gradient boosted ensembles, quantiles of their features, random forests."""
+
+# Op type -> module.  Written by `python tfteach/framework/export.py --write`.
+MODULE_OF = {
+    "BoostedTreesAggregateStats": "split_search",
+    "BoostedTreesBucketize": "quantile_ops",
+    "BoostedTreesCalculateBestFeatureSplit": "split_search",
+    "BoostedTreesCalculateBestGainsPerFeature": "split_search",
+    "BoostedTreesCenterBias": "ensemble_updates",
+    "BoostedTreesCreateEnsemble": "ensemble_ops",
+    "BoostedTreesCreateQuantileStreamResource": "quantile_ops",
+    "BoostedTreesDeserializeEnsemble": "ensemble_ops",
+    "BoostedTreesEnsembleResourceHandleOp": "ensemble_ops",
+    "BoostedTreesExampleDebugOutputs": "ensemble_predictions",
+    "BoostedTreesFlushQuantileSummaries": "quantile_ops",
+    "BoostedTreesGetEnsembleStates": "ensemble_ops",
+    "BoostedTreesMakeQuantileSummaries": "quantile_ops",
+    "BoostedTreesMakeStatsSummary": "split_search",
+    "BoostedTreesPredict": "ensemble_predictions",
+    "BoostedTreesQuantileStreamResourceAddSummaries": "quantile_ops",
+    "BoostedTreesQuantileStreamResourceDeserialize": "quantile_ops",
+    "BoostedTreesQuantileStreamResourceFlush": "quantile_ops",
+    "BoostedTreesQuantileStreamResourceGetBucketBoundaries": "quantile_ops",
+    "BoostedTreesQuantileStreamResourceHandleOp": "quantile_ops",
+    "BoostedTreesSerializeEnsemble": "ensemble_ops",
+    "BoostedTreesSparseAggregateStats": "split_search",
+    "BoostedTreesSparseCalculateBestFeatureSplit": "split_search",
+    "BoostedTreesTrainingPredict": "ensemble_predictions",
+    "BoostedTreesUpdateEnsemble": "ensemble_updates",
+    "BoostedTreesUpdateEnsembleV2": "ensemble_updates",
+    "IsBoostedTreesEnsembleInitialized": "ensemble_ops",
+    "IsBoostedTreesQuantileStreamResourceInitialized": "quantile_ops",
+}

@@ -1,0 +1,487 @@
+"""Ops that sum gradients by node and bucket, and that find the best splits by the sums.
+
+Source: core/ops/boosted_trees_ops.cc, core/kernels/boosted_trees/stats_ops.cc.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.input_conversion import check_choice
+from tfteach.framework.op import MultiOutputOp, Op
+from tfteach.framework.operation import Operation
+from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import ArrayModule, Gradient
+from tfteach.ops.text.byte_string_arrays import strings
+from tfteach.ops.trees.ensemble_growth import (
+    EQUALITY_DEFAULT_RIGHT,
+    INEQUALITY_DEFAULT_LEFT,
+    INEQUALITY_DEFAULT_RIGHT,
+)
+from tfteach.ops.trees.split_gains import vector_weights_and_gains, weights_and_gains
+
+
+class StatsOp(Op, abstract=True):
+    """These ops compute on the CPU and have no gradients."""
+
+    on_gpu: ClassVar[bool] = False
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
+        return [None] * len(op.inputs)
+
+
+def _summed(positions: tuple[Any, ...], values: Any, size: tuple[int, ...]) -> Any:
+    """Values added up at their positions in float64, as float32."""
+    cells = np.ravel_multi_index(positions, size)
+    count = math.prod(size)
+    sums = [np.bincount(cells, column, count) for column in values.T]
+    return np.stack(sums, axis=-1).astype(np.float32).reshape(*size, -1)
+
+
+def _check_below(name: str, ids: Any, limit: int) -> None:
+    if ids.size and not (ids.min() >= 0 and ids.max() < limit):
+        raise invalid_argument(
+            f"{name} must be in [0, {limit}), got {int(ids.min())} to {int(ids.max())}"
+        )
+
+
+# ---- sums
+
+
+class BoostedTreesMakeStatsSummary(StatsOp):
+    """Sums of gradients and hessians: [features, max_splits, num_buckets, 2].
+
+    Source: boosted_trees_ops.cc, BoostedTreesMakeStatsSummary.
+    """
+
+    signature = (
+        "node_ids: int32, gradients: float32, hessians: float32, "
+        "bucketized_features_list: num_features*int32 -> stats_summary: float32"
+    )
+    max_splits: int
+    num_buckets: int
+    num_features: int
+
+    minimum: ClassVar[dict[str, int]] = {
+        "max_splits": 1, "num_buckets": 1, "num_features": 1,
+    }  # fmt: skip
+
+    def infer_shape(
+        self,
+        node_ids: Shape,
+        gradients: Shape,
+        hessians: Shape,
+        bucketized_features_list: list[Shape],
+    ) -> Shape:
+        count = shapes.with_rank(node_ids, 1)
+        for matrix in (gradients, hessians):
+            shapes.merge(shapes.with_rank(matrix, 2), (*count, 1))
+        for feature in bucketized_features_list:
+            shapes.same_size(count[0], shapes.with_rank(feature, 1)[0])
+        return (self.num_features, self.max_splits, self.num_buckets, 2)
+
+    def compute(
+        self,
+        xp: ArrayModule,
+        node_ids: Any,
+        gradients: Any,
+        hessians: Any,
+        *features: Any,
+    ) -> Any:
+        _check_below("node_ids", node_ids, self.max_splits)
+        values = np.concatenate([gradients, hessians], axis=1)
+        size = (self.max_splits, self.num_buckets)
+        sums = []
+        for feature in features:
+            _check_below("bucketized_features", feature, self.num_buckets)
+            sums.append(_summed((node_ids, feature), values, size))
+        return np.stack(sums)
+
+
+class BoostedTreesAggregateStats(StatsOp):
+    """Sums of gradients and hessians of a feature of several dimensions.
+
+    The output is [max_splits, dimensions, num_buckets + 1, logits + hessians]; the last
+    bucket holds the examples that lack the feature, whose bucket is negative.  Its
+    static shape is that, too, where TensorFlow's orders the sizes differently.
+
+    Source: boosted_trees_ops.cc, BoostedTreesAggregateStats.
+    """
+
+    signature = (
+        "node_ids: int32, gradients: float32, hessians: float32, feature: int32 -> "
+        "stats_summary: float32"
+    )
+    max_splits: int
+    num_buckets: int
+
+    minimum: ClassVar[dict[str, int]] = {"max_splits": 1, "num_buckets": 1}
+
+    def infer_shape(
+        self, node_ids: Shape, gradients: Shape, hessians: Shape, feature: Shape
+    ) -> Shape:
+        (count,) = shapes.with_rank(node_ids, 1)
+        widths = []
+        for matrix in (gradients, hessians, feature):
+            rows, width = shapes.with_rank(matrix, 2)
+            count = shapes.same_size(count, rows)
+            widths.append(width)
+        logits, hessian, dimensions = widths
+        sums = None if logits is None or hessian is None else logits + hessian
+        return (self.max_splits, dimensions, self.num_buckets + 1, sums)
+
+    def compute(
+        self,
+        xp: ArrayModule,
+        node_ids: Any,
+        gradients: Any,
+        hessians: Any,
+        feature: Any,
+    ) -> Any:
+        _check_below("node_ids", node_ids, self.max_splits)
+        buckets = np.where(feature < 0, self.num_buckets, feature)
+        _check_below("feature", buckets, self.num_buckets + 1)
+        values = np.concatenate([gradients, hessians], axis=1)
+        size = (self.max_splits, self.num_buckets + 1)
+        by_dimension = [
+            _summed((node_ids, column), values, size) for column in buckets.T
+        ]
+        shape = (self.max_splits, 0, self.num_buckets + 1, values.shape[1])
+        if not by_dimension:
+            return np.zeros(shape, np.float32)
+        return np.stack(by_dimension, axis=1)
+
+
+class BoostedTreesSparseAggregateStats(StatsOp, MultiOutputOp):
+    """`BoostedTreesAggregateStats` of a sparse feature, as a sparse tensor.
+
+    Source: boosted_trees_ops.cc, BoostedTreesSparseAggregateStats.
+    """
+
+    signature = (
+        "node_ids: int32, gradients: float32, hessians: float32, "
+        "feature_indices: int32, feature_values: int32, feature_shape: int32 -> "
+        "stats_summary_indices: int32, stats_summary_values: float32, "
+        "stats_summary_shape: int32"
+    )
+    max_splits: int
+    num_buckets: int
+
+    minimum: ClassVar[dict[str, int]] = {"max_splits": 1, "num_buckets": 1}
+
+    def infer_shape(
+        self,
+        node_ids: Shape,
+        gradients: Shape,
+        hessians: Shape,
+        feature_indices: Shape,
+        feature_values: Shape,
+        feature_shape: Shape,
+    ) -> list[Shape]:
+        (count,) = shapes.with_rank(node_ids, 1)
+        for matrix in (gradients, hessians):
+            count = shapes.same_size(count, shapes.with_rank(matrix, 2)[0])
+        entries, _ = shapes.merge(shapes.with_rank(feature_indices, 2), (None, 2)) or (
+            None,
+            2,
+        )
+        shapes.merge(shapes.with_rank(feature_values, 1), (entries,))
+        shapes.merge(shapes.with_rank(feature_shape, 1), (2,))
+        return [(None, 4), (None,), (4,)]
+
+    def compute(
+        self,
+        xp: ArrayModule,
+        node_ids: Any,
+        gradients: Any,
+        hessians: Any,
+        feature_indices: Any,
+        feature_values: Any,
+        feature_shape: Any,
+    ) -> Any:
+        dimensions = int(feature_shape[1])
+        _check_below("node_ids", node_ids, self.max_splits)
+        _check_below("feature_values", feature_values, self.num_buckets)
+        examples, columns = feature_indices.T
+        _check_below("feature_indices", examples, len(node_ids))
+        _check_below("feature_indices", columns, dimensions)
+        values = np.concatenate([gradients, hessians], axis=1)
+        size = (self.max_splits, dimensions, self.num_buckets + 1)
+        missing = np.full((len(node_ids), dimensions), self.num_buckets, np.int32)
+        missing[examples, columns] = feature_values
+        every = np.broadcast_to(np.arange(dimensions), missing.shape)
+        nodes = np.broadcast_to(node_ids[:, None], missing.shape)
+        at = (nodes.ravel(), every.ravel(), missing.ravel())
+        sums = np.zeros((*size, values.shape[1]), np.float32)
+        np.add.at(sums, at, np.repeat(values, dimensions, axis=0))  # in float32, here
+        is_used = np.zeros(size, bool)
+        is_used[at] = True
+        cells = np.argwhere(is_used)
+        width = values.shape[1]
+        indices = np.concatenate(
+            [
+                np.repeat(cells, width, axis=0),
+                np.tile(np.arange(width), len(cells))[:, None],
+            ],
+            axis=1,
+        )
+        return (
+            indices.astype(np.int32),
+            sums[is_used].ravel(),
+            np.array([*size, width], np.int32),
+        )
+
+
+# ---- splits
+
+
+def _sides(sums: Any) -> tuple[Any, Any]:
+    """Running sums over the axis of buckets, and their last ones."""
+    running = np.cumsum(sums, axis=-2, dtype=np.float32)
+    return running, running[..., -1:, :]
+
+
+class BoostedTreesCalculateBestGainsPerFeature(StatsOp, MultiOutputOp):
+    """The best split of each node by each feature alone.
+
+    Source: boosted_trees_ops.cc, BoostedTreesCalculateBestGainsPerFeature.
+    """
+
+    signature = (
+        "node_id_range: int32, stats_summary_list: num_features*float32, l1: float32, "
+        "l2: float32, tree_complexity: float32, min_node_weight: float32 -> "
+        "node_ids_list: num_features*int32, gains_list: num_features*float32, "
+        "thresholds_list: num_features*int32, "
+        "left_node_contribs_list: num_features*float32, "
+        "right_node_contribs_list: num_features*float32"
+    )
+    max_splits: int
+    num_features: int
+
+    minimum: ClassVar[dict[str, int]] = {"max_splits": 1, "num_features": 1}
+
+    def infer_shape(
+        self,
+        node_id_range: Shape,
+        stats_summary_list: list[Shape],
+        *scalars: Shape,
+    ) -> list[Shape]:
+        shapes.merge(shapes.with_rank(node_id_range, 1), (2,))
+        summary: Shape = (self.max_splits, None, 2)
+        for given in stats_summary_list:
+            summary = shapes.merge(summary, shapes.with_rank(given, 3))
+        for scalar in scalars:
+            shapes.with_rank(scalar, 0)
+        vectors: list[Shape] = [(None,)] * (3 * self.num_features)
+        return vectors + [(None, 1)] * (2 * self.num_features)
+
+    def compute(self, xp: ArrayModule, node_id_range: Any, *others: Any) -> Any:
+        *summaries, l1, l2, tree_complexity, min_node_weight = others
+        first, last = (int(n) for n in node_id_range)
+        found = []
+        for summary in summaries:
+            running, total = _sides(summary[first:last])
+            left = weights_and_gains(running[..., 0], running[..., 1], l1, l2)
+            rest = total - running
+            right = weights_and_gains(rest[..., 0], rest[..., 1], l1, l2)
+            _, before = weights_and_gains(total[..., 0], total[..., 1], l1, l2)
+            gains = left[1] + right[1]
+            best = gains.argmax(axis=1)
+            nodes = np.flatnonzero(total[:, 0, 1] >= min_node_weight)
+            best = best[nodes]
+            found.append(
+                (
+                    (nodes + first).astype(np.int32),
+                    gains[nodes, best] - before[nodes, 0] - tree_complexity,
+                    best.astype(np.int32),
+                    left[0][nodes, best][:, None],
+                    right[0][nodes, best][:, None],
+                )
+            )
+        return tuple(array for kind in zip(*found, strict=True) for array in kind)
+
+
+class _BestFeatureSplit(StatsOp, MultiOutputOp, abstract=True):
+    """The best split of each node among the dimensions of a feature."""
+
+    logits_dimension: int
+    split_type: str = "inequality"
+
+    minimum: ClassVar[dict[str, int]] = {"logits_dimension": 1}
+    split_types: ClassVar[tuple[str, ...]] = ("inequality",)
+
+    def validate(self) -> None:
+        check_choice(self.op_type, "split_type", self.split_type, self.split_types)
+
+    def _outputs_shapes(self, *scalars: Shape) -> list[Shape]:
+        for scalar in scalars:
+            shapes.with_rank(scalar, 0)
+        vector: Shape = (None,)
+        # TensorFlow's own rule claims that the contributions were vectors.
+        matrix: Shape = (None, self.logits_dimension)
+        return [vector, vector, vector, vector, matrix, matrix, vector]
+
+    def _best(
+        self,
+        node_id_range: Any,
+        summary: Any,
+        l1: Any,
+        l2: Any,
+        tree_complexity: Any,
+        min_node_weight: Any,
+        is_present: Any = None,
+    ) -> Any:
+        """The outputs.
+
+        Args:
+          summary: [nodes, dimensions, buckets, sums]; the last bucket is that of
+            examples without the feature.
+          is_present: for a sparse feature, the buckets that its summary has.
+        """
+        first, last = (int(n) for n in node_id_range)
+        logits = self.logits_dimension
+        if is_present is not None and logits > 1:
+            raise invalid_argument(
+                "Sparse features can be split for one logit only, got "
+                f"logits_dimension = {logits}"
+            )
+        sums = summary[first:last]
+
+        def weighed(cells: Any) -> tuple[Any, Any]:
+            g, h = cells[..., :logits], cells[..., logits:]
+            if logits > 1:
+                return vector_weights_and_gains(g, h, l2)
+            weights, gains = weights_and_gains(g, h[..., :1], l1, l2)
+            return weights, gains[..., 0]
+
+        running, total = _sides(sums)
+        node_total = total[:, 0, 0]
+        if is_present is not None:  # the sums of the first dimension that is present
+            is_present = is_present[first:last]
+            dimension = is_present.any(axis=2).argmax(axis=1)
+            node_total = total[np.arange(len(total)), dimension, 0]
+        if is_present is not None or self.split_type == "equality":
+            total = node_total[:, None, None]
+        missing_left = running[:, :, :-1] + sums[:, :, -1:]
+        choices = {
+            EQUALITY_DEFAULT_RIGHT: sums[:, :, :-1],
+            INEQUALITY_DEFAULT_LEFT: missing_left,
+            INEQUALITY_DEFAULT_RIGHT: running[:, :, :-1],
+        }
+        kinds = self._kinds_of_splits()
+        lefts = np.stack([choices[kind] for kind in kinds], axis=3)
+        rights = total[:, :, :, None] - lefts
+        left, right = weighed(lefts), weighed(rights)
+        _, before = weighed(node_total)
+        gains = left[1] + right[1]  # [nodes, dimensions, buckets, kinds]
+        is_heavy = np.sqrt((node_total[:, logits:] ** 2).sum(axis=1)) >= min_node_weight
+        if is_present is not None:
+            candidates = is_present[:, :, :-1]
+            gains = np.where(candidates[..., None], gains, -np.inf)
+            is_heavy &= candidates.any(axis=(1, 2))
+        nodes = np.flatnonzero(is_heavy)
+        flat = gains.reshape(len(gains), -1)[nodes]
+        best = flat.argmax(axis=1) if flat.size else np.zeros(0, np.int64)
+        places = np.unravel_index(best, gains.shape[1:])
+        dimension, threshold, kind = places
+        at = (nodes, *places)
+        return (
+            (nodes + first).astype(np.int32),
+            gains[at] - before[nodes] - tree_complexity,
+            dimension.astype(np.int32),
+            threshold.astype(np.int32),
+            left[0][at],
+            right[0][at],
+            strings([kinds[k].encode() for k in kind.tolist()], (len(nodes),)),
+        )
+
+    def _kinds_of_splits(self) -> tuple[str, ...]:
+        """The kinds that are compared; of equal gains the first one wins."""
+        if self.split_type == "equality":
+            return (EQUALITY_DEFAULT_RIGHT,)
+        return (INEQUALITY_DEFAULT_LEFT, INEQUALITY_DEFAULT_RIGHT)
+
+
+class BoostedTreesCalculateBestFeatureSplit(_BestFeatureSplit):
+    """The best split of each node among the dimensions of a dense feature.
+
+    Examples without the feature go to the side where they gain more.
+
+    Source: boosted_trees_ops.cc, BoostedTreesCalculateBestFeatureSplit.
+    """
+
+    signature = (
+        "node_id_range: int32, stats_summary: float32, l1: float32, l2: float32, "
+        "tree_complexity: float32, min_node_weight: float32 -> node_ids: int32, "
+        "gains: float32, feature_dimensions: int32, thresholds: int32, "
+        "left_node_contribs: float32, right_node_contribs: float32, "
+        "split_with_default_directions: string"
+    )
+    split_types: ClassVar[tuple[str, ...]] = ("inequality", "equality")
+
+    def infer_shape(
+        self, node_id_range: Shape, stats_summary: Shape, *scalars: Shape
+    ) -> list[Shape]:
+        shapes.merge(shapes.with_rank(node_id_range, 1), (2,))
+        shapes.with_rank(stats_summary, 4)
+        return self._outputs_shapes(*scalars)
+
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
+        return self._best(*inputs)
+
+
+class BoostedTreesSparseCalculateBestFeatureSplit(_BestFeatureSplit):
+    """The best split of each node among the dimensions of a sparse feature.
+
+    Source: boosted_trees_ops.cc, BoostedTreesSparseCalculateBestFeatureSplit.
+    """
+
+    signature = (
+        "node_id_range: int32, stats_summary_indices: int32, "
+        "stats_summary_values: float32, stats_summary_shape: int32, l1: float32, "
+        "l2: float32, tree_complexity: float32, min_node_weight: float32 -> "
+        "node_ids: int32, gains: float32, feature_dimensions: int32, "
+        "thresholds: int32, left_node_contribs: float32, "
+        "right_node_contribs: float32, split_with_default_directions: string"
+    )
+
+    def infer_shape(
+        self,
+        node_id_range: Shape,
+        stats_summary_indices: Shape,
+        stats_summary_values: Shape,
+        stats_summary_shape: Shape,
+        *scalars: Shape,
+    ) -> list[Shape]:
+        shapes.merge(shapes.with_rank(node_id_range, 1), (2,))
+        shapes.merge(shapes.with_rank(stats_summary_indices, 2), (None, 4))
+        shapes.with_rank(stats_summary_values, 1)
+        shapes.merge(shapes.with_rank(stats_summary_shape, 1), (4,))
+        return self._outputs_shapes(*scalars)
+
+    def compute(
+        self,
+        xp: ArrayModule,
+        node_id_range: Any,
+        stats_summary_indices: Any,
+        stats_summary_values: Any,
+        stats_summary_shape: Any,
+        *scalars: Any,
+    ) -> Any:
+        size = stats_summary_shape.tolist()
+        for column, (axis, limit) in zip(
+            stats_summary_indices.T, enumerate(size), strict=True
+        ):
+            _check_below(f"stats_summary_indices[:, {axis}]", column, limit)
+        summary, is_present = np.zeros(size, np.float32), np.zeros(size[:3], bool)
+        summary[tuple(stats_summary_indices.T)] = stats_summary_values
+        is_present[tuple(stats_summary_indices[:, :3].T)] = True
+        return self._best(node_id_range, summary, *scalars, is_present=is_present)
+
+    def _kinds_of_splits(self) -> tuple[str, ...]:
+        return (INEQUALITY_DEFAULT_RIGHT, INEQUALITY_DEFAULT_LEFT)
