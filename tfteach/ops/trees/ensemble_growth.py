@@ -148,7 +148,8 @@ def prune(tree: Any, metadata: Any) -> None:
             node.leaf.scalar = node.metadata.original_leaf.scalar
     if not parent:
         return
-    new_ids, nodes = {}, []
+    new_ids: dict[int, int] = {}
+    nodes: list[Any] = []
     for index in range(count):
         if index not in parent:
             new_ids[index] = len(nodes)

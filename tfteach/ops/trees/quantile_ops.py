@@ -145,7 +145,8 @@ class BoostedTreesMakeQuantileSummaries(StatsOp, MultiOutputOp):
 def _check_epsilon(epsilon: Any) -> None:
     if not epsilon > 0:
         raise invalid_argument(
-            f"epsilon must be positive, the error allowed in ranks, got {epsilon}"
+            "An epsilon value of zero is not allowed. It must be positive, the error "
+            f"allowed in ranks, got {epsilon}"
         )
 
 

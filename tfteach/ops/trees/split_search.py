@@ -6,6 +6,7 @@ Source: core/ops/boosted_trees_ops.cc, core/kernels/boosted_trees/stats_ops.cc.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -330,20 +331,19 @@ class _BestFeatureSplit(StatsOp, MultiOutputOp, abstract=True):
         self,
         node_id_range: Any,
         summary: Any,
-        l1: Any,
-        l2: Any,
-        tree_complexity: Any,
-        min_node_weight: Any,
+        scalars: Sequence[Any],
         is_present: Any = None,
     ) -> Any:
         """The outputs.
 
         Args:
+          scalars: l1, l2, tree_complexity and min_node_weight.
           summary: [nodes, dimensions, buckets, sums]; the last bucket is that of
             examples without the feature.
           is_present: for a sparse feature, the buckets that its summary has.
         """
         first, last = (int(n) for n in node_id_range)
+        l1, l2, tree_complexity, min_node_weight = scalars
         logits = self.logits_dimension
         if is_present is not None and logits > 1:
             raise invalid_argument(
@@ -431,8 +431,14 @@ class BoostedTreesCalculateBestFeatureSplit(_BestFeatureSplit):
         shapes.with_rank(stats_summary, 4)
         return self._outputs_shapes(*scalars)
 
-    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
-        return self._best(*inputs)
+    def compute(
+        self,
+        xp: ArrayModule,
+        node_id_range: Any,
+        stats_summary: Any,
+        *scalars: Any,
+    ) -> Any:
+        return self._best(node_id_range, stats_summary, scalars)
 
 
 class BoostedTreesSparseCalculateBestFeatureSplit(_BestFeatureSplit):
@@ -481,7 +487,7 @@ class BoostedTreesSparseCalculateBestFeatureSplit(_BestFeatureSplit):
         summary, is_present = np.zeros(size, np.float32), np.zeros(size[:3], bool)
         summary[tuple(stats_summary_indices.T)] = stats_summary_values
         is_present[tuple(stats_summary_indices[:, :3].T)] = True
-        return self._best(node_id_range, summary, *scalars, is_present=is_present)
+        return self._best(node_id_range, summary, scalars, is_present)
 
     def _kinds_of_splits(self) -> tuple[str, ...]:
         return (INEQUALITY_DEFAULT_RIGHT, INEQUALITY_DEFAULT_LEFT)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,8 @@ class TreeArrays:
         logits = np.zeros((len(values), width), np.float32)
         for row_of_logits, found in zip(logits, values, strict=True):
             row_of_logits[: len(found)] = found
-        return cls(*table.T, logits)
+        kinds, features, thresholds, left, right = table.T
+        return cls(kinds, features, thresholds, left, right, logits)
 
     def logits(self, nodes: Any, dimension: int) -> Any:
         """The values of nodes, cut or filled with zeros to this many logits."""
@@ -225,6 +226,6 @@ class TreeEnsemble:
         self.message.tree_metadata.add()
         self._arrays.append(None)
 
-    def weights(self) -> Sequence[Any]:
+    def weights(self) -> np.ndarray[Any, Any]:
         """The trees' weights, as float32."""
         return np.array(self.message.tree_weights, np.float32)
