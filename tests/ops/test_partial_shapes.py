@@ -87,10 +87,11 @@ def fits(found: str, values: Sequence[Any]) -> bool:
 
 
 # TensorFlow's rules for these refuse what it can compute, or mistake a value that is
-# not known for one that is not given: a band's limit, a number of rows, an axis.
+# not known for one that is not given (a band's limit, a number of rows, an axis), or
+# order the sizes otherwise than the kernel.
 UNSOUND = frozenset(
-    "CombinedNonMaxSuppression MatrixDiagPartV2 MatrixDiagV2 MatrixSetDiagV2 SplitV "
-    "UniqueV2 UniqueWithCountsV2".split()
+    "BoostedTreesAggregateStats CombinedNonMaxSuppression MatrixDiagPartV2 "
+    "MatrixDiagV2 MatrixSetDiagV2 SplitV UniqueV2 UniqueWithCountsV2".split()
 )
 
 

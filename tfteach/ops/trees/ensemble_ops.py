@@ -11,19 +11,15 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
-from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Gradient, KernelContext
+from tfteach.framework.type_aliases import KernelContext
 from tfteach.ops.trees.tree_ensemble import TreeEnsemble
 
 
 class TreeOp(StatefulOp, abstract=True):
-    """Ensembles stay on the CPU and have no gradients."""
+    """Ensembles stay on the CPU, and have no gradients."""
 
     on_gpu: ClassVar[bool] = False
-
-    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
-        return [None] * len(op.inputs)
 
 
 class BoostedTreesEnsembleResourceHandleOp(TreeOp):

@@ -88,9 +88,12 @@ class BoostedTreesBucketize(StatsOp, MultiOutputOp):
         self, float_values: list[Shape], bucket_boundaries: list[Shape]
     ) -> list[Shape]:
         count: int | None = None
+        found: list[Shape] = []
         for values in float_values:
-            count = shapes.same_size(shapes.with_rank(values, 1)[0], count)
-        return [(count,)] * self.num_features
+            own = shapes.with_rank(values, 1)
+            count = shapes.same_size(own[0], count)
+            found.append(own)
+        return found
 
     def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         number = self.num_features

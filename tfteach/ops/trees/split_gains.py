@@ -29,7 +29,7 @@ def weights_and_gains(g: Any, h: Any, l1: Any, l2: Any) -> tuple[Any, Any]:
     if l1 > 0:
         g = np.where(g > l1, g - l1, np.where(g < -l1, g + l1, np.float32(0)))
     below = h + l2
-    is_defined = below > _SMALLEST
+    is_defined = ~(below <= _SMALLEST)
     weights = -g / np.where(is_defined, below, np.float32(1))
     weights = np.where(is_defined, weights, np.float32(0))
     return weights, -g * weights

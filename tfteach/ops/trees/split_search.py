@@ -15,9 +15,8 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import MultiOutputOp, Op
-from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import ArrayModule, Gradient
+from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.text.byte_string_arrays import strings
 from tfteach.ops.trees.ensemble_growth import (
     EQUALITY_DEFAULT_RIGHT,
@@ -28,12 +27,9 @@ from tfteach.ops.trees.split_gains import vector_weights_and_gains, weights_and_
 
 
 class StatsOp(Op, abstract=True):
-    """These ops compute on the CPU and have no gradients."""
+    """These ops compute on the CPU, and have no gradients."""
 
     on_gpu: ClassVar[bool] = False
-
-    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
-        return [None] * len(op.inputs)
 
 
 def _summed(positions: tuple[Any, ...], values: Any, size: tuple[int, ...]) -> Any:
@@ -49,6 +45,21 @@ def _check_below(name: str, ids: Any, limit: int) -> None:
         raise invalid_argument(
             f"{name} must be in [0, {limit}), got {int(ids.min())} to {int(ids.max())}"
         )
+
+
+def _rows_of(limits: Any, summary: Any) -> slice:
+    """The nodes [first, last) of a summary.
+
+    Raises:
+      InvalidArgumentError: the summary has fewer nodes.
+    """
+    first, last = limits.tolist()
+    if first < 0 or last > len(summary):
+        raise invalid_argument(
+            f"node_id_range must be two numbers [first, last) in [0, {len(summary)}], "
+            f"the nodes of the summary, got {limits.tolist()}"
+        )
+    return slice(first, max(first, last))
 
 
 # ---- sums
@@ -283,21 +294,21 @@ class BoostedTreesCalculateBestGainsPerFeature(StatsOp, MultiOutputOp):
 
     def compute(self, xp: ArrayModule, node_id_range: Any, *others: Any) -> Any:
         *summaries, l1, l2, tree_complexity, min_node_weight = others
-        first, last = (int(n) for n in node_id_range)
         found = []
         for summary in summaries:
-            running, total = _sides(summary[first:last])
+            rows = _rows_of(node_id_range, summary)
+            running, total = _sides(summary[rows])
             left = weights_and_gains(running[..., 0], running[..., 1], l1, l2)
             rest = total - running
             right = weights_and_gains(rest[..., 0], rest[..., 1], l1, l2)
             _, before = weights_and_gains(total[..., 0], total[..., 1], l1, l2)
             gains = left[1] + right[1]
             best = gains.argmax(axis=1)
-            nodes = np.flatnonzero(total[:, 0, 1] >= min_node_weight)
+            nodes = np.flatnonzero(~(total[:, 0, 1] < min_node_weight))
             best = best[nodes]
             found.append(
                 (
-                    (nodes + first).astype(np.int32),
+                    (nodes + rows.start).astype(np.int32),
                     gains[nodes, best] - before[nodes, 0] - tree_complexity,
                     best.astype(np.int32),
                     left[0][nodes, best][:, None],
@@ -329,7 +340,7 @@ class _BestFeatureSplit(StatsOp, MultiOutputOp, abstract=True):
 
     def _best(
         self,
-        node_id_range: Any,
+        rows: slice,
         summary: Any,
         scalars: Sequence[Any],
         is_present: Any = None,
@@ -337,12 +348,12 @@ class _BestFeatureSplit(StatsOp, MultiOutputOp, abstract=True):
         """The outputs.
 
         Args:
+          rows: the nodes.
           scalars: l1, l2, tree_complexity and min_node_weight.
           summary: [nodes, dimensions, buckets, sums]; the last bucket is that of
             examples without the feature.
           is_present: for a sparse feature, the buckets that its summary has.
         """
-        first, last = (int(n) for n in node_id_range)
         l1, l2, tree_complexity, min_node_weight = scalars
         logits = self.logits_dimension
         if is_present is not None and logits > 1:
@@ -350,7 +361,7 @@ class _BestFeatureSplit(StatsOp, MultiOutputOp, abstract=True):
                 "Sparse features can be split for one logit only, got "
                 f"logits_dimension = {logits}"
             )
-        sums = summary[first:last]
+        sums = summary[rows]
 
         def weighed(cells: Any) -> tuple[Any, Any]:
             g, h = cells[..., :logits], cells[..., logits:]
@@ -362,7 +373,7 @@ class _BestFeatureSplit(StatsOp, MultiOutputOp, abstract=True):
         running, total = _sides(sums)
         node_total = total[:, 0, 0]
         if is_present is not None:  # the sums of the first dimension that is present
-            is_present = is_present[first:last]
+            is_present = is_present[rows]
             dimension = is_present.any(axis=2).argmax(axis=1)
             node_total = total[np.arange(len(total)), dimension, 0]
         if is_present is not None or self.split_type == "equality":
@@ -379,19 +390,20 @@ class _BestFeatureSplit(StatsOp, MultiOutputOp, abstract=True):
         left, right = weighed(lefts), weighed(rights)
         _, before = weighed(node_total)
         gains = left[1] + right[1]  # [nodes, dimensions, buckets, kinds]
-        is_heavy = np.sqrt((node_total[:, logits:] ** 2).sum(axis=1)) >= min_node_weight
+        weight = np.sqrt((node_total[:, logits:] ** 2).sum(axis=1))
+        gains = np.where(np.isnan(gains), -np.inf, gains)
         if is_present is not None:
-            candidates = is_present[:, :, :-1]
-            gains = np.where(candidates[..., None], gains, -np.inf)
-            is_heavy &= candidates.any(axis=(1, 2))
-        nodes = np.flatnonzero(is_heavy)
-        flat = gains.reshape(len(gains), -1)[nodes]
-        best = flat.argmax(axis=1) if flat.size else np.zeros(0, np.int64)
+            weight = node_total[:, logits]
+            gains = np.where(is_present[:, :, :-1, None], gains, -np.inf)
+        flat = gains.reshape(len(gains), math.prod(gains.shape[1:]))
+        is_split = ~(weight < min_node_weight) & (flat > -np.inf).any(axis=1)
+        nodes = np.flatnonzero(is_split)
+        best = flat[nodes].argmax(axis=1) if len(nodes) else nodes
         places = np.unravel_index(best, gains.shape[1:])
         dimension, threshold, kind = places
         at = (nodes, *places)
         return (
-            (nodes + first).astype(np.int32),
+            (nodes + rows.start).astype(np.int32),
             gains[at] - before[nodes] - tree_complexity,
             dimension.astype(np.int32),
             threshold.astype(np.int32),
@@ -438,11 +450,15 @@ class BoostedTreesCalculateBestFeatureSplit(_BestFeatureSplit):
         stats_summary: Any,
         *scalars: Any,
     ) -> Any:
-        return self._best(node_id_range, stats_summary, scalars)
+        return self._best(
+            _rows_of(node_id_range, stats_summary), stats_summary, scalars
+        )
 
 
 class BoostedTreesSparseCalculateBestFeatureSplit(_BestFeatureSplit):
     """The best split of each node among the dimensions of a sparse feature.
+
+    The nodes are those of the summary, whatever `node_id_range` is.
 
     Source: boosted_trees_ops.cc, BoostedTreesSparseCalculateBestFeatureSplit.
     """
@@ -487,7 +503,7 @@ class BoostedTreesSparseCalculateBestFeatureSplit(_BestFeatureSplit):
         summary, is_present = np.zeros(size, np.float32), np.zeros(size[:3], bool)
         summary[tuple(stats_summary_indices.T)] = stats_summary_values
         is_present[tuple(stats_summary_indices[:, :3].T)] = True
-        return self._best(node_id_range, summary, scalars, is_present)
+        return self._best(slice(0, size[0]), summary, scalars, is_present)
 
     def _kinds_of_splits(self) -> tuple[str, ...]:
         return (INEQUALITY_DEFAULT_RIGHT, INEQUALITY_DEFAULT_LEFT)

@@ -26,7 +26,7 @@ EMPTY: Summary = np.zeros((0, 4), np.float32)
 
 def summary_of(values: Any, weights: Any) -> Summary:
     """The exact summary of values; those whose weight is not positive are left out."""
-    used = weights > 0
+    used = ~(weights <= 0)
     values, weights = values[used], weights[used]
     order = np.argsort(values, kind="stable")
     values, weights = values[order], weights[order]
@@ -202,7 +202,7 @@ def summarized(values: Any, weights: Any, epsilon: float) -> Summary:
     most = len(values) + 1
     stream = QuantileStream(epsilon, most)
     buffer = min(2 * stream.block_size, most)
-    used = np.flatnonzero(weights > 0)
+    used = np.flatnonzero(~(weights <= 0))
     for start in range(0, len(used), buffer):
         block = used[start : start + buffer]
         stream.push(summary_of(values[block], weights[block]))
