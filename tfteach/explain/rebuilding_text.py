@@ -46,10 +46,18 @@ def family_text(family: Family, place: Place | None = None) -> str:
     return f"{text}; graph {first.number}: {first}"
 
 
-def finding_lines(finding: Rebuilding, place: Place | None = None) -> list[str]:
-    """Headline, costs, fix and code, in lines that fit a terminal."""
+def finding_lines(
+    finding: Rebuilding, place: Place | None = None, costs: bool = True
+) -> list[str]:
+    """Headline, costs, fix and code, in lines that fit a terminal.
+
+    Args:
+      finding: the finding.
+      place: formats a source line; by default "line 4".
+      costs: whether to list those of each call of an estimator.
+    """
     lines = textwrap.wrap(finding.headline(place), 79, subsequent_indent="     ")
-    if finding.inputs is not None:
+    if costs and finding.inputs is not None:
         for number, one in enumerate(finding.costs):
             text = f"{finding.inputs.method} {number + 1}, {one}"
             lines += textwrap.wrap(

@@ -134,5 +134,5 @@ def _row(stage: StageElements) -> str:
 
 def _cell(element: GivenElement) -> str:
     said = html.escape(element.said).replace("\n", "<br>")
-    origin = f"{element.number}  {element.origin}".rstrip()
+    origin = f"#{element.number} {element.origin}".rstrip()
     return f"{said}<br><span style='{FAINT}'>{html.escape(origin)}</span>"

@@ -139,7 +139,7 @@ class _Watch:
                 print(verdict.headline(place), *advice_of(verdict, place), sep="\n")
         for finding in findings_of(self.log.graphs):
             if finding.is_waste or finding.kind == "kept":
-                print(*finding_lines(finding, place), sep="\n")
+                print(*finding_lines(finding, place, costs=False), sep="\n")
 
     def _tell_the_rest(self) -> None:
         """Say which graphs have no view of their own."""
