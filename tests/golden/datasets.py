@@ -1,9 +1,9 @@
 """Elements and nodes of datasets from real TensorFlow 1.15: `python datasets.py`.
 
-Each function of dataset_elements.py and dataset_groups.py builds a dataset;
-`datasets.json` has what an initializable iterator over it yields in two epochs, or the
-errors in between, and the nodes of the graph with a one-shot iterator and of its
-functions.  tests/lib/data/test_golden.py compares.
+Each function of dataset_elements.py, dataset_groups.py and dataset_threads.py builds a
+dataset; `datasets.json` has what an initializable iterator over it yields in two
+epochs, or the errors in between, and the nodes of the graph with a one-shot iterator
+and of its functions.  tests/lib/data/test_golden.py compares.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ def builders(module):
     return {
         name: found for name, found in vars(module).items()
         if callable(found) and getattr(found, "__module__", "") == module.__name__
-        and name.islower()
+        and name.islower() and not name.startswith("_")
     }  # fmt: skip
 
 
@@ -150,12 +150,15 @@ if __name__ == "__main__":
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import dataset_elements
     import dataset_groups
+    import dataset_threads
     import tensorflow
 
     tensorflow.logging.set_verbosity(tensorflow.logging.ERROR)
     path = sys.argv[1] if sys.argv[1:] else os.path.join(FOLDER, "datasets.json")
     path = os.path.abspath(path)
-    chosen = dict(builders(dataset_elements), **builders(dataset_groups))
+    chosen = {}
+    for module in (dataset_elements, dataset_groups, dataset_threads):
+        chosen.update(builders(module))
     rows = record(tensorflow, chosen)
     with open(path, "w") as file:
         file.write("{\n")

@@ -48,7 +48,7 @@ class PipelineReports:
             draws.session, draws.line = context.session, user_line()
         draws.begin()
         try:
-            found = iterator.next()
+            found = iterator.next(context)
         except BaseException:
             draws.stop()
             raise

@@ -141,6 +141,11 @@ def trying() -> Iterator[None]:
         _limits.reset(token)
 
 
+def has_deadline() -> bool:
+    """Whether the run that this thread executes has a time limit."""
+    return _limits.get().deadline is not None
+
+
 def refuse_if_trying() -> None:
     """Raise `WouldWait` in a kernel that is about to change something and wait."""
     if not _limits.get().may_wait:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.golden import dataset_elements, dataset_groups, datasets
+from tests.golden import dataset_elements, dataset_groups, dataset_threads, datasets
 
 RECORDED: dict[str, Any] = json.loads(
     (Path(datasets.__file__).parent / "datasets.json").read_text()
@@ -18,6 +18,7 @@ RECORDED: dict[str, Any] = json.loads(
 BUILDERS = {
     **datasets.builders(dataset_elements),
     **datasets.builders(dataset_groups),
+    **datasets.builders(dataset_threads),
 }
 NAMES = sorted(RECORDED)
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tfteach.framework.errors import CancelledError
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.operation import Operation
 from tfteach.framework.waiting import Cancellation, wait_until
@@ -145,6 +146,11 @@ class Context:
     ) -> _T:
         """A resource shared by all ops of the session that name it."""
         return self._resources.get((kind, container, name), factory)
+
+    def check_open(self) -> None:
+        """Raise CancelledError if the session was closed during the run."""
+        if self._resources.cancellation.is_cancelled:
+            raise CancelledError(None, None, "Run call was cancelled")
 
     def wait_until(
         self,

@@ -474,7 +474,8 @@ class BaseSession:
             self._ready.clear()
             self._programs.clear()
             self.planner.functions.clear()
-            self.resources = Resources()
+            released, self.resources = self.resources, Resources()
+        released.clear()  # ends the threads of iterators
 
     def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
         if not (exiting() or getattr(self, "_closed", True)):  # at exit globals go

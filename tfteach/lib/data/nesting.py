@@ -13,11 +13,8 @@ from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase, int64_tensor
 from tfteach.lib.data.element_specs import DatasetSpec
 from tfteach.lib.data.functions import StructuredFunction
-from tfteach.ops.data.flattening import (
-    FlatMapDataset,
-    InterleaveDataset,
-    ParallelInterleaveDatasetV2,
-)
+from tfteach.ops.data.flattening import FlatMapDataset
+from tfteach.ops.data.interleaving import InterleaveDataset, ParallelInterleaveDatasetV2
 
 if TYPE_CHECKING:
     from tfteach.lib.data.dataset import Dataset
@@ -55,7 +52,8 @@ class Nesting(DatasetBase):
           cycle_length: the number of datasets that take turns; -1 for the number of
             cores.
           block_length: the number of consecutive elements of each.
-          num_parallel_calls: a hint how many datasets to read at a time.
+          num_parallel_calls: from how many datasets to read at the same time, at most
+            `cycle_length`; -1 for all.
 
         Raises:
           TypeError: the function returns something else.

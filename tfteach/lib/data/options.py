@@ -54,8 +54,15 @@ class OptionsBase:
         for values in (self._values, other._values):
             for name, value in values.items():
                 mine = made._values.get(name)
-                is_nested = isinstance(value, OptionsBase) and mine is not None
-                made._values[name] = mine._merged(value) if is_nested else value
+                if mine is None:
+                    made._values[name] = value
+                elif isinstance(value, OptionsBase):
+                    made._values[name] = mine._merged(value)
+                elif value is not None and value != mine:
+                    raise ValueError(
+                        f"Cannot merge incompatible values ({mine} and {value}) of "
+                        f"option: {name}"
+                    )
         return made
 
 
@@ -99,12 +106,18 @@ class OptimizationOptions(OptionsBase):
             found |= {name for name in _DEFAULTS if getattr(self, name) is not False}
         if self.map_vectorization is not None and self.map_vectorization.enabled:
             found.add("map_vectorization")
+        if self.autotune_buffers:
+            found.add("inject_prefetch")
         return sorted(found)
 
 
 @export("data.experimental.ThreadingOptions")
 class ThreadingOptions(OptionsBase):
-    """Threads of a pipeline, which have no effect."""
+    """Threads of a pipeline.
+
+    `private_threadpool_size` is the most threads that each transformation uses;
+    `max_intra_op_parallelism` has no effect: the kernels of functions use one.
+    """
 
     fields: ClassVar[dict[str, tuple[type, ...]]] = {
         "max_intra_op_parallelism": (int,), "private_threadpool_size": (int,),
@@ -149,7 +162,7 @@ class Options(OptionsBase):
         "experimental_slack": (bool,),
         "experimental_stats": (StatsOptions,),
         "experimental_threading": (ThreadingOptions,),
-        "experimental_stateful_whitelist": (object,),
+        "experimental_stateful_whitelist": (list,),
     }
 
     def __init__(self) -> None:
@@ -172,8 +185,21 @@ class Options(OptionsBase):
     def _static_optimization_configs(self) -> tuple[str, ...]:
         vectorization = self.experimental_optimization.map_vectorization
         chooses = vectorization is not None and vectorization.use_choose_fastest
-        return (f"map_vectorization:use_choose_fastest:{str(bool(chooses)).lower()}",)
+        found = [f"map_vectorization:use_choose_fastest:{str(bool(chooses)).lower()}"]
+        if self.experimental_slack:
+            devices = self.experimental_distribute.num_devices
+            found.append(f"slack:slack_period:{1 if devices is None else devices}")
+        return tuple(found)
 
     def merge(self, options: Options) -> Options:
-        """These options, overridden by those that are set in others."""
+        """These options and those that are set in others.
+
+        Raises:
+          TypeError: `options` are no `tf.data.Options`.
+          ValueError: both set an option to different values.
+        """
+        if not isinstance(options, Options):
+            raise TypeError(
+                f"Incompatible options type: {type(options)} vs {type(self)}"
+            )
         return self._merged(options)

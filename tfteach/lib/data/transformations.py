@@ -157,7 +157,8 @@ class Transformations(DatasetBase):
           map_func: accepts an element, a tuple's items as separate arguments, as
             tensors; returns a nested structure of tensors.  It is called once, to
             build a function of the graph.
-          num_parallel_calls: a hint how many elements to work on at a time.
+          num_parallel_calls: how many elements to work on at the same time, or
+            `tf.data.experimental.AUTOTUNE`.  The results come in the elements' order.
 
         Raises:
           TypeError: the function returns something else.

@@ -13,6 +13,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
+from tfteach.ops.data.background import AUTOTUNE
 from tfteach.ops.data.dataset import (
     BoundFunction,
     Dataset,
@@ -22,7 +23,7 @@ from tfteach.ops.data.dataset import (
     batches_of,
     integer,
 )
-from tfteach.ops.data.mapping import AUTOTUNE, Mapped
+from tfteach.ops.data.mapping import ParallelMapped
 
 
 class Batched(Dataset):
@@ -127,7 +128,8 @@ class MapAndBatchDataset(DatasetOp):
         if int(calls) < 1 and int(calls) != AUTOTUNE:
             raise invalid_argument("num_parallel_calls must be greater than zero.")
         function = BoundFunction(context, self.f, captured)
-        mapped = Mapped(source, function, self.preserve_cardinality)
+        keeps = self.preserve_cardinality
+        mapped = ParallelMapped(source, function, keeps, int(calls))
         batched = Batched(mapped, count, bool(drops))
         batched.is_fused = True
         return batched

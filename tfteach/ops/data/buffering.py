@@ -5,9 +5,6 @@ Source: core/kernels/data/prefetch_dataset_op.cc.
 
 from __future__ import annotations
 
-import threading
-import weakref
-from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -17,13 +14,13 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
+from tfteach.ops.data.background import AUTOTUNE, Background
 from tfteach.ops.data.dataset import Dataset, DatasetOp, Element, Rows, Running, integer
 from tfteach.ops.data.file_cache import CachedInFile
-from tfteach.ops.data.mapping import AUTOTUNE
 from tfteach.ops.data.selection import OfOne
 
 _AUTOTUNED_SIZE = 2
-END = object()
+_CANCELLED = "PrefetchDatasetOp::Dataset::Iterator::GetNext"
 
 
 class Prefetched(OfOne):
@@ -45,113 +42,7 @@ class Prefetched(OfOne):
         if self.size == 0 or source.table is not None:
             return elements
         size = _AUTOTUNED_SIZE if self.size == AUTOTUNE else self.size
-        return Prefetch(elements, size)
-
-
-class Buffer:
-    """What a thread and its consumer share.
-
-    Attributes:
-      items: elements, and exceptions in their place.
-      size: the most elements to prepare.
-      has_ended: no more elements follow.
-      is_dropped: nobody wants any.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.items: deque[Any] = deque()
-        self.size = size
-        self.changed = threading.Condition(threading.Lock())
-        self.has_ended = False
-        self.is_dropped = False
-
-    def drop(self) -> None:
-        """End the thread."""
-        with self.changed:
-            self.is_dropped = True
-            self.items.clear()
-            self.changed.notify_all()
-
-
-def fill(buffer: Buffer, prefetch: weakref.ref[Prefetch]) -> None:
-    """The thread's work: draw elements while there is room.
-
-    While it waits it holds no reference to the iterator, which refers to the session.
-    """
-    while True:
-        with buffer.changed:
-            while len(buffer.items) >= buffer.size and not buffer.is_dropped:
-                buffer.changed.wait()
-            if buffer.is_dropped:
-                return
-        item = drawn(prefetch)
-        with buffer.changed:
-            if buffer.is_dropped:
-                return
-            if item is END:
-                buffer.has_ended = True
-            else:
-                buffer.items.append(item)
-            buffer.changed.notify_all()
-            if buffer.has_ended:
-                return
-        del item
-
-
-def drawn(prefetch: weakref.ref[Prefetch]) -> Any:
-    """The next element, the exception in its place, or `END`."""
-    alive = prefetch()
-    if alive is None:
-        return END
-    try:
-        return next(alive.source)
-    except StopIteration:
-        return END
-    except BaseException as error:
-        return error
-
-
-class Prefetch:
-    """An iterator over the elements that a thread draws.
-
-    The thread starts with the first request, and ends with the elements or with this
-    object.
-    """
-
-    def __init__(self, source: Iterator[Element], size: int) -> None:
-        self.source = source
-        self.buffer = Buffer(size)
-        self._has_started = False
-        weakref.finalize(self, self.buffer.drop)
-
-    @property
-    def buffered(self) -> tuple[int, int]:
-        """The number of prepared elements, and the most there may be."""
-        return len(self.buffer.items), self.buffer.size
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        buffer = self.buffer
-        if not self._has_started:
-            self._has_started = True
-            threading.Thread(
-                target=fill,
-                args=(buffer, weakref.ref(self)),
-                daemon=True,
-                name="tfteach-prefetch",
-            ).start()
-        with buffer.changed:
-            while not buffer.items:
-                if buffer.has_ended or buffer.is_dropped:
-                    raise StopIteration
-                buffer.changed.wait()
-            item = buffer.items.popleft()
-            buffer.changed.notify_all()
-        if isinstance(item, BaseException):
-            raise item
-        return item  # type: ignore[no-any-return]
+        return Background(elements, running, size, cancelled_message=_CANCELLED)
 
 
 class PrefetchDataset(DatasetOp):

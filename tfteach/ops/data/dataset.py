@@ -12,9 +12,11 @@ Source: core/framework/dataset.h.
 from __future__ import annotations
 
 import copy
+import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -22,7 +24,8 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, variant
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.function_attribute import Function
-from tfteach.framework.functions.body import Body, defined_in
+from tfteach.framework.functions.body import Body, body_of
+from tfteach.framework.graph import Graph
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
@@ -36,6 +39,36 @@ Called = Callable[[Sequence[Any]], list[Any]]
 _ROWS_AHEAD = 64
 
 
+class Buffer(Protocol):
+    """What threads fill; see background.py."""
+
+    def drop(self) -> None:
+        """End the threads."""
+
+
+class _Buffers:
+    """The buffers of an initialization, to end their threads with it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # the garbage collector may run inside
+        self._found: weakref.WeakSet[Buffer] = weakref.WeakSet()
+        self._has_ended = False
+
+    def add(self, buffer: Buffer) -> None:
+        with self._lock:
+            self._found.add(buffer)
+            has_ended = self._has_ended
+        if has_ended:
+            buffer.drop()
+
+    def drop(self) -> None:
+        with self._lock:
+            self._has_ended = True
+            found = list(self._found)
+        for buffer in found:
+            buffer.drop()
+
+
 class Running:
     """One initialization of an iterator: what its datasets keep while it lives.
 
@@ -44,10 +77,13 @@ class Running:
 
     Attributes:
       state: objects of datasets that outlive an epoch, by their place and name.
+      most_threads: how many threads a dataset may use, or None.
     """
 
     def __init__(self, context: KernelContext) -> None:
         self._context = context
+        self.most_threads: int | None = None
+        self._buffers = _Buffers()
         self._op_states: Any = None
         self._called: dict[int, tuple[Any, Called]] = {}
         self.state: dict[Any, Any] = {}
@@ -70,6 +106,29 @@ class Running:
         made = copy.copy(self)
         made._path = (*self._path, name, number)
         return made
+
+    def with_threads(self, count: int) -> Running:
+        """The same, with another number of threads for each dataset."""
+        made = copy.copy(self)
+        made.most_threads = count
+        return made
+
+    def add_buffer(self, buffer: Buffer) -> None:
+        """Drop a buffer when the iterator begins again or its session closes."""
+        self._buffers.add(buffer)
+
+    def close(self) -> None:
+        """End the threads: nobody draws from the datasets any more."""
+        self._buffers.drop()
+
+    def wait_until(
+        self,
+        condition: threading.Condition,
+        predicate: Callable[[], bool],
+        cancelled_message: str,
+    ) -> None:
+        """See `KernelContext.wait_until`."""
+        self._context.wait_until(condition, predicate, cancelled_message)
 
     def once(self, dataset: Dataset, name: str, make: Callable[[], Any]) -> Any:
         """An object that a dataset keeps over all its epochs."""
@@ -99,6 +158,11 @@ class BoundFunction:
       context: the context of the node's kernel.
       function: the attribute.
       captured: the values of the captured tensors.
+
+    Attributes:
+      may_block: whether a call may wait instead of computing: it calls Python
+        functions, or ops that wait.
+      is_seeded: whether it draws random numbers that seeds determine.
     """
 
     def __init__(
@@ -107,10 +171,17 @@ class BoundFunction:
         self._context = context
         self._function = function
         self._captured = tuple(captured)
-        self._body = defined_in(context.op.graph, function, context.op).body(function)
+        self._body = body_of(context.op, function)
         # Random streams are private objects of ops: see `Running.op_states`.
         operations = self._body.graph.operations
         self._has_state = any(hasattr(op.spec, "seed2") for op in operations)
+        called = _all_operations(self._body.graph)
+        self.may_block = any(
+            op.spec.calls_python or op.spec.may_wait for op in called
+        ) or any(isinstance(v, Dataset) and v.may_block() for v in captured)
+        self.is_seeded = any(
+            getattr(op.spec, "seed", 0) or getattr(op.spec, "seed2", 0) for op in called
+        )
 
     @property
     def returns_dataset(self) -> bool:
@@ -132,6 +203,32 @@ class BoundFunction:
     def body(self) -> Body:
         """The function's ops."""
         return self._body
+
+
+def _all_operations(graph: Graph) -> list[Operation]:
+    """The ops of a body, and those of the functions that they name."""
+    found: list[Operation] = []
+    graphs, seen = [graph], set[str]()
+    for body in graphs:  # grows
+        for op in body.operations:
+            found.append(op)
+            for function in _functions_of(op):
+                if function.name not in seen:
+                    seen.add(function.name)
+                    graphs.append(body_of(op, function).graph)
+    return found
+
+
+def _functions_of(op: Operation) -> list[Function]:
+    """The functions among an op's attributes."""
+    found: list[Function] = []
+    for name in type(op.spec).fields:
+        value = getattr(op.spec, name)
+        if isinstance(value, Function):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += [item for item in value if isinstance(item, Function)]
+    return found
 
 
 def python_call(context: KernelContext, body: Body) -> Called | None:
@@ -178,6 +275,7 @@ class Dataset:
       types: the element types of the components.
       component_shapes: their static shapes.
       node_name: the name of the node that made it.
+      op_type: that node's op type.
     """
 
     shape: ClassVar[tuple[int, ...]] = ()  # of the variant tensor
@@ -185,6 +283,7 @@ class Dataset:
     types: tuple[DType, ...] = ()
     component_shapes: tuple[Shape, ...] = ()
     node_name: str = ""
+    op_type: str = ""
 
     def elements(self, running: Running) -> Iterator[Element]:
         """An iterator over the elements."""
@@ -200,6 +299,19 @@ class Dataset:
     def rows(self, running: Running) -> Rows:
         """The numbers of the table's rows, in the order of the elements."""
         raise NotImplementedError
+
+    def made_by(self, op: Operation) -> None:
+        """Record the node that made this dataset."""
+        self.node_name, self.op_type = op.name, op.type
+
+    def may_block(self) -> bool:
+        """Whether drawing an element may wait, as for a Python function."""
+        functions: list[Any] = []
+        for value in vars(self).values():
+            functions += value if isinstance(value, list | tuple) else [value]
+        return any(source.may_block() for source in self.inputs) or any(
+            f.may_block for f in functions if isinstance(f, BoundFunction)
+        )
 
     def with_inputs(self, inputs: tuple[Dataset, ...]) -> Dataset:
         """The same transformation of other datasets."""
@@ -348,7 +460,7 @@ class DatasetOp(Op, abstract=True):
         types = getattr(own, "output_types", None)
         made.types = types or tuple(context.op.get_attr("Toutput_types"))
         made.component_shapes = own.output_shapes
-        made.node_name = context.op.name
+        made.made_by(context.op)
         return made
 
     def dataset(self, context: KernelContext, *inputs: Any) -> Dataset:

@@ -1,7 +1,7 @@
-"""Datasets of the elements of datasets: flat_map, interleave, unbatch.
+"""Datasets of the elements of datasets: flat_map, unbatch, chosen ones.
 
-Source: core/kernels/data/{flat_map,interleave,parallel_interleave}_dataset_op.cc,
-experimental/{parallel_interleave,directed_interleave,unbatch}_dataset_op.cc.
+Source: core/kernels/data/flat_map_dataset_op.cc,
+experimental/{directed_interleave,unbatch}_dataset_op.cc.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from tfteach.ops.data.dataset import (
     Element,
     Running,
     column_elements,
-    integer,
 )
 
 _END: Any = object()
@@ -63,83 +62,6 @@ class FlatElements:
             inner = self._running.inner(self._name, self._count)
             self._count += 1
             self._inner = dataset.elements(inner)
-
-
-class Interleaved(Dataset):
-    """The elements of the datasets that a function returns, by turns.
-
-    Args:
-      source: a dataset.
-      function: of an element; returns a dataset.
-      cycle: the number of datasets to take turns.
-      block: the number of consecutive elements of each.
-    """
-
-    def __init__(
-        self, source: Dataset, function: BoundFunction, cycle: int, block: int
-    ) -> None:
-        self.inputs = (source,)
-        self.function = function
-        self.cycle, self.block = cycle, block
-
-    def elements(self, running: Running) -> Iterator[Element]:
-        source = self.inputs[0].elements(running)
-        call = running.call(self.function)
-        turns = self.cycle, self.block
-        return InterleavedElements(source, call, running, self.node_name, *turns)
-
-
-class InterleavedElements:
-    """Iterates over several inner datasets by turns."""
-
-    def __init__(
-        self,
-        source: Iterator[Element],
-        call: Called,
-        running: Running,
-        name: str,
-        cycle: int,
-        block: int,
-    ) -> None:
-        self._source: Iterator[Element] | None = source
-        self._call, self._running = call, running
-        self._name = name
-        self._block = block
-        self._open: list[Iterator[Element] | None] = [None] * cycle
-        self._turn = 0
-        self._drawn = 0  # elements of this turn
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        while True:
-            inner = self._open[self._turn]
-            if inner is not None:
-                element = next(inner, _END)
-                if element is not _END:
-                    self._drawn += 1
-                    if self._drawn == self._block:
-                        self._advance()
-                    return element
-                self._open[self._turn] = None
-                self._advance()
-            elif self._source is not None:
-                outer = next(self._source, _END)
-                if outer is _END:
-                    self._source = None
-                else:
-                    (dataset,) = self._call(outer)
-                    own = self._running.inner(self._name, self._turn)
-                    self._open[self._turn] = dataset.elements(own)
-            elif any(found is not None for found in self._open):
-                self._advance()
-            else:
-                raise StopIteration
-
-    def _advance(self) -> None:
-        self._drawn = 0
-        self._turn = (self._turn + 1) % len(self._open)
 
 
 class Directed(Dataset):
@@ -244,70 +166,6 @@ class FlatMapDataset(DatasetOp):
         self, context: KernelContext, source: Dataset, *captured: Any
     ) -> Dataset:
         return FlatMapped(source, BoundFunction(context, self.f, captured))
-
-
-class _InterleaveOp(DatasetOp, abstract=True):
-    minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
-    after_captured: ClassVar[int] = 2  # the number of inputs behind the captured ones
-
-    def dataset(
-        self, context: KernelContext, source: Dataset, *arguments: Any
-    ) -> Dataset:
-        count = len(arguments) - self.after_captured
-        cycle, block = (integer(a) for a in arguments[count : count + 2])
-        if cycle <= 0:
-            raise invalid_argument("cycle_length must be greater than zero.")
-        if block <= 0:
-            raise invalid_argument("block_length must be greater than zero.")
-        own: Any = self
-        function = BoundFunction(context, own.f, arguments[:count])
-        return Interleaved(source, function, cycle, block)
-
-
-class InterleaveDataset(_InterleaveOp):
-    """Elements of a function's datasets by turns.
-
-    Source: dataset_ops.cc, InterleaveDataset.
-    """
-
-    signature = (
-        "input_dataset: variant, other_arguments: *Targuments, cycle_length: int64, "
-        "block_length: int64 -> handle: variant"
-    )
-    f: Function
-    output_types: tuple[DType, ...]
-    output_shapes: tuple[Shape, ...]
-
-
-class ParallelInterleaveDatasetV2(_InterleaveOp):
-    """The same order, which several threads prepare in TensorFlow.
-
-    Source: dataset_ops.cc, ParallelInterleaveDatasetV2.
-    """
-
-    signature = (
-        "input_dataset: variant, other_arguments: *Targuments, cycle_length: int64, "
-        "block_length: int64, num_parallel_calls: int64 -> handle: variant"
-    )
-    f: Function
-    output_types: tuple[DType, ...]
-    output_shapes: tuple[Shape, ...]
-    sloppy: bool = False
-    after_captured: ClassVar[int] = 3
-
-
-class ParallelInterleaveDataset(_InterleaveOp):
-    """The same order.  Source: experimental_dataset_ops.cc."""
-
-    signature = (
-        "input_dataset: variant, other_arguments: *Targuments, cycle_length: int64, "
-        "block_length: int64, sloppy: bool, buffer_output_elements: int64, "
-        "prefetch_input_elements: int64 -> handle: variant"
-    )
-    f: Function
-    output_types: tuple[DType, ...]
-    output_shapes: tuple[Shape, ...]
-    after_captured: ClassVar[int] = 5
 
 
 class DirectedInterleaveDataset(DatasetOp):

@@ -6,8 +6,8 @@ Source: core/kernels/data/generator_dataset_op.cc.
 from __future__ import annotations
 
 import contextlib
-import weakref
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from tfteach.framework.dtypes import DType
@@ -48,28 +48,32 @@ class GeneratedElements:
     def __init__(self, init: Called, following: Called, finalize: Called) -> None:
         self._init, self._following, self._finalize = init, following, finalize
         self._state: list[Any] | None = None
-        self._end: Any = None
+        self._has_ended = False
 
     def __iter__(self) -> Iterator[Element]:
         return self
 
     def __next__(self) -> Element:
+        if self._has_ended:
+            raise StopIteration
         if self._state is None:
             self._state = self._init(())
-            self._end = weakref.finalize(self, _finish, self._finalize, self._state)
-            self._end.atexit = False
-        elif not self._end.alive:
-            raise StopIteration
         try:
             return tuple(self._following(self._state))
         except OutOfRangeError:
             self._end()
             raise StopIteration from None
 
+    def _end(self) -> None:
+        self._has_ended = True
+        if self._state is not None:
+            with contextlib.suppress(Exception):  # nobody could handle it
+                self._finalize(self._state)
 
-def _finish(finalize: Called, state: list[Any]) -> None:
-    with contextlib.suppress(Exception):  # nobody could handle it
-        finalize(state)
+    # Not `weakref.finalize`, whose registry would refer to the session forever.
+    def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not (exiting() or self._has_ended):
+            self._end()
 
 
 class GeneratorDataset(DatasetOp):

@@ -26,6 +26,8 @@ from tfteach.framework.operation import Operation
 from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
+from tfteach.framework.waiting import has_deadline
+from tfteach.ops.data.background import CANCELLED, Background
 from tfteach.ops.data.dataset import Dataset, Element, Running
 from tfteach.ops.data.measuring import measured_elements
 
@@ -54,7 +56,12 @@ class DatasetIterator:
         self.dataset: Dataset | None = None
         self.count = 0
         self._elements: Iterator[Element] | None = None
-        self._lock = threading.Lock()
+        self._running: Running | None = None
+        self._is_apart = False
+        # Held while an element is drawn; whoever waits for it can be cancelled.
+        self._drawing = threading.Lock()
+        self._drawn = threading.Condition(threading.RLock())
+        self._waiting = 0
 
     def initialize(self, dataset: Dataset, context: KernelContext) -> None:
         """Begin at the dataset's first element.
@@ -63,26 +70,37 @@ class DatasetIterator:
           InvalidArgumentError: its types or shapes are others.
         """
         check_structure(self.types, self.component_shapes, dataset)
-        with self._lock:
-            self._elements = None  # frees its threads and files first
+        self._begin_drawing(context)
+        try:
+            self._release()  # its threads and files, before others begin
             watch = pipeline_meters.watch()
-            self._elements = (
-                dataset.elements(Running(context))
-                if watch is None
-                else measured_elements(dataset, context, watch, self)
-            )
+            if watch is None:
+                running = Running(context)
+                self._elements = dataset.elements(running)
+            else:
+                running, self._elements = measured_elements(
+                    dataset, context, watch, self
+                )
+            self._running = running
             self.dataset, self.count = dataset, 0
+            self._is_apart = False
+        finally:
+            self._end_drawing()
 
-    def next(self) -> Element:
+    def next(self, context: KernelContext) -> Element:
         """The next element.
 
         Raises:
           OutOfRangeError: there is none.
           FailedPreconditionError: the iterator has not been initialized.
+          CancelledError, DeadlineExceededError: the session was closed, or the time
+            limit of the run exceeded, while it waited for the element.
         """
-        with self._lock:
+        self._begin_drawing(context)
+        try:
             elements = self._elements
             if elements is None:
+                context.check_open()
                 raise FailedPreconditionError(
                     None,
                     None,
@@ -90,16 +108,64 @@ class DatasetIterator:
                     "Ensure that you have run the initializer operation for this "
                     "iterator before getting the next element.",
                 )
+            if has_deadline() and not self._is_apart:
+                elements = self._draw_apart(elements)
             try:
                 found = next(elements)
             except StopIteration:
+                context.check_open()
                 raise OutOfRangeError(None, None, END) from None
+            context.check_open()
             self.count += 1
             return found
+        finally:
+            self._end_drawing()
+
+    def _draw_apart(self, elements: Iterator[Element]) -> Iterator[Element]:
+        """Let another thread draw, if a draw may exceed the time limit of the run.
+
+        What it draws too late is the next run's element.
+        """
+        self._is_apart = True
+        dataset, running = self.dataset, self._running
+        if dataset is None or running is None:  # the session was closed
+            return elements
+        if dataset.may_block() and not isinstance(elements, Background):
+            made = Background(elements, running, 0, name="tfteach-iterator")
+            self._elements = elements = made
+        return elements
+
+    def _begin_drawing(self, context: KernelContext) -> None:
+        """Wait until no other run draws an element."""
+        if self._drawing.acquire(blocking=False):
+            return
+        with self._drawn:
+            self._waiting += 1
+            try:
+                context.wait_until(
+                    self._drawn,
+                    lambda: self._drawing.acquire(blocking=False),
+                    CANCELLED,
+                )
+            finally:
+                self._waiting -= 1
+
+    def _end_drawing(self) -> None:
+        self._drawing.release()
+        if self._waiting:
+            with self._drawn:
+                self._drawn.notify()
 
     def clear(self) -> None:
-        """Release the dataset."""
-        self._elements = self.dataset = None
+        """Release the dataset, and end its threads."""
+        self._release()
+        self.dataset = None
+
+    def _release(self) -> None:
+        running, self._running = self._running, None
+        self._elements = None
+        if running is not None:
+            running.close()
 
 
 def check_structure(
@@ -241,7 +307,9 @@ class _GetNext(IteratorOp, MultiOutputOp, abstract=True):
 
     def compute(self, context: KernelContext, iterator: DatasetIterator) -> Any:
         watch = pipeline_meters.watch()
-        return iterator.next() if watch is None else watch.draw(context, iterator)
+        if watch is None:
+            return iterator.next(context)
+        return watch.draw(context, iterator)
 
 
 class IteratorGetNext(_GetNext):

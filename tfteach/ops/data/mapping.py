@@ -14,6 +14,12 @@ from tfteach.framework.errors import OutOfRangeError, invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
+from tfteach.ops.data.background import (
+    AUTOTUNE,
+    Background,
+    Measured,
+    thread_limit,
+)
 from tfteach.ops.data.dataset import (
     BoundFunction,
     Called,
@@ -23,8 +29,6 @@ from tfteach.ops.data.dataset import (
     Running,
 )
 from tfteach.ops.data.selection import OfOne
-
-AUTOTUNE = -1
 
 
 class Mapped(Dataset):
@@ -49,6 +53,48 @@ class Mapped(Dataset):
         return MappedElements(source, call, self.preserves_count)
 
 
+class ParallelMapped(Mapped):
+    """The same, by several threads where a call takes long or waits.
+
+    Args:
+      source, function, preserves_count: see `Mapped`.
+      calls: how many elements to work on at the same time, or `AUTOTUNE`.
+    """
+
+    is_sloppy = False  # whether the order may vary
+
+    def __init__(
+        self,
+        source: Dataset,
+        function: BoundFunction,
+        preserves_count: bool,
+        calls: int,
+    ) -> None:
+        super().__init__(source, function, preserves_count)
+        self.calls = calls
+
+    def elements(self, running: Running) -> Iterator[Element]:
+        source = self.inputs[0].elements(running)
+        call = running.call(self.function)
+        elements = MappedElements(source, call, self.preserves_count)
+        count = thread_limit(running, self.calls, [self.function])
+
+        def in_background() -> Background:
+            return Background(
+                source,
+                running,
+                count,
+                work=elements.result,
+                count=count,
+                is_ordered=not self.is_sloppy,
+                name="tfteach-map",
+            )
+
+        if self.function.may_block:
+            return in_background()
+        return elements if count < 2 else Measured(elements, in_background)
+
+
 class MappedElements:
     """Calls the function for each element; continues after an error."""
 
@@ -63,7 +109,10 @@ class MappedElements:
         return self
 
     def __next__(self) -> Element:
-        element = self._next()
+        return self.result(self._next())
+
+    def result(self, element: Element) -> Element:
+        """The function of an element; StopIteration for its OutOfRangeError."""
         try:
             return tuple(self._call(element))
         except OutOfRangeError as error:
@@ -191,7 +240,7 @@ class MapDataset(DatasetOp):
 
 
 class ParallelMapDataset(DatasetOp):
-    """The same, by several threads in TensorFlow, in the same order.
+    """The same, by several threads, in the same order unless `sloppy`.
 
     Source: dataset_ops.cc, ParallelMapDataset.
     """
@@ -215,7 +264,10 @@ class ParallelMapDataset(DatasetOp):
         if int(calls) < 1 and int(calls) != AUTOTUNE:
             raise invalid_argument("num_parallel_calls must be greater than zero.")
         function = BoundFunction(context, self.f, captured)
-        return Mapped(source, function, self.preserve_cardinality)
+        keeps = self.preserve_cardinality
+        made = ParallelMapped(source, function, keeps, int(calls))
+        made.is_sloppy = self.sloppy
+        return made
 
 
 class FilterDataset(DatasetOp):

@@ -34,7 +34,7 @@ _MOST_UNTIMED = 4_000
 
 def measured_elements(
     dataset: Dataset, context: KernelContext, watch: Watch, pipeline: Hashable
-) -> Iterator[Element]:
+) -> tuple[Running, Iterator[Element]]:
     """The elements of a dataset, of which each stage reports to `watch`.
 
     Args:
@@ -42,9 +42,12 @@ def measured_elements(
       context: of the kernel that initializes the iterator.
       watch: receives the reports.
       pipeline: the key of the pipeline in `watch`.
+
+    Returns:
+      The initialization, to be closed, and an iterator.
     """
     running = _MeasuredRunning(context, watch, pipeline)
-    return running.wrapped(dataset, "").elements(running)
+    return running, running.wrapped(dataset, "").elements(running)
 
 
 class _MeasuredRunning(Running):
@@ -117,7 +120,7 @@ class _Stage(Dataset):
         self._dataset, self._stage, self._meter = dataset, stage, meter
         self.inputs = dataset.inputs
         self.types, self.component_shapes = dataset.types, dataset.component_shapes
-        self.node_name = dataset.node_name
+        self.node_name, self.op_type = dataset.node_name, dataset.op_type
 
     @property
     def table(self) -> list[Array] | None:

@@ -7,16 +7,28 @@ experimental/threadpool_dataset_op.cc.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.batching import Batched
-from tfteach.ops.data.dataset import Dataset, DatasetOp
-from tfteach.ops.data.mapping import Mapped
-from tfteach.ops.data.selection import Repeated, Taken
+from tfteach.ops.data.buffering import Cached, Prefetched
+from tfteach.ops.data.dataset import Dataset, DatasetOp, Element, Rows, Running, integer
+from tfteach.ops.data.grouping import Windows
+from tfteach.ops.data.interleaving import ParallelInterleaved
+from tfteach.ops.data.mapping import Filtered, Mapped, ParallelMapped
+from tfteach.ops.data.selection import (
+    Concatenated,
+    OfOne,
+    Repeated,
+    Shard,
+    Skipped,
+    Taken,
+    Zipped,
+)
 from tfteach.ops.data.shuffling import Shuffled
 
 
@@ -30,6 +42,7 @@ def optimized(dataset: Dataset, names: Sequence[bytes]) -> Dataset:
 
     - `shuffle().repeat()` shuffles over the borders of epochs, in another order.
     - `map().batch()` has another message for different shapes.
+    - `make_sloppy` lets parallel `map` and `interleave` return elements out of order.
     """
     inputs = tuple(optimized(source, names) for source in dataset.inputs)
     changes = any(a is not b for a, b in zip(inputs, dataset.inputs, strict=True))
@@ -44,13 +57,33 @@ def optimized(dataset: Dataset, names: Sequence[bytes]) -> Dataset:
         seeds, size = source.seeds, source.size
         both = Shuffled(source.inputs[0], size, seeds, False, made.count)
         both.types, both.component_shapes = made.types, made.component_shapes
-        both.node_name = made.node_name
+        both.node_name, both.op_type = made.node_name, made.op_type
         return both
+    is_parallel = isinstance(made, ParallelMapped | ParallelInterleaved)
+    if is_parallel and b"make_sloppy" in names:
+        made = made.with_inputs(inputs)
+        made.__dict__["is_sloppy"] = True
     fuses = b"map_and_batch_fusion" in names
     if isinstance(made, Batched) and isinstance(source, Mapped) and fuses:
         made = made if changes else made.with_inputs(inputs)
         made.__dict__["is_fused"] = True
     return made
+
+
+class OwnThreads(OfOne):
+    """The elements of a dataset, whose transformations use so many threads at most."""
+
+    def __init__(self, source: Dataset, count: int) -> None:
+        self.inputs, self.count = (source,), count
+
+    def rows(self, running: Running) -> Rows:
+        return self.inputs[0].rows(running)
+
+    def elements(self, running: Running) -> Iterator[Element]:
+        return self.inputs[0].elements(running.with_threads(self.count))
+
+
+# ---- ops
 
 
 class OptionDataset(DatasetOp, abstract=True):
@@ -60,6 +93,29 @@ class OptionDataset(DatasetOp, abstract=True):
         self, context: KernelContext, source: Dataset, *options: Any
     ) -> Dataset:
         return unchanged(source)
+
+
+_SLACK_PASSES = (
+    Cached, Concatenated, Filtered, Mapped, OwnThreads, Repeated, Shard, Shuffled,
+    Skipped, Taken, Windows, Zipped,
+)  # fmt: skip
+
+
+def check_slack(dataset: Dataset) -> None:
+    """Check that a pipeline has a final `prefetch`, which slack is for.
+
+    Raises:
+      InvalidArgumentError: another transformation comes after it, or there is none.
+    """
+    if isinstance(dataset, Prefetched):
+        return
+    if not isinstance(dataset, _SLACK_PASSES):
+        raise invalid_argument(
+            f'Encountered unsupported op "{dataset.op_type}" when rewriting the input '
+            "pipeline graph to use slack in its final prefetch transformation."
+        )
+    for source in dataset.inputs:
+        check_slack(source)
 
 
 class OptimizeDataset(OptionDataset):
@@ -73,7 +129,10 @@ class OptimizeDataset(OptionDataset):
     def dataset(
         self, context: KernelContext, source: Dataset, *options: Array
     ) -> Dataset:
-        return unchanged(optimized(source, options[0].tolist()))
+        names = options[0].tolist()
+        if b"slack" in names:
+            check_slack(source)
+        return unchanged(optimized(source, names))
 
 
 class ModelDataset(OptionDataset):
@@ -95,10 +154,25 @@ class MaxIntraOpParallelismDataset(OptionDataset):
     output_types: tuple[DType, ...]
     output_shapes: tuple[Shape, ...]
 
+    def dataset(
+        self, context: KernelContext, source: Dataset, *options: Any
+    ) -> Dataset:
+        if integer(options[0]) < 0:
+            raise invalid_argument("`max_intra_op_parallelism` must be >= 0")
+        return unchanged(source)
+
 
 class PrivateThreadPoolDataset(OptionDataset):
-    """The source.  Source: PrivateThreadPoolDataset."""
+    """The source, computed by so many threads.  Source: PrivateThreadPoolDataset."""
 
     signature = "input_dataset: variant, num_threads: int64 -> handle: variant"
     output_types: tuple[DType, ...]
     output_shapes: tuple[Shape, ...]
+
+    def dataset(
+        self, context: KernelContext, source: Dataset, *options: Any
+    ) -> Dataset:
+        count = integer(options[0])
+        if count < 1:
+            raise invalid_argument("`num_threads` must be >= 1")
+        return OwnThreads(source, count)

@@ -135,7 +135,7 @@ class FileDatasetOp(SourceOp, abstract=True):
 
     def compute(self, context: KernelContext, *inputs: Any) -> Dataset:
         made = self.dataset(context, *inputs)
-        made.node_name = context.op.name
+        made.made_by(context.op)
         return made
 
 

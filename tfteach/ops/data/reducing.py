@@ -7,6 +7,7 @@ DatasetToSingleElement).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any, ClassVar
 
 from tfteach.framework.dtypes import DType
@@ -48,12 +49,12 @@ class ReduceDataset(_WholeDataset):
 
     def compute(self, context: KernelContext, source: Dataset, *arguments: Any) -> Any:
         count = len(self.Tstate)
-        running = Running(context)
         function = BoundFunction(context, self.f, arguments[count:])
-        call = running.call(function)
         state = tuple(arguments[:count])
-        for element in source.elements(running):
-            state = tuple(call((*state, *element)))
+        with closing(Running(context)) as running:
+            call = running.call(function)
+            for element in source.elements(running):
+                state = tuple(call((*state, *element)))
         return state
 
 
@@ -66,10 +67,11 @@ class DatasetToSingleElement(_WholeDataset):
     minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
 
     def compute(self, context: KernelContext, dataset: Dataset) -> Any:
-        elements = dataset.elements(Running(context))
-        found = next(elements, None)
-        if found is None:
-            raise invalid_argument("Dataset was empty.")
-        if next(elements, None) is not None:
-            raise invalid_argument("Dataset had more than one element.")
-        return found
+        with closing(Running(context)) as running:
+            elements = dataset.elements(running)
+            found = next(elements, None)
+            if found is None:
+                raise invalid_argument("Dataset was empty.")
+            if next(elements, None) is not None:
+                raise invalid_argument("Dataset had more than one element.")
+            return found

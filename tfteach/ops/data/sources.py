@@ -206,7 +206,7 @@ class SparseTensorSliceDataset(SourceOp):
                 f"{len(values)} values, indices shape: {list(indices.shape)}"
             )
         made = SparseSlices(indices, values, dense_shape)
-        made.node_name = context.op.name
+        made.made_by(context.op)
         return made
 
 

@@ -22,10 +22,8 @@ from tfteach.lib.data.functions import StructuredFunction
 from tfteach.lib.data.nesting import dataset_function
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import expand_dims, squeeze
-from tfteach.ops.data.flattening import (
-    DirectedInterleaveDataset,
-    ParallelInterleaveDataset,
-)
+from tfteach.ops.data.flattening import DirectedInterleaveDataset
+from tfteach.ops.data.interleaving import ParallelInterleaveDataset
 from tfteach.ops.data.mapping import MapDataset
 from tfteach.ops.math.exponential import log
 from tfteach.ops.random.stateless_random import StatelessMultinomial
@@ -48,9 +46,10 @@ def parallel_interleave(
       map_func: accepts an element; returns a dataset.
       cycle_length: the number of datasets that take turns.
       block_length: the number of consecutive elements of each.
-      sloppy: whether the order may vary, which has no effect.
+      sloppy: whether a dataset without an element that is ready is passed over.
       buffer_output_elements: the number of elements to prepare of each dataset.
-      prefetch_input_elements: the number of datasets to prepare.
+      prefetch_input_elements: the number of further datasets to prepare; at least 0,
+        without effect: those that take turns are prepared.
 
     Returns:
       A function for `Dataset.apply`.
