@@ -27,11 +27,13 @@ from tfteach.ops.data.dataset import DatasetOp, through_identities
 from tfteach.ops.data.flattening import (
     DirectedInterleaveDataset,
     FlatMapDataset,
+)
+from tfteach.ops.data.generators import GeneratorDataset
+from tfteach.ops.data.interleaving import (
     InterleaveDataset,
     ParallelInterleaveDataset,
     ParallelInterleaveDatasetV2,
 )
-from tfteach.ops.data.generators import GeneratorDataset
 from tfteach.ops.data.iterators import (
     IteratorGetNext,
     IteratorGetNextSync,
