@@ -56,7 +56,6 @@ from tfteach.compat.platform.load_library import load_file_system_library as loa
 from tfteach.compat.platform.load_library import load_library as load_library
 from tfteach.compat.platform.load_library import load_op_library as load_op_library
 from tfteach.compat.platform.logging import get_logger as get_logger
-from tfteach.compat.platform.tensor_protos import get_static_value as get_static_value
 from tfteach.compat.platform.tensor_protos import make_ndarray as make_ndarray
 from tfteach.compat.platform.tensor_protos import make_tensor_proto as make_tensor_proto
 from tfteach.compat.renamed import absent as _absent
@@ -210,6 +209,7 @@ from tfteach.ops.array.space_to_batch import space_to_batch as space_to_batch
 from tfteach.ops.array.space_to_batch import space_to_batch_nd as space_to_batch_nd
 from tfteach.ops.array.space_to_depth import depth_to_space as depth_to_space
 from tfteach.ops.array.space_to_depth import space_to_depth as space_to_depth
+from tfteach.ops.array.static_values import get_static_value as get_static_value
 from tfteach.ops.array.strided_slice import strided_slice as strided_slice
 from tfteach.ops.array.tile import repeat as repeat
 from tfteach.ops.array.tile import tile as tile

@@ -51,7 +51,7 @@ framework.smart_cond: contrib.framework
 framework.sparse_tensor: . sparse
 framework.tensor_shape: . tfteach.compat.inner_names tfteach.framework.dimension
 framework.tensor_spec: .
-framework.tensor_util: . contrib.util tfteach.compat.platform.tensor_protos
+framework.tensor_util: . contrib.util tfteach.ops.array.static_values
 framework.test_util: test
 layers.*: layers
 layers.utils: layers contrib.framework

@@ -5,7 +5,7 @@ Source: tensorflow_estimator/python/estimator/estimator.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
@@ -26,6 +26,30 @@ from tfteach.lib.training.monitored_training_session import MonitoredTrainingSes
 from tfteach.ops.debug.summary_functions import scalar
 
 
+class TrainedOps(Protocol):
+    """What the training loop needs of a model's ops."""
+
+    @property
+    def loss(self) -> Any:
+        """The loss, a scalar Tensor."""
+
+    @property
+    def train_op(self) -> Any:
+        """What a step runs."""
+
+    @property
+    def scaffold(self) -> Any:
+        """The Scaffold."""
+
+    @property
+    def training_hooks(self) -> Any:
+        """Hooks of the training."""
+
+    @property
+    def training_chief_hooks(self) -> Any:
+        """Hooks of the chief's training."""
+
+
 def train_by_spec(
     spec: EstimatorSpec,
     config: RunConfig,
@@ -37,11 +61,34 @@ def train_by_spec(
     """Run the train op until a hook or the input's end stops it: the last loss."""
     if not any(s.op.name == "loss" for s in get_collection(GraphKeys.SUMMARIES)):
         scalar("loss", spec.loss)
+    return train_by_ops(
+        spec,
+        config,
+        model_dir,
+        session_config,
+        hooks,
+        listeners,
+        config.log_step_count_steps,
+        config.log_step_count_steps,
+    )
+
+
+def train_by_ops(
+    spec: TrainedOps,
+    config: RunConfig,
+    model_dir: str,
+    session_config: Proto,
+    hooks: list[SessionRunHook],
+    listeners: list[CheckpointSaverListener],
+    shown_every_steps: int | None,
+    speed_every_steps: int | None,
+) -> Any:
+    """`train_by_spec` of any ops, which logs loss and speed at its own intervals."""
     add_to_collection(GraphKeys.LOSSES, spec.loss)
     every = [*hooks, NanTensorHook(spec.loss)]
-    if config.log_step_count_steps is not None:
+    if shown_every_steps is not None:
         shown = {"loss": spec.loss, "step": get_global_step()}
-        every.append(LoggingTensorHook(shown, every_n_iter=config.log_step_count_steps))
+        every.append(LoggingTensorHook(shown, every_n_iter=shown_every_steps))
     every.extend(spec.training_hooks)
     if spec.scaffold.saver is None and not get_collection(GraphKeys.SAVERS):
         saver = Saver(
@@ -66,7 +113,7 @@ def train_by_spec(
         save_summaries_steps=config.save_summary_steps,
         config=session_config,
         max_wait_secs=config.session_creation_timeout_secs,
-        log_step_count_steps=config.log_step_count_steps,
+        log_step_count_steps=speed_every_steps,
     ) as session:
         loss, ran = None, False
         while not session.should_stop():
@@ -81,7 +128,7 @@ def train_by_spec(
 
 
 def _saving_hooks(
-    spec: EstimatorSpec,
+    spec: TrainedOps,
     config: RunConfig,
     model_dir: str,
     hooks: list[SessionRunHook],

@@ -12,6 +12,7 @@ from tfteach.control.checks.values import assert_greater_equal, assert_less_equa
 from tfteach.control.checks.weights import broadcast_weights
 from tfteach.framework.dtypes import bool_, float32, int32, int64
 from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.type_aliases import CollectionNames, TensorLike
@@ -174,6 +175,11 @@ def _area(curve: str, method: str, counts: Counts, name: str) -> Tensor:
     else:
         x, y = recall, div(tp + epsilon, tp + fp + epsilon)
     last = x.shape[0].value - 1
+    if curve == "PR" and method == "trapezoidal":
+        get_logger().warning(
+            "Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to "
+            '"careful_interpolation" instead.'
+        )
     if method in ("trapezoidal", "careful_interpolation"):
         widths, heights = x[:last] - x[1:], (y[:last] + y[1:]) / 2.0
     elif method in ("minoring", "majoring"):

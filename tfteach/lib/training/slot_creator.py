@@ -97,7 +97,9 @@ def _slot(
         scope.set_partitioner(partitioner)
     info = getattr(primary, "_save_slice_info", None)
     if info is not None:  # the name of the variable that this is a partition of
-        kind = slot.op.name.removeprefix(f"{primary.op.name}/")
+        # As many letters as the prefix has: in another scope, the name does not begin
+        # with it, and TensorFlow's checkpoints have what is left.
+        kind = slot.op.name[len(primary.op.name) + 1 :]
         whole = f"{info.full_name}/{kind}"
         slot._set_save_slice_info(
             SaveSliceInfo(

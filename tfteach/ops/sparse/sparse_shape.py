@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int64
 from tfteach.framework.errors import InternalError, invalid_argument
@@ -27,18 +26,14 @@ from tfteach.framework.shape_checks import (
     require_vector,
 )
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
-from tfteach.ops.array.concat_split import Concat, ConcatOffset, ConcatV2
 from tfteach.ops.array.gather import gather
+from tfteach.ops.array.static_values import constant_value_as_shape
 from tfteach.ops.array.transpose_reverse import invert_permutation
-from tfteach.ops.core.constant import Const, constant
-from tfteach.ops.core.fill import Fill
+from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import identity
-from tfteach.ops.core.shape_ops import Rank, Shape_, Size, shape
+from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorLike
-from tfteach.ops.core.stack_unstack import Pack
-from tfteach.ops.math.cast import Cast, cast
-from tfteach.ops.math.compare import Equal, NotEqual
-from tfteach.ops.math.range import Range
+from tfteach.ops.math.cast import cast
 from tfteach.ops.math.range import range as range_of
 from tfteach.ops.sparse.coo_arrays import NUMBERS, flat, unflat
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
@@ -190,25 +185,12 @@ def sparse_reshape(
             sp_input.indices, sp_input.dense_shape, shape, name=scope
         )
         old = sp_input.shape
-        new = constant_value(shape) if _is_plain(shape) else None
-        if old.is_fully_defined() and new is not None:
-            new = _known_sizes(old.num_elements(), [int(n) for n in new])
-            sizes = constant(new)
+        if old.is_fully_defined():
+            new = constant_value_as_shape(shape)
+            if new.ndims is not None and new.as_list().count(None) <= 1:
+                known = [-1 if n is None else n for n in new.as_list()]
+                sizes = constant(_known_sizes(old.num_elements(), known))
         return SparseTensor(indices, identity(sp_input.values), sizes)
-
-
-# As in TF, computed while the graph is built; the nodes to add depend on it.
-_PLAIN = (
-    *(Const, Size, Rank, Range, Cast, Concat, ConcatV2, ConcatOffset, Pack),
-    *(Fill, Equal, NotEqual),
-)
-
-
-def _is_plain(tensor: Any) -> bool:
-    op = tensor.op
-    if isinstance(op.spec, Shape_):
-        return True
-    return isinstance(op.spec, _PLAIN) and all(map(_is_plain, op.inputs))
 
 
 def _known_sizes(total: Any, new: list[int]) -> Any:

@@ -6,11 +6,91 @@ from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
     from tfteach.api.contrib.learn import datasets as datasets
+    from tfteach.api.contrib.learn import head as head
+    from tfteach.api.contrib.learn import io as io
+    from tfteach.api.contrib.learn import monitors as monitors
     from tfteach.api.contrib.learn import python as python
+    from tfteach.lib.contrib.learn.dnn import DNNClassifier as DNNClassifier
+    from tfteach.lib.contrib.learn.dnn import DNNEstimator as DNNEstimator
+    from tfteach.lib.contrib.learn.dnn import DNNRegressor as DNNRegressor
+    from tfteach.lib.contrib.learn.dnn_linear_combined import DNNLinearCombinedClassifier as DNNLinearCombinedClassifier
+    from tfteach.lib.contrib.learn.dnn_linear_combined import DNNLinearCombinedEstimator as DNNLinearCombinedEstimator
+    from tfteach.lib.contrib.learn.dnn_linear_combined import DNNLinearCombinedRegressor as DNNLinearCombinedRegressor
+    from tfteach.lib.contrib.learn.estimator import BaseEstimator as BaseEstimator
+    from tfteach.lib.contrib.learn.estimator import Estimator as Estimator
+    from tfteach.lib.contrib.learn.frames import extract_dask_data as extract_dask_data
+    from tfteach.lib.contrib.learn.frames import extract_dask_labels as extract_dask_labels
+    from tfteach.lib.contrib.learn.frames import extract_pandas_data as extract_pandas_data
+    from tfteach.lib.contrib.learn.frames import extract_pandas_labels as extract_pandas_labels
+    from tfteach.lib.contrib.learn.frames import extract_pandas_matrix as extract_pandas_matrix
+    from tfteach.lib.contrib.learn.head import Head as Head
+    from tfteach.lib.contrib.learn.head import no_op_train_fn as no_op_train_fn
+    from tfteach.lib.contrib.learn.head_functions import binary_svm_head as binary_svm_head
+    from tfteach.lib.contrib.learn.head_functions import multi_class_head as multi_class_head
+    from tfteach.lib.contrib.learn.head_functions import multi_head as multi_head
+    from tfteach.lib.contrib.learn.head_functions import multi_label_head as multi_label_head
+    from tfteach.lib.contrib.learn.head_functions import poisson_regression_head as poisson_regression_head
+    from tfteach.lib.contrib.learn.head_functions import regression_head as regression_head
+    from tfteach.lib.contrib.learn.inferred_columns import infer_real_valued_columns_from_input as infer_real_valued_columns_from_input
+    from tfteach.lib.contrib.learn.inferred_columns import infer_real_valued_columns_from_input_fn as infer_real_valued_columns_from_input_fn
+    from tfteach.lib.contrib.learn.interfaces import Evaluable as Evaluable
+    from tfteach.lib.contrib.learn.interfaces import Trainable as Trainable
+    from tfteach.lib.contrib.learn.keys import ModeKeys as ModeKeys
+    from tfteach.lib.contrib.learn.keys import PredictionKey as PredictionKey
+    from tfteach.lib.contrib.learn.keys import ProblemType as ProblemType
+    from tfteach.lib.contrib.learn.keys import TaskType as TaskType
+    from tfteach.lib.contrib.learn.linear import LinearClassifier as LinearClassifier
+    from tfteach.lib.contrib.learn.linear import LinearEstimator as LinearEstimator
+    from tfteach.lib.contrib.learn.linear import LinearRegressor as LinearRegressor
+    from tfteach.lib.contrib.learn.metric_spec import MetricSpec as MetricSpec
+    from tfteach.lib.contrib.learn.model_fn import ModelFnOps as ModelFnOps
+    from tfteach.lib.contrib.learn.run_config import RunConfig as RunConfig
+    from tfteach.lib.contrib.learn.sklearn import SKCompat as SKCompat
+    from tfteach.lib.contrib.learn.sklearn_interface import NotFittedError as NotFittedError
 
 _LATER = {
+    "BaseEstimator": ("tfteach.lib.contrib.learn.estimator", "BaseEstimator"),
+    "DNNClassifier": ("tfteach.lib.contrib.learn.dnn", "DNNClassifier"),
+    "DNNEstimator": ("tfteach.lib.contrib.learn.dnn", "DNNEstimator"),
+    "DNNLinearCombinedClassifier": ("tfteach.lib.contrib.learn.dnn_linear_combined", "DNNLinearCombinedClassifier"),
+    "DNNLinearCombinedEstimator": ("tfteach.lib.contrib.learn.dnn_linear_combined", "DNNLinearCombinedEstimator"),
+    "DNNLinearCombinedRegressor": ("tfteach.lib.contrib.learn.dnn_linear_combined", "DNNLinearCombinedRegressor"),
+    "DNNRegressor": ("tfteach.lib.contrib.learn.dnn", "DNNRegressor"),
+    "Estimator": ("tfteach.lib.contrib.learn.estimator", "Estimator"),
+    "Evaluable": ("tfteach.lib.contrib.learn.interfaces", "Evaluable"),
+    "Head": ("tfteach.lib.contrib.learn.head", "Head"),
+    "LinearClassifier": ("tfteach.lib.contrib.learn.linear", "LinearClassifier"),
+    "LinearEstimator": ("tfteach.lib.contrib.learn.linear", "LinearEstimator"),
+    "LinearRegressor": ("tfteach.lib.contrib.learn.linear", "LinearRegressor"),
+    "MetricSpec": ("tfteach.lib.contrib.learn.metric_spec", "MetricSpec"),
+    "ModeKeys": ("tfteach.lib.contrib.learn.keys", "ModeKeys"),
+    "ModelFnOps": ("tfteach.lib.contrib.learn.model_fn", "ModelFnOps"),
+    "NotFittedError": ("tfteach.lib.contrib.learn.sklearn_interface", "NotFittedError"),
+    "PredictionKey": ("tfteach.lib.contrib.learn.keys", "PredictionKey"),
+    "ProblemType": ("tfteach.lib.contrib.learn.keys", "ProblemType"),
+    "RunConfig": ("tfteach.lib.contrib.learn.run_config", "RunConfig"),
+    "SKCompat": ("tfteach.lib.contrib.learn.sklearn", "SKCompat"),
+    "TaskType": ("tfteach.lib.contrib.learn.keys", "TaskType"),
+    "Trainable": ("tfteach.lib.contrib.learn.interfaces", "Trainable"),
+    "binary_svm_head": ("tfteach.lib.contrib.learn.head_functions", "binary_svm_head"),
     "datasets": ("tfteach.api.contrib.learn", "datasets"),
+    "extract_dask_data": ("tfteach.lib.contrib.learn.frames", "extract_dask_data"),
+    "extract_dask_labels": ("tfteach.lib.contrib.learn.frames", "extract_dask_labels"),
+    "extract_pandas_data": ("tfteach.lib.contrib.learn.frames", "extract_pandas_data"),
+    "extract_pandas_labels": ("tfteach.lib.contrib.learn.frames", "extract_pandas_labels"),
+    "extract_pandas_matrix": ("tfteach.lib.contrib.learn.frames", "extract_pandas_matrix"),
+    "head": ("tfteach.api.contrib.learn", "head"),
+    "infer_real_valued_columns_from_input": ("tfteach.lib.contrib.learn.inferred_columns", "infer_real_valued_columns_from_input"),
+    "infer_real_valued_columns_from_input_fn": ("tfteach.lib.contrib.learn.inferred_columns", "infer_real_valued_columns_from_input_fn"),
+    "io": ("tfteach.api.contrib.learn", "io"),
+    "monitors": ("tfteach.api.contrib.learn", "monitors"),
+    "multi_class_head": ("tfteach.lib.contrib.learn.head_functions", "multi_class_head"),
+    "multi_head": ("tfteach.lib.contrib.learn.head_functions", "multi_head"),
+    "multi_label_head": ("tfteach.lib.contrib.learn.head_functions", "multi_label_head"),
+    "no_op_train_fn": ("tfteach.lib.contrib.learn.head", "no_op_train_fn"),
+    "poisson_regression_head": ("tfteach.lib.contrib.learn.head_functions", "poisson_regression_head"),
     "python": ("tfteach.api.contrib.learn", "python"),
+    "regression_head": ("tfteach.lib.contrib.learn.head_functions", "regression_head"),
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from tfteach.framework.dtypes import string
 from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Initializer
 from tfteach.lib.contrib.layers.feature_column import (
@@ -51,6 +52,16 @@ def _initializer(given: Any, size: int, owner: str) -> Any:
     if given is not None and not callable(given):
         raise ValueError(f"initializer must be callable if specified. {owner}")
     return given or TruncatedNormal(mean=0.0, stddev=1 / math.sqrt(size or 1))
+
+
+def _warned_initializer(given: Any, size: int, owner: str) -> Any:
+    if given is None:
+        get_logger().warning(
+            'The default stddev value of initializer was changed from "1/sqrt('
+            'vocab_size)" to "1/sqrt(dimension)" in core implementation '
+            "(tf.feature_column.embedding_column)."
+        )
+    return _initializer(given, size, owner)
 
 
 # ---- crosses
@@ -317,7 +328,7 @@ def embedding_column(
     """
     _check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
     owner = f"Embedding of column_name: {sparse_id_column.name}"
-    initializer = _initializer(initializer, sparse_id_column.length, owner)
+    initializer = _warned_initializer(initializer, sparse_id_column.length, owner)
     return _EmbeddingColumn(
         sparse_id_column, dimension, combiner, initializer, ckpt_to_load_from,
         tensor_name_in_ckpt, None, None, max_norm, trainable,
@@ -382,7 +393,7 @@ def shared_embedding_columns(
         shared_embedding_name = "_".join(shown) + "_shared_embedding"
     size = plain[0].length
     owner = f"Embedding of column_name: {plain[0].name}"
-    initializer = _initializer(initializer, size, owner)
+    initializer = _warned_initializer(initializer, size, owner)
     return tuple(
         _EmbeddingColumn(
             column, dimension, combiner, initializer, ckpt_to_load_from,

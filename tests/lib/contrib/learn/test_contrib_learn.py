@@ -1,0 +1,54 @@
+"""`tf.contrib.learn` builds TensorFlow's graphs and gives its numbers."""
+
+import json
+import math
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+import tfteach as tf
+from tests.golden import contrib_learn, training_loops
+
+RECORDED = json.loads(Path(contrib_learn.__file__).with_suffix(".json").read_text())
+NUMBER = re.compile(r"\b\d+\.\d+(?:e-?\d+)?\b")
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    tf.reset_default_graph()
+    yield
+    tf.summary.FileWriterCache.clear()
+    tf.reset_default_graph()
+
+
+def alike(found, recorded):
+    """Whether two results are equal, but for the last digits of floats."""
+    if isinstance(recorded, list):
+        return (
+            isinstance(found, list)
+            and len(found) == len(recorded)
+            and all(map(alike, found, recorded))
+        )
+    if isinstance(recorded, float):
+        return math.isclose(found, recorded, rel_tol=1e-4, abs_tol=2e-5)
+    if isinstance(recorded, str) and found != recorded:
+        # Lines of the log, with numbers.
+        pairs = zip(*map(NUMBER.findall, (found, recorded)), strict=False)
+        return NUMBER.sub("", found) == NUMBER.sub("", recorded) and all(
+            alike(float(a), float(b)) for a, b in pairs
+        )
+    return found == recorded
+
+
+@pytest.mark.parametrize("program", contrib_learn.PROGRAMS, ids=lambda p: p.__name__)
+def test_as_in_tensorflow(program):
+    before = threading.active_count()
+    found = training_loops.run(tf, program)
+    recorded = RECORDED[program.__name__]
+    assert found.keys() == recorded.keys()
+    for key, value in recorded.items():
+        if not alike(found[key], value):
+            assert found[key] == value, key
+    assert threading.active_count() <= before

@@ -1,0 +1,155 @@
+"""`tf.contrib.learn.MetricSpec`: which tensors a metric compares.
+
+Source: contrib/learn/python/learn/metric_spec.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tfteach.framework.export import export
+
+# What metrics call their arguments.
+_PREDICTIONS = ("predictions", "prediction")
+_LABELS = ("labels", "label", "targets", "target")
+_WEIGHTS = ("weights", "weight")
+
+
+def _arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's arguments, without those of stars."""
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(
+        p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+    )
+
+
+@export("contrib.learn.MetricSpec")
+class MetricSpec:
+    """A metric, and the keys of the tensors that it compares.
+
+    Args:
+      metric_fn: a function such as `tf.contrib.metrics.streaming_accuracy` of
+        predictions and maybe labels and weights that returns (value, update op).
+      prediction_key: the key of the predictions, if these are a dict.
+      label_key: the key of the labels, if these are a dict.
+      weight_key: the key of the weights among the features; None for no weights.
+
+    Example:
+      >>> metrics = {
+      ...     "accuracy": tf.contrib.learn.MetricSpec(
+      ...         tf.contrib.metrics.streaming_accuracy, prediction_key="classes"
+      ...     )
+      ... }
+      >>> classifier.evaluate(x, y, metrics=metrics)
+
+    Source: contrib/learn/python/learn/metric_spec.py.
+    """
+
+    def __init__(
+        self,
+        metric_fn: Callable[..., Any],
+        prediction_key: str | None = None,
+        label_key: str | None = None,
+        weight_key: str | None = None,
+    ) -> None:
+        self._metric_fn = metric_fn
+        self._prediction_key = prediction_key
+        self._label_key = label_key
+        self._weight_key = weight_key
+
+    @property
+    def metric_fn(self) -> Callable[..., Any]:
+        """The function."""
+        return self._metric_fn
+
+    @property
+    def prediction_key(self) -> str | None:
+        """The key of the predictions."""
+        return self._prediction_key
+
+    @property
+    def label_key(self) -> str | None:
+        """The key of the labels."""
+        return self._label_key
+
+    @property
+    def weight_key(self) -> str | None:
+        """The key of the weights."""
+        return self._weight_key
+
+    def __str__(self) -> str:
+        return (
+            f"MetricSpec(metric_fn={_name_of(self._metric_fn)}, "
+            f"prediction_key={self.prediction_key}, "
+            f"label_key={self.label_key}, weight_key={self.weight_key})"
+        )
+
+    def create_metric_ops(self, inputs: Any, labels: Any, predictions: Any) -> Any:
+        """Call the function with the tensors of the keys.
+
+        Args:
+          inputs: the features, a Tensor or a dict.
+          labels: the labels, a Tensor or a dict.
+          predictions: the predictions, a Tensor or a dict.
+
+        Returns:
+          What the function returns: (value, update op).
+
+        Raises:
+          ValueError: a key is given for a Tensor, or missing for a dict.
+          KeyError: a dict lacks the key.
+        """
+        known = _arguments(self._metric_fn)
+        positional, named = [], {}
+        chosen = _selected(
+            "prediction", "predictions", predictions, self.prediction_key
+        )
+        name = next((name for name in _PREDICTIONS if name in known), None)
+        if name is None:
+            positional.append(chosen)
+        else:
+            named[name] = chosen
+        chosen = _selected("label", "labels", labels, self.label_key)
+        name = next((name for name in _LABELS if name in known), None)
+        if name is not None:
+            named[name] = chosen
+        if self.weight_key:
+            name = next((name for name in _WEIGHTS if name in known), None)
+            if name is None:
+                raise ValueError(
+                    f"{set(_WEIGHTS)} missing from "
+                    f"{_name_of(self._metric_fn)}({known})."
+                )
+            named[name] = inputs[self.weight_key]
+        return self._metric_fn(*positional, **named)
+
+
+def _name_of(function: Any) -> str:
+    if isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__name__", str(function))
+
+
+def _selected(kind: str, plural: str, tensors: Any, key: str | None) -> Any:
+    """The tensor of a key, or the only one."""
+    if not isinstance(tensors, Mapping):
+        if key:
+            raise ValueError(
+                f"MetricSpec with {kind}_key specified requires {plural} dict, got "
+                f"{tensors}.\nYou must not provide a {kind}_key if you only have a "
+                f"single Tensor as {plural}."
+            )
+        return tensors
+    if not key:
+        if len(tensors) > 1:
+            raise ValueError(
+                f"MetricSpec without specified {kind}_key requires {plural} tensor or "
+                f"single element dict, got {tensors}"
+            )
+        return next(iter(tensors.values()))
+    if key not in tensors:
+        raise KeyError(f"Key '{key}' missing from {tensors.keys()}.")
+    return tensors[key]

@@ -1,0 +1,118 @@
+"""Monitors of 2016 as hooks of a training loop.
+
+Source: contrib/learn/python/learn/monitors.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tfteach.framework.defaults import get_default_graph
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import SessionLike
+from tfteach.lib.training.global_step import get_global_step
+from tfteach.lib.training.hooks.session_run_hook import (
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+)
+
+
+@export("contrib.learn.monitors.RunHookAdapterForMonitors")
+class RunHookAdapterForMonitors(SessionRunHook):
+    """A hook that calls monitors.
+
+    Args:
+      monitors: objects as `tf.contrib.learn.monitors.BaseMonitor`.
+
+    Source: contrib/learn/python/learn/monitors.py.
+    """
+
+    def __init__(self, monitors: Iterable[Any]) -> None:
+        self._monitors = list(monitors)
+
+    def begin(self) -> None:
+        """Begin the monitors."""
+        self._last_step: int | None = None
+        self._global_step_tensor = get_global_step()
+        for monitor in self._monitors:
+            monitor.begin(max_steps=None)
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        """Ask for the tensors that the monitors want to see."""
+        if self._last_step is None:
+            step = run_context.session.run(self._global_step_tensor)
+            self._last_step = int(step) + 1
+        requests: dict[Any, Any] = {}
+        for monitor in self._monitors:
+            for wanted in monitor.step_begin(self._last_step) or ():
+                requests[wanted] = _element(wanted)
+        self._requests = dict.fromkeys(self._monitors)
+        requests[_STEP] = self._global_step_tensor
+        return SessionRunArgs(requests)
+
+    def after_run(
+        self, run_context: SessionRunContext, run_values: SessionRunValues
+    ) -> None:
+        """Give the monitors the values; they may end the loop."""
+        results = dict(run_values.results)
+        results.pop(_STEP)
+        step = self._last_step
+        assert step is not None
+        for monitor in self._monitors:
+            if monitor.step_end(step, _named(results)):
+                run_context.request_stop()
+            if hasattr(monitor, "post_step"):
+                monitor.post_step(step, run_context.session)
+        self._last_step = step + 1
+
+    def end(self, session: SessionLike) -> None:
+        """End the monitors."""
+        self._last_step = None
+        for monitor in self._monitors:
+            monitor.end(session)
+
+
+# The key of the global step among what is fetched.
+_STEP = "__global_step"
+
+
+def _element(wanted: Any) -> Any:
+    """A tensor or operation, given or by its name."""
+    return get_default_graph().as_graph_element(wanted)
+
+
+def _named(results: dict[Any, Any]) -> dict[str, Any]:
+    """Values by the names of their tensors."""
+    return {
+        key.name if isinstance(key, Tensor) or hasattr(key, "name") else key: value
+        for key, value in results.items()
+    }
+
+
+@export("contrib.learn.monitors.replace_monitors_with_hooks")
+def replace_monitors_with_hooks(
+    monitors_or_hooks: Iterable[Any] | None, estimator: Any
+) -> list[Any]:
+    """Hooks as they are, and one that calls all monitors.
+
+    Args:
+      monitors_or_hooks: monitors and hooks; None for none.
+      estimator: the estimator that the monitors get to know.
+
+    Returns:
+      A list of hooks.
+
+    Source: contrib/learn/python/learn/monitors.py.
+    """
+    hooks, monitors = [], []
+    for item in monitors_or_hooks or ():
+        (hooks if isinstance(item, SessionRunHook) else monitors).append(item)
+    for monitor in monitors:
+        monitor.set_estimator(estimator)
+    if monitors:
+        hooks.append(RunHookAdapterForMonitors(monitors))
+    return hooks

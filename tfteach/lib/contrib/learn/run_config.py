@@ -1,0 +1,171 @@
+"""`tf.contrib.learn.RunConfig`: how an older Estimator runs.
+
+Source: contrib/learn/python/learn/estimators/run_config.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
+from tfteach.framework.protos import ConfigProto, GPUOptions
+from tfteach.framework.type_aliases import PathLike, Proto
+from tfteach.lib.estimator.run_config import RunConfig as CoreRunConfig
+
+_DEFAULT_SECS = 600
+_USE_DEFAULT = 0
+# What two runs of one experiment may differ in.
+_NOT_IN_UID = (
+    "tf_random_seed",
+    "save_summary_steps",
+    "save_checkpoints_steps",
+    "save_checkpoints_secs",
+    "session_config",
+    "keep_checkpoint_max",
+    "keep_checkpoint_every_n_hours",
+    "log_step_count_steps",
+)
+
+
+def _environment() -> dict[str, Any]:
+    """The environment variable TF_CONFIG, without a cluster."""
+    found: dict[str, Any] = json.loads(os.environ.get("TF_CONFIG") or "{}")
+    if found.get("cluster"):
+        raise NotImplementedError(
+            "TF_CONFIG: a cluster of several processes is not implemented; leave out "
+            '"cluster", and the Estimator runs in this process'
+        )
+    return found
+
+
+@export("contrib.learn.RunConfig")
+class RunConfig(CoreRunConfig):
+    """How a `tf.contrib.learn` Estimator runs: intervals, seed, the session's options.
+
+    Args:
+      master: the session's target: "" or None.
+      num_cores: the number of threads in `tf_config`; 0 for as many as there are.
+      log_device_placement: whether `tf_config` logs the devices of ops.
+      gpu_memory_fraction: the part of a card's memory in `tf_config`.
+      tf_random_seed: the graph's seed.
+      save_summary_steps: the steps from one summary to the next.
+      save_checkpoints_secs: the seconds from one checkpoint to the next; 0 for 600,
+        or for none with `save_checkpoints_steps`.
+      save_checkpoints_steps: the steps instead.
+      keep_checkpoint_max: how many checkpoints to keep; 0 or None for all.
+      keep_checkpoint_every_n_hours: the interval of those that are never deleted.
+      log_step_count_steps: the steps from one line with the speed to the next.
+      protocol: not implemented.
+      evaluation_master: the target of sessions that evaluate.
+      model_dir: the directory of checkpoints and event files.
+      session_config: the session's ConfigProto.
+      session_creation_timeout_secs: how long to wait for the session, in seconds.
+
+    Raises:
+      NotImplementedError: TF_CONFIG has a cluster, or `protocol` is given.
+
+    Example:
+      >>> config = tf.contrib.learn.RunConfig(tf_random_seed=1, save_summary_steps=10)
+
+    Source: contrib/learn/python/learn/estimators/run_config.py.
+    """
+
+    # TensorFlow's class has no such attributes.
+    _experimental_distribute = None
+    _service = None
+
+    def __init__(
+        self,
+        master: str | None = None,
+        num_cores: int = 0,
+        log_device_placement: bool = False,
+        gpu_memory_fraction: float = 1,
+        tf_random_seed: int | None = None,
+        save_summary_steps: int | None = 100,
+        save_checkpoints_secs: float | None = _USE_DEFAULT,
+        save_checkpoints_steps: int | None = None,
+        keep_checkpoint_max: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000,
+        log_step_count_steps: int | None = 100,
+        protocol: str | None = None,
+        evaluation_master: str = "",
+        model_dir: PathLike | None = None,
+        session_config: Proto | None = None,
+        session_creation_timeout_secs: float = 7200,
+    ) -> None:
+        if protocol is not None:
+            raise NotImplementedError("RunConfig(protocol=...) is for clusters")
+        environment = _environment()
+        task = environment.get("task") or {}
+        self._task_type = task.get("type")
+        self._task_id = self.get_task_id()
+        self._master = master or environment.get("master") or ""
+        self._num_ps_replicas = self._num_worker_replicas = 0
+        self._environment = environment.get("environment", "local")
+        self._is_chief = True
+        self._evaluation_master = evaluation_master
+        self._train_distribute = self._eval_distribute = None
+        self._experimental_max_worker_delay_secs = None
+        self._device_fn = None
+        self._tf_config = ConfigProto(
+            log_device_placement=log_device_placement,
+            inter_op_parallelism_threads=num_cores,
+            intra_op_parallelism_threads=num_cores,
+            gpu_options=GPUOptions(per_process_gpu_memory_fraction=gpu_memory_fraction),
+        )
+        self._tf_random_seed = tf_random_seed
+        self._save_summary_steps = save_summary_steps
+        if save_checkpoints_secs == _USE_DEFAULT:
+            save_checkpoints_secs = (
+                _DEFAULT_SECS if save_checkpoints_steps is None else None
+            )
+        self._save_checkpoints_secs = save_checkpoints_secs
+        self._log_step_count_steps = log_step_count_steps
+        self._protocol = protocol
+        self._session_config = session_config
+        self._save_checkpoints_steps = save_checkpoints_steps
+        self._keep_checkpoint_max = keep_checkpoint_max
+        self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
+        self._model_dir = None if model_dir is None else os.fspath(model_dir)
+        self._session_creation_timeout_secs = session_creation_timeout_secs
+
+    @property
+    def environment(self) -> str:
+        """Where the program runs: "local"."""
+        found: str = self._environment
+        return found
+
+    @property
+    def tf_config(self) -> Proto:
+        """A ConfigProto of the threads and the memory of cards."""
+        return self._tf_config
+
+    @staticmethod
+    def get_task_id() -> int:
+        """The number of this process, from the environment variable TF_CONFIG: 0."""
+        task = _environment().get("task") or {}
+        return int(task.get("index") or 0)
+
+    def uid(self, whitelist: Iterable[str] | None = None) -> str:
+        """A text that is equal for equal configurations.
+
+        Args:
+          whitelist: names of attributes that may differ; the seed, the intervals and
+            the session's options if None.
+        """
+        get_logger().warning(
+            "RunConfig.uid (from tensorflow.contrib.learn.python.learn.estimators."
+            "run_config) is experimental and may change or be removed at any time, and "
+            "without warning."
+        )
+        free = _NOT_IN_UID if whitelist is None else tuple(whitelist)
+        state = {k: v for k, v in vars(self).items() if not _is_free(k, free)}
+        return ", ".join(f"{key}={state[key]!r}" for key in sorted(state))
+
+
+def _is_free(attribute: str, free: tuple[str, ...]) -> bool:
+    return attribute.removeprefix("_") in free
