@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import string
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape, unknown_shape
+from tfteach.framework.type_aliases import FetchedValues
 from tfteach.ops.array.concat_split import ConcatV2
 from tfteach.ops.array.strided_slice import StridedSlice
 from tfteach.ops.core.shape_ops import Shape_
@@ -21,7 +22,7 @@ from tfteach.ops.core.stack_unstack import Pack
 
 
 @export("get_static_value", "contrib.util.constant_value")
-def get_static_value(tensor: Any, partial: bool = False) -> Any:
+def get_static_value(tensor: object, partial: bool = False) -> FetchedValues:
     """The value of a Tensor if it is the same in every run, else None.
 
     It evaluates the same ops as TensorFlow's Python: constants, sizes of known shapes,
@@ -97,7 +98,7 @@ def constant_value_as_shape(tensor: Any) -> TensorShape:
     if length == 0:
         return TensorShape([])
     found = _known_sizes(tensor)
-    if found is not NotImplemented:
+    if isinstance(found, TensorShape):
         return found
     value = get_static_value(tensor)
     if value is None:

@@ -47,6 +47,7 @@ from tfteach.ops.sparse.sparse_segment import (
 )
 from tfteach.ops.sparse.sparse_shape import sparse_fill_empty_rows
 from tfteach.variables.scope import variable_scope
+from tfteach.variables.scope.variable_scope import VariableScope
 
 Features = Mapping[Any, Any]
 Columns = Iterable[OldFeatureColumn]
@@ -106,7 +107,7 @@ def input_from_feature_columns(
     feature_columns: Columns,
     weight_collections: list[str] | None = None,
     trainable: bool = True,
-    scope: str | None = None,
+    scope: VariableScope | str | None = None,
     cols_to_outs: dict[Any, Any] | None = None,
 ) -> Tensor:
     """The values of columns, side by side, in the order of their keys.

@@ -5,13 +5,14 @@ Source: contrib/learn/python/learn/estimators/dnn.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tfteach.framework.type_aliases import PathLike
 from tfteach.lib.contrib.learn.estimator import Estimator
 from tfteach.lib.contrib.learn.keys import PredictionKey
 from tfteach.lib.contrib.learn.metric_spec import MetricSpec
+from tfteach.lib.contrib.learn.type_aliases import FeedFn, InputFn, Metrics, Rows
 
 
 class _Canned(Estimator):
@@ -38,8 +39,8 @@ class Classifier(_Canned):
 
     def predict(  # type: ignore[override]
         self,
-        x: Any = None,
-        input_fn: Any = None,
+        x: Rows | None = None,
+        input_fn: InputFn | None = None,
         batch_size: int | None = None,
         outputs: Sequence[str] | None = None,
         as_iterable: bool = True,
@@ -62,8 +63,8 @@ class Classifier(_Canned):
 
     def predict_classes(
         self,
-        x: Any = None,
-        input_fn: Any = None,
+        x: Rows | None = None,
+        input_fn: InputFn | None = None,
         batch_size: int | None = None,
         as_iterable: bool = True,
     ) -> Any:
@@ -76,8 +77,8 @@ class Classifier(_Canned):
 
     def predict_proba(
         self,
-        x: Any = None,
-        input_fn: Any = None,
+        x: Rows | None = None,
+        input_fn: InputFn | None = None,
         batch_size: int | None = None,
         as_iterable: bool = True,
     ) -> Any:
@@ -95,8 +96,8 @@ class Regressor(_Canned):
 
     def predict(  # type: ignore[override]
         self,
-        x: Any = None,
-        input_fn: Any = None,
+        x: Rows | None = None,
+        input_fn: InputFn | None = None,
         batch_size: int | None = None,
         outputs: Sequence[str] | None = None,
         as_iterable: bool = True,
@@ -119,8 +120,8 @@ class Regressor(_Canned):
 
     def predict_scores(
         self,
-        x: Any = None,
-        input_fn: Any = None,
+        x: Rows | None = None,
+        input_fn: InputFn | None = None,
         batch_size: int | None = None,
         as_iterable: bool = True,
     ) -> Any:
@@ -137,13 +138,13 @@ class ScoredMetrics(Estimator):
 
     def evaluate(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Any = None,
-        feed_fn: Any = None,
+        x: Rows | None = None,
+        y: Rows | None = None,
+        input_fn: InputFn | None = None,
+        feed_fn: FeedFn | None = None,
         batch_size: int | None = None,
         steps: int | None = None,
-        metrics: Mapping[Any, Any] | None = None,
+        metrics: Metrics | None = None,
         name: str | None = None,
         checkpoint_path: PathLike | None = None,
         hooks: Sequence[Any] | None = None,

@@ -19,6 +19,7 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Array, FeedDict
 from tfteach.lib.contrib.learn.frames import as_arrays, as_labels
+from tfteach.lib.contrib.learn.type_aliases import Rows, Tensors
 from tfteach.ops.core.placeholder import placeholder
 
 _SEED = 42
@@ -94,15 +95,15 @@ class DataFeeder:
 
     def __init__(
         self,
-        x: Any,
-        y: Any,
+        x: Rows,
+        y: Rows | None,
         n_classes: int | None,
         batch_size: int | None = None,
         shuffle: bool = True,
         random_state: np.random.RandomState | None = None,
         epochs: int | None = None,
     ) -> None:
-        self._x = _map(_checked, x)
+        self._x: Any = _map(_checked, x)
         self._y = None if y is None else _map(_checked, y)
         first = next(iter(self._x.values())) if isinstance(x, Mapping) else self._x
         self._length = len(first)
@@ -129,12 +130,13 @@ class DataFeeder:
         return _sizes(array, True, self.n_classes, self._batch_size)
 
     @property
-    def x(self) -> Any:
+    def x(self) -> Rows:
         """The features."""
-        return self._x
+        found: Rows = self._x
+        return found
 
     @property
-    def y(self) -> Any:
+    def y(self) -> Rows | None:
         """The labels."""
         return self._y
 
@@ -149,18 +151,20 @@ class DataFeeder:
         return self._batch_size
 
     @property
-    def input_dtype(self) -> Any:
+    def input_dtype(self) -> object:
         """The type of the features, or a dict of types."""
         return _map(lambda array: array.dtype, self._x)
 
     @property
-    def output_dtype(self) -> Any:
+    def output_dtype(self) -> object:
         """The type of the labels, or a dict of types."""
         if self._y is None:
             return np.float32
         return _map(lambda array: array.dtype, self._y)
 
-    def set_placeholders(self, input_placeholder: Any, output_placeholder: Any) -> None:
+    def set_placeholders(
+        self, input_placeholder: Tensors, output_placeholder: Tensors | None
+    ) -> None:
         """Use these placeholders.
 
         Args:
@@ -280,7 +284,7 @@ class StreamingDataFeeder(DataFeeder):
         )
 
     @property
-    def output_dtype(self) -> Any:
+    def output_dtype(self) -> object:
         """The type of the labels; None without them."""
         return None if self._y is None else super().output_dtype
 
@@ -319,8 +323,8 @@ def _stacked(examples: list[Any]) -> Any:
 
 @export("contrib.learn.io.data_feeder.setup_train_data_feeder")
 def setup_train_data_feeder(
-    x: Any,
-    y: Any,
+    x: Rows,
+    y: Rows | None,
     n_classes: int | None,
     batch_size: int | None = None,
     shuffle: bool = True,
@@ -338,20 +342,22 @@ def setup_train_data_feeder(
 
     Source: contrib/learn/python/learn/learn_io/data_feeder.py.
     """
-    x, y = as_arrays(x), as_labels(y)
-    if hasattr(x, "__next__"):
-        if y is not None and not hasattr(y, "__next__"):
+    data, labels = as_arrays(x), as_labels(y)
+    if hasattr(data, "__next__"):
+        if labels is not None and not hasattr(labels, "__next__"):
             raise ValueError(
                 "Both x and y should be iterators for streaming learning to work."
             )
         if batch_size is None:
             raise ValueError("batch_size is required for iterators of examples.")
-        return StreamingDataFeeder(x, y, n_classes, batch_size)
-    return DataFeeder(x, y, n_classes, batch_size, shuffle=shuffle, epochs=epochs)
+        return StreamingDataFeeder(data, labels, n_classes, batch_size)
+    return DataFeeder(
+        data, labels, n_classes, batch_size, shuffle=shuffle, epochs=epochs
+    )
 
 
 @export("contrib.learn.io.data_feeder.setup_predict_data_feeder")
-def setup_predict_data_feeder(x: Any, batch_size: int | None = None) -> list[Array]:
+def setup_predict_data_feeder(x: Rows, batch_size: int | None = None) -> list[Array]:
     """An array as a list of batches.
 
     Args:

@@ -31,6 +31,7 @@ from tfteach.lib.contrib.learn.layers import (
     summarize,
 )
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
+from tfteach.lib.contrib.learn.type_aliases import OptimizerLike
 from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.lib.training.global_step import get_global_step
 from tfteach.ops.nn.activations import relu
@@ -181,7 +182,7 @@ class DNNClassifier(Classifier):
         model_dir: PathLike | None = None,
         n_classes: int = 2,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: OptimizerLike = None,
         activation_fn: ActivationFn | None = relu,
         dropout: float | None = None,
         gradient_clip_norm: float | None = None,
@@ -230,7 +231,7 @@ class DNNRegressor(ScoredMetrics, Regressor):
         feature_columns: Iterable[Any] | None,
         model_dir: PathLike | None = None,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: OptimizerLike = None,
         activation_fn: ActivationFn | None = relu,
         dropout: float | None = None,
         gradient_clip_norm: float | None = None,
@@ -278,7 +279,7 @@ class DNNEstimator(Estimator):
         hidden_units: Sequence[int],
         feature_columns: Iterable[Any] | None,
         model_dir: PathLike | None = None,
-        optimizer: Any = None,
+        optimizer: OptimizerLike = None,
         activation_fn: ActivationFn | None = relu,
         dropout: float | None = None,
         gradient_clip_norm: float | None = None,

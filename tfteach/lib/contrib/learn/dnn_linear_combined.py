@@ -30,6 +30,7 @@ from tfteach.lib.contrib.learn.layers import (
 )
 from tfteach.lib.contrib.learn.linear import linear_logits, linear_rate
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
+from tfteach.lib.contrib.learn.type_aliases import OptimizerLike
 from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.lib.training.global_step import get_global_step
 from tfteach.ops.core.control_flow_ops import group
@@ -216,10 +217,10 @@ class DNNLinearCombinedClassifier(Classifier):
         n_classes: int = 2,
         weight_column_name: str | None = None,
         linear_feature_columns: Iterable[Any] | None = None,
-        linear_optimizer: Any = None,
+        linear_optimizer: OptimizerLike = None,
         _joint_linear_weights: bool = False,
         dnn_feature_columns: Iterable[Any] | None = None,
-        dnn_optimizer: Any = None,
+        dnn_optimizer: OptimizerLike = None,
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: ActivationFn | None = relu,
         dnn_dropout: float | None = None,
@@ -275,10 +276,10 @@ class DNNLinearCombinedRegressor(ScoredMetrics, Regressor):
         model_dir: PathLike | None = None,
         weight_column_name: str | None = None,
         linear_feature_columns: Iterable[Any] | None = None,
-        linear_optimizer: Any = None,
+        linear_optimizer: OptimizerLike = None,
         _joint_linear_weights: bool = False,
         dnn_feature_columns: Iterable[Any] | None = None,
-        dnn_optimizer: Any = None,
+        dnn_optimizer: OptimizerLike = None,
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: ActivationFn | None = relu,
         dnn_dropout: float | None = None,
@@ -336,10 +337,10 @@ class DNNLinearCombinedEstimator(Estimator):
         head: Head,
         model_dir: PathLike | None = None,
         linear_feature_columns: Iterable[Any] | None = None,
-        linear_optimizer: Any = None,
+        linear_optimizer: OptimizerLike = None,
         _joint_linear_weights: bool = False,
         dnn_feature_columns: Iterable[Any] | None = None,
-        dnn_optimizer: Any = None,
+        dnn_optimizer: OptimizerLike = None,
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: ActivationFn | None = None,
         dnn_dropout: float | None = None,
@@ -348,7 +349,7 @@ class DNNLinearCombinedEstimator(Estimator):
         feature_engineering_fn: Callable[..., Any] | None = None,
         embedding_lr_multipliers: Mapping[Any, float] | None = None,
         fix_global_step_increment_bug: bool = False,
-        input_layer_partitioner: Any = None,
+        input_layer_partitioner: object = None,
     ) -> None:
         options = dict(locals())
         if input_layer_partitioner is not None:

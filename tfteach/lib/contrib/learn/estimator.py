@@ -18,7 +18,7 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
 from tfteach.framework.scope import set_random_seed
-from tfteach.framework.type_aliases import Array, PathLike
+from tfteach.framework.type_aliases import Array, FetchedValues, PathLike
 from tfteach.lib.contrib.learn.estimator_config import (
     check_params,
     checked_config,
@@ -33,6 +33,13 @@ from tfteach.lib.contrib.learn.monitor_hooks import replace_monitors_with_hooks
 from tfteach.lib.contrib.learn.predictions import examples, joined, only
 from tfteach.lib.contrib.learn.sklearn_interface import NotFittedError, WithParams
 from tfteach.lib.contrib.learn.tensor_signature import checked_signatures
+from tfteach.lib.contrib.learn.type_aliases import (
+    FeedFn,
+    InputFn,
+    Metrics,
+    Monitors,
+    Rows,
+)
 from tfteach.lib.estimator.evaluation_summary import write_evaluation
 from tfteach.lib.estimator.input_fn import argument_names
 from tfteach.lib.estimator.model_results import evaluating
@@ -98,14 +105,14 @@ class BaseEstimator(WithParams, Evaluable, Trainable):
 
     def fit(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Callable[[], Any] | None = None,
+        x: Rows | None = None,
+        y: Rows | None = None,
+        input_fn: InputFn | None = None,
         steps: int | None = None,
         batch_size: int | None = None,
-        monitors: Sequence[Any] | None = None,
+        monitors: Monitors | None = None,
         max_steps: int | None = None,
-    ) -> Any:
+    ) -> BaseEstimator:
         """Train the model from the newest checkpoint on.
 
         Args:
@@ -142,13 +149,13 @@ class BaseEstimator(WithParams, Evaluable, Trainable):
 
     def partial_fit(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Callable[[], Any] | None = None,
+        x: Rows | None = None,
+        y: Rows | None = None,
+        input_fn: InputFn | None = None,
         steps: int | None = 1,
         batch_size: int | None = None,
-        monitors: Sequence[Any] | None = None,
-    ) -> Any:
+        monitors: Monitors | None = None,
+    ) -> BaseEstimator:
         """`fit` for some steps more, one by default; each call builds the graph anew.
 
         Args:
@@ -200,13 +207,13 @@ class BaseEstimator(WithParams, Evaluable, Trainable):
 
     def evaluate(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Callable[[], Any] | None = None,
-        feed_fn: Callable[[], Any] | None = None,
+        x: Rows | None = None,
+        y: Rows | None = None,
+        input_fn: InputFn | None = None,
+        feed_fn: FeedFn | None = None,
         batch_size: int | None = None,
         steps: int | None = None,
-        metrics: Mapping[Any, Any] | None = None,
+        metrics: Metrics | None = None,
         name: str | None = None,
         checkpoint_path: PathLike | None = None,
         hooks: Sequence[Any] | None = None,
@@ -303,13 +310,13 @@ class BaseEstimator(WithParams, Evaluable, Trainable):
 
     def predict(
         self,
-        x: Any = None,
-        input_fn: Callable[[], Any] | None = None,
+        x: Rows | None = None,
+        input_fn: InputFn | None = None,
         batch_size: int | None = None,
         outputs: Sequence[str] | None = None,
         as_iterable: bool = True,
         iterate_batches: bool = False,
-    ) -> Any:
+    ) -> FetchedValues:
         """The model's predictions.
 
         Args:

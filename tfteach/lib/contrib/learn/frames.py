@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tfteach.framework.export import export, export_value
-from tfteach.framework.type_aliases import Array
 
 HAS_PANDAS = importlib.util.find_spec("pandas") is not None
 HAS_DASK = importlib.util.find_spec("dask") is not None
@@ -21,11 +20,11 @@ export_value(
 )  # fmt: skip
 
 
-def _is_of_pandas(data: Any) -> bool:
+def _is_of_pandas(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "pandas"
 
 
-def _is_frame(data: Any) -> bool:
+def _is_frame(data: object) -> bool:
     return _is_of_pandas(data) and hasattr(data, "columns")
 
 
@@ -48,7 +47,7 @@ def _check_numbers(frame: Any) -> None:
 
 
 @export("contrib.learn.extract_pandas_data", "contrib.learn.io.extract_pandas_data")
-def extract_pandas_data(data: Any) -> Any:
+def extract_pandas_data(data: object) -> object:
     """A DataFrame of numbers as an array; other data as they are.
 
     Args:
@@ -62,14 +61,15 @@ def extract_pandas_data(data: Any) -> Any:
 
     Source: contrib/learn/python/learn/learn_io/pandas_io.py.
     """
-    if not _is_frame(data):
+    frame: Any = data
+    if not _is_frame(frame):
         return data
-    _check_numbers(data)
-    return data.values.astype(float)
+    _check_numbers(frame)
+    return frame.to_numpy().astype(float)
 
 
 @export("contrib.learn.extract_pandas_matrix", "contrib.learn.io.extract_pandas_matrix")
-def extract_pandas_matrix(data: Any) -> Any:
+def extract_pandas_matrix(data: object) -> object:
     """A DataFrame as an array; other data as they are.
 
     Args:
@@ -77,11 +77,12 @@ def extract_pandas_matrix(data: Any) -> Any:
 
     Source: contrib/learn/python/learn/learn_io/pandas_io.py.
     """
-    return data.to_numpy() if _is_frame(data) else data
+    frame: Any = data
+    return frame.to_numpy() if _is_frame(frame) else data
 
 
 @export("contrib.learn.extract_pandas_labels", "contrib.learn.io.extract_pandas_labels")
-def extract_pandas_labels(labels: Any) -> Any:
+def extract_pandas_labels(labels: object) -> object:
     """Labels of pandas as an array; others as they are.
 
     Args:
@@ -92,12 +93,13 @@ def extract_pandas_labels(labels: Any) -> Any:
 
     Source: contrib/learn/python/learn/learn_io/pandas_io.py.
     """
-    if not _is_frame(labels):
+    frame: Any = labels
+    if not _is_frame(frame):
         return labels
-    if len(labels.columns) > 1:
+    if len(frame.columns) > 1:
         raise ValueError("Only one column for labels is allowed.")
-    _check_numbers(labels)
-    return labels.values
+    _check_numbers(frame)
+    return frame.to_numpy()
 
 
 def _no_dask(name: str) -> NoReturn:
@@ -106,12 +108,12 @@ def _no_dask(name: str) -> NoReturn:
     )
 
 
-def _is_of_dask(data: Any) -> bool:
+def _is_of_dask(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "dask"
 
 
 @export("contrib.learn.extract_dask_data", "contrib.learn.io.extract_dask_data")
-def extract_dask_data(data: Any) -> Any:
+def extract_dask_data(data: object) -> object:
     """Data as they are.
 
     Args:
@@ -128,7 +130,7 @@ def extract_dask_data(data: Any) -> Any:
 
 
 @export("contrib.learn.extract_dask_labels", "contrib.learn.io.extract_dask_labels")
-def extract_dask_labels(labels: Any) -> Any:
+def extract_dask_labels(labels: object) -> object:
     """Labels as they are.
 
     Args:
@@ -151,6 +153,5 @@ def as_arrays(x: Any) -> Any:
 
 def as_labels(y: Any) -> Any:
     """Labels of any of these libraries as arrays; a Series, too."""
-    y = extract_pandas_labels(extract_dask_labels(y))
-    found: Array = np.asarray(y) if _is_of_pandas(y) else y
-    return found
+    found = extract_pandas_labels(extract_dask_labels(y))
+    return np.asarray(found) if _is_of_pandas(found) else found

@@ -24,6 +24,7 @@ from tfteach.lib.contrib.learn.head_losses import Losses
 from tfteach.lib.contrib.learn.head_metrics import Metric, weighted_mean
 from tfteach.lib.contrib.learn.keys import MetricKey, ModeKeys, ProblemType
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
+from tfteach.lib.contrib.learn.type_aliases import HeadLabels
 from tfteach.lib.training.adagrad import AdagradOptimizer
 from tfteach.ops.array.tile import tile
 from tfteach.ops.core.control_flow_ops import group, no_op
@@ -69,7 +70,7 @@ class Head(abc.ABC):
         self,
         features: Mapping[Any, Any],
         mode: str,
-        labels: Any = None,
+        labels: HeadLabels | None = None,
         train_op_fn: TrainOpFn | None = None,
         logits: Tensor | None = None,
         logits_input: Tensor | None = None,
@@ -155,7 +156,7 @@ class SingleHead(Head):
         self,
         features: Mapping[Any, Any],
         mode: str,
-        labels: Any = None,
+        labels: HeadLabels | None = None,
         train_op_fn: TrainOpFn | None = None,
         logits: Tensor | None = None,
         logits_input: Tensor | None = None,
@@ -286,7 +287,8 @@ def _weights(features: Mapping[Any, Any], name: str | None) -> Any:
 
 def _centered_bias(size: int, suffix: str | None) -> Variable:
     """A trainable bias of the logits, with a summary of each number."""
-    bias = Variable(
+    make: Any = Variable  # the metaclass makes the kind of the variable scope
+    bias: Variable = make(
         zeros((size,)),
         name="centered_bias_weight",
         collections=(GraphKeys.GLOBAL_VARIABLES,),

@@ -12,7 +12,8 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import bool_, float32, int32
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
-from tfteach.lib.metrics.means import accuracy, mean
+from tfteach.lib.metrics.means import accuracy as accuracy
+from tfteach.lib.metrics.means import mean
 from tfteach.lib.metrics.thresholds import (
     auc,
     precision_at_thresholds,

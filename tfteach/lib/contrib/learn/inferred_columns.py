@@ -12,6 +12,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.lib.contrib.layers.feature_column_ops import infer_real_valued_columns
 from tfteach.lib.contrib.learn.data_feeder import setup_train_data_feeder
+from tfteach.lib.contrib.learn.type_aliases import Rows
 
 
 @export("contrib.learn.infer_real_valued_columns_from_input_fn")
@@ -37,7 +38,7 @@ def infer_real_valued_columns_from_input_fn(
 
 
 @export("contrib.learn.infer_real_valued_columns_from_input")
-def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
+def infer_real_valued_columns_from_input(x: Rows) -> list[Any]:
     """A column of numbers for an array, or for each in a dict.
 
     Args:

@@ -6,9 +6,19 @@ Source: contrib/learn/python/learn/{trainable,evaluable}.py.
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.type_aliases import PathLike
+from tfteach.lib.contrib.learn.type_aliases import (
+    FeedFn,
+    InputFn,
+    Metrics,
+    Monitors,
+    Rows,
+)
+from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 
 
 @export("contrib.learn.Trainable")
@@ -21,14 +31,14 @@ class Trainable(abc.ABC):
     @abc.abstractmethod
     def fit(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Any = None,
-        steps: Any = None,
-        batch_size: Any = None,
-        monitors: Any = None,
-        max_steps: Any = None,
-    ) -> Any:
+        x: Rows | None = None,
+        y: Rows | None = None,
+        input_fn: InputFn | None = None,
+        steps: int | None = None,
+        batch_size: int | None = None,
+        monitors: Monitors | None = None,
+        max_steps: int | None = None,
+    ) -> Trainable:
         """Train; see `tf.contrib.learn.Estimator.fit`."""
 
 
@@ -47,15 +57,15 @@ class Evaluable(abc.ABC):
     @abc.abstractmethod
     def evaluate(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Any = None,
-        feed_fn: Any = None,
-        batch_size: Any = None,
-        steps: Any = None,
-        metrics: Any = None,
-        name: Any = None,
-        checkpoint_path: Any = None,
-        hooks: Any = None,
+        x: Rows | None = None,
+        y: Rows | None = None,
+        input_fn: InputFn | None = None,
+        feed_fn: FeedFn | None = None,
+        batch_size: int | None = None,
+        steps: int | None = None,
+        metrics: Metrics | None = None,
+        name: str | None = None,
+        checkpoint_path: PathLike | None = None,
+        hooks: Sequence[SessionRunHook] | None = None,
     ) -> dict[str, Any]:
         """Evaluate; see `tf.contrib.learn.Estimator.evaluate`."""

@@ -6,7 +6,7 @@ Source: contrib/learn/python/learn/estimators/linear.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tfteach.autodiff.gradients import gradients
@@ -14,11 +14,11 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import get_collection
 from tfteach.framework.type_aliases import PathLike
-from tfteach.lib.contrib.layers.feature_column_ops import (
+from tfteach.lib.contrib.layers.optimizers import OPTIMIZER_CLS_NAMES
+from tfteach.lib.contrib.layers.weighted_sums import (
     joint_weighted_sum_from_feature_columns,
     weighted_sum_from_feature_columns,
 )
-from tfteach.lib.contrib.layers.optimizers import OPTIMIZER_CLS_NAMES
 from tfteach.lib.contrib.learn.canned import Classifier, Regressor
 from tfteach.lib.contrib.learn.estimator import Estimator
 from tfteach.lib.contrib.learn.head import Head
@@ -30,6 +30,7 @@ from tfteach.lib.contrib.learn.layers import (
     server_count,
 )
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
+from tfteach.lib.contrib.learn.type_aliases import OptimizerLike
 from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.lib.training.ftrl import FtrlOptimizer
 from tfteach.lib.training.global_step import get_global_step
@@ -52,9 +53,10 @@ def linear_logits(
     scope: Any,
 ) -> Tensor:  # fmt: skip
     """The weighted sum of columns."""
-    make = weighted_sum_from_feature_columns
+    make: Any = weighted_sum_from_feature_columns
     if joint:
         make = joint_weighted_sum_from_feature_columns
+    logits: Tensor
     logits, _, _ = make(
         columns_to_tensors=features,
         feature_columns=feature_columns,
@@ -77,7 +79,8 @@ def _linear_model_fn(
     rate = linear_rate(params["feature_columns"])
     given = params["optimizer"]
     if isinstance(given, str):
-        optimizer = OPTIMIZER_CLS_NAMES[given](learning_rate=rate)
+        kind: Any = OPTIMIZER_CLS_NAMES[given]
+        optimizer = kind(learning_rate=rate)
     else:
         optimizer = optimizer_of(given) or FtrlOptimizer(learning_rate=rate)
     parts = min_max_variable_partitioner(
@@ -162,13 +165,13 @@ class LinearClassifier(Classifier):
         model_dir: PathLike | None = None,
         n_classes: int = 2,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: OptimizerLike = None,
         gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False,
         _joint_weight: bool = False,
         config: RunConfig | None = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
-        label_keys: Any = None,
+        label_keys: Sequence[str] | None = None,
     ) -> None:
         self._feature_columns = _columns(feature_columns)
         head = multi_class_head(
@@ -207,7 +210,7 @@ class LinearRegressor(Regressor):
         feature_columns: Iterable[Any] | None,
         model_dir: PathLike | None = None,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: OptimizerLike = None,
         gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False,
         label_dimension: int = 1,
@@ -254,7 +257,7 @@ class LinearEstimator(Estimator):
         head: Head,
         model_dir: PathLike | None = None,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: OptimizerLike = None,
         gradient_clip_norm: float | None = None,
         _joint_weights: bool = False,
         config: RunConfig | None = None,

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.type_aliases import FetchedValues
+from tfteach.lib.contrib.learn.type_aliases import Tensors
 
 # What metrics call their arguments.
 _PREDICTIONS = ("predictions", "prediction")
@@ -87,7 +89,9 @@ class MetricSpec:
             f"label_key={self.label_key}, weight_key={self.weight_key})"
         )
 
-    def create_metric_ops(self, inputs: Any, labels: Any, predictions: Any) -> Any:
+    def create_metric_ops(
+        self, inputs: Tensors, labels: Tensors, predictions: Tensors
+    ) -> FetchedValues:
         """Call the function with the tensors of the keys.
 
         Args:

@@ -95,7 +95,7 @@ def _named(results: dict[Any, Any]) -> dict[str, Any]:
 
 @export("contrib.learn.monitors.replace_monitors_with_hooks")
 def replace_monitors_with_hooks(
-    monitors_or_hooks: Iterable[Any] | None, estimator: Any
+    monitors_or_hooks: Iterable[Any] | None, estimator: object
 ) -> list[Any]:
     """Hooks as they are, and one that calls all monitors.
 
@@ -108,7 +108,8 @@ def replace_monitors_with_hooks(
 
     Source: contrib/learn/python/learn/monitors.py.
     """
-    hooks, monitors = [], []
+    hooks: list[Any] = []
+    monitors: list[Any] = []
     for item in monitors_or_hooks or ():
         (hooks if isinstance(item, SessionRunHook) else monitors).append(item)
     for monitor in monitors:

@@ -19,6 +19,7 @@ from tfteach.lib.contrib.learn.head import (
 )
 from tfteach.lib.contrib.learn.keys import MetricKey, ModeKeys
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
+from tfteach.lib.contrib.learn.type_aliases import HeadLabels
 from tfteach.ops.array.slicing import slice as slice_of
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.core.identity_reshape import identity
@@ -48,7 +49,7 @@ class LossOnlyHead(Head):
         self,
         features: Mapping[Any, Any],
         mode: str,
-        labels: Any = None,
+        labels: HeadLabels | None = None,
         train_op_fn: TrainOpFn | None = None,
         logits: Tensor | None = None,
         logits_input: Tensor | None = None,
@@ -93,7 +94,7 @@ class MultiHead(Head):
         self,
         features: Mapping[Any, Any],
         mode: str,
-        labels: Any = None,
+        labels: HeadLabels | None = None,
         train_op_fn: TrainOpFn | None = None,
         logits: Tensor | None = None,
         logits_input: Tensor | None = None,

@@ -101,7 +101,8 @@ class RunConfig(CoreRunConfig):
             raise NotImplementedError("RunConfig(protocol=...) is for clusters")
         environment = _environment()
         task = environment.get("task") or {}
-        self._task_type = task.get("type")
+        kind: Any = task.get("type")
+        self._task_type = kind
         self._task_id = self.get_task_id()
         self._master = master or environment.get("master") or ""
         self._num_ps_replicas = self._num_worker_replicas = 0

@@ -5,13 +5,15 @@ Source: contrib/learn/python/learn/estimators/estimator.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.type_aliases import FetchedValues
 from tfteach.lib.contrib.learn.estimator import BaseEstimator
 from tfteach.lib.contrib.learn.predictions import joined
 from tfteach.lib.contrib.learn.sklearn_interface import WithParams
+from tfteach.lib.contrib.learn.type_aliases import Metrics, Monitors, Rows
 
 
 @export("contrib.learn.SKCompat")
@@ -34,12 +36,12 @@ class SKCompat(WithParams):
 
     def fit(
         self,
-        x: Any,
-        y: Any,
+        x: Rows,
+        y: Rows,
         batch_size: int | None = 128,
         steps: int | None = None,
         max_steps: int | None = None,
-        monitors: Sequence[Any] | None = None,
+        monitors: Monitors | None = None,
     ) -> SKCompat:
         """Train the model.
 
@@ -62,11 +64,11 @@ class SKCompat(WithParams):
 
     def score(
         self,
-        x: Any,
-        y: Any,
+        x: Rows,
+        y: Rows,
         batch_size: int | None = 128,
         steps: int | None = None,
-        metrics: Mapping[Any, Any] | None = None,
+        metrics: Metrics | None = None,
         name: str | None = None,
     ) -> dict[str, Any]:
         """Evaluate the newest checkpoint.
@@ -83,8 +85,11 @@ class SKCompat(WithParams):
         )
 
     def predict(
-        self, x: Any, batch_size: int | None = 128, outputs: Sequence[str] | None = None
-    ) -> Any:
+        self,
+        x: Rows,
+        batch_size: int | None = 128,
+        outputs: Sequence[str] | None = None,
+    ) -> FetchedValues:
         """The predictions for all examples: an array, or a dict of arrays.
 
         Args:

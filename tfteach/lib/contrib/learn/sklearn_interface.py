@@ -27,7 +27,7 @@ class WithParams:
         Args:
           deep: whether to list those of attributes, too, as "attribute__name".
         """
-        found = {}
+        found: dict[str, Any] = {}
         for name, value in list(vars(self).items()):
             if name.startswith("_"):
                 continue
