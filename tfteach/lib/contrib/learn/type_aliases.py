@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from tfteach.framework.operation import Tensor
-from tfteach.framework.type_aliases import Array, FeedDict, TensorLike
+from tfteach.framework.type_aliases import Array, FeedDict
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 from tfteach.lib.training.optimizer import Optimizer
 from tfteach.ops.core.sparse_tensor import SparseTensor
@@ -27,15 +27,13 @@ class MonitorLike(Protocol):
 
 
 # Features or labels of many examples.
-Rows: TypeAlias = Array | Mapping[str, Array] | Iterator[Any] | Frame
+Rows: TypeAlias = "Array | Mapping[str, Array] | Iterator[Any] | Frame"
 # An optimizer, its name, or a function that makes it.
-OptimizerLike: TypeAlias = Optimizer | str | Callable[[], Optimizer] | None
+OptimizerLike: TypeAlias = "Optimizer | str | Callable[[], Optimizer] | None"
 # What a graph has of features, labels or predictions.
-Tensors: TypeAlias = Tensor | Mapping[str, Tensor]
-HeadLabels: TypeAlias = (
-    TensorLike | SparseTensor | Mapping[str, TensorLike | SparseTensor]
-)
+Tensors: TypeAlias = "Tensor | Mapping[str, Tensor]"
+HeadLabels: TypeAlias = "Tensor | SparseTensor | Mapping[str, Tensor | SparseTensor]"
 InputFn: TypeAlias = Callable[[], Any]
-FeedFn: TypeAlias = Callable[[], FeedDict]
-Monitors: TypeAlias = Sequence[MonitorLike | SessionRunHook]
+FeedFn: TypeAlias = "Callable[[], FeedDict]"
+Monitors: TypeAlias = "Sequence[MonitorLike | SessionRunHook]"
 Metrics: TypeAlias = Mapping[Any, Any]
