@@ -168,6 +168,27 @@ from tensorflow.contrib.framework.python.ops import audio_ops; audio_ops.decode_
 import tensorflow.contrib.slim as slim; slim.initializers.xavier_initializer_conv2d
 import tensorflow.contrib.slim as slim; slim.regularizers.l2_regularizer
 import tensorflow.contrib.slim as slim; assert slim.layers.conv2d is slim.conv2d
+from tensorflow.contrib.lookup.lookup_ops import HashTable; HashTable
+from tensorflow.python.framework import function; function.Defun
+from tensorflow.python.data.ops import dataset_ops, iterator_ops; dataset_ops.DatasetV1
+from tensorflow.python.data.ops.readers import TextLineDataset, TFRecordDataset
+from tensorflow.python.data.experimental.ops import batching; batching.map_and_batch
+from tensorflow.python.data.experimental.ops.grouping import group_by_window
+from tensorflow.python.data.util.options import OptionsBase
+from tensorflow.python.feature_column import feature_column; feature_column.input_layer
+from tensorflow.python.feature_column import feature_column_v2 as c; c.NumericColumn
+from tensorflow.python.feature_column.sequence_feature_column import *
+from tensorflow.python.training import queue_runner_impl; queue_runner_impl.QueueRunner
+from tensorflow.python.training import coordinator, session_run_hook, monitored_session
+from tensorflow.python.training import basic_session_run_hooks as h; h.NeverTriggerTimer
+from tensorflow.python.training.checkpoint_utils import wait_for_new_checkpoint
+from tensorflow.python.training.tracking import util; assert util.Checkpoint
+from tensorflow.python.estimator.estimator import Estimator
+from tensorflow.python.estimator.canned import dnn; assert dnn.DNNClassifier
+from tensorflow_estimator.python.estimator.canned.dnn import dnn_logit_fn_builder
+from tensorflow_estimator.python.estimator.model_fn import EstimatorSpec
+from tensorflow_estimator import estimator; estimator.Estimator
+import tensorflow_estimator as e; assert e.estimator.RunConfig is tf.estimator.RunConfig
 from tensorflow.contrib.rnn.python.ops import core_rnn_cell, rnn_cell; rnn_cell.SRUCell
 from tensorflow.contrib.rnn.python.ops.core_rnn_cell import _linear, EmbeddingWrapper
 from tensorflow.contrib.legacy_seq2seq.python.ops import seq2seq; seq2seq.rnn_decoder

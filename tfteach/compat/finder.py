@@ -73,10 +73,10 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._asking = threading.local()  # other finders may ask all finders in turn
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        if name in ("tensorflow", NO_TENSORFLOW):
+        if name in ("tensorflow", ESTIMATOR, NO_TENSORFLOW):
             there = not (self.gives_way and self.finds_another())
         else:
-            there = name.startswith("tensorflow.") and is_imported()
+            there = name.startswith(("tensorflow.", f"{ESTIMATOR}.")) and is_imported()
         return ModuleSpec(name, self, is_package=True) if there else None
 
     def finds_another(self) -> bool:
@@ -106,8 +106,12 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return
         if name == NO_TENSORFLOW:
             return
+        if name == ESTIMATOR:
+            importlib.import_module("tensorflow")
+            vars(module)["estimator"] = internals.public("estimator")
+            return
         try:
-            found = _find(name.removeprefix("tensorflow."))
+            found = _find(name.partition(".")[2])
         except BaseException:
             sys.modules.pop(name, None)
             raise
@@ -167,16 +171,18 @@ def _is_name(path: str) -> bool:
 
 def _contrib(path: str) -> ModuleType | None:
     """Resolve `contrib.layers.python.layers` to `contrib.layers`."""
-    package, inside, _ = path.partition(".python")
-    if not path.startswith("contrib.") or not inside:
+    if not path.startswith("contrib."):
         return None
     found: ModuleType | None = internals.inner(path)
+    package, inside, _ = path.partition(".python")
     ops = f"{package}.python.ops"
-    if found is None and not (path.startswith(ops) and internals.inner(ops)):
+    if found is None and inside and not (path.startswith(ops) and internals.inner(ops)):
         found = internals.public(package)
     return found
 
 
+# The package that has TensorFlow's estimators since version 1.13.
+ESTIMATOR = "tensorflow_estimator"
 # Where this module exists, TensorBoard does without TensorFlow: when it reads event
 # files it would use parts of one that only TensorBoard uses.
 NO_TENSORFLOW = "tensorboard.compat.notf"
@@ -219,7 +225,7 @@ def uninstall() -> None:
         sys.meta_path.remove(_FINDER)
     if is_imported():
         for name in [*sys.modules]:
-            if name == "tensorflow" or name.startswith("tensorflow."):
+            if name.partition(".")[0] in ("tensorflow", ESTIMATOR):
                 del sys.modules[name]
 
 

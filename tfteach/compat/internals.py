@@ -21,16 +21,17 @@ client.device_lib: client.device_lib
 client.session: . tfteach.engine.session.session
 client.timeline: client.timeline
 compat.compat: compat
+data.experimental.ops.*: data.experimental
 data.ops.*: data
+data.util.options: tfteach.lib.data.options
 eager.context: . tfteach.compat.behavior
-estimator.estimator: estimator
-estimator.export.export: estimator.export
-estimator.exporter: estimator
-estimator.inputs.numpy_io: estimator.inputs
-estimator.inputs.pandas_io: estimator.inputs
-estimator.model_fn: estimator
-estimator.run_config: estimator
-estimator.training: estimator
+estimator: estimator
+estimator.*: estimator
+estimator.canned.*: estimator
+estimator.export.*: estimator.export
+estimator.head.*: estimator tfteach.lib.estimator.heads.head
+estimator.hooks.*: estimator train
+estimator.inputs.*: estimator.inputs
 feature_column.*: feature_column
 framework.config: config config.experimental config.threading config.optimizer
 framework.constant_op: .
@@ -137,8 +138,23 @@ util.deprecation: tfteach.framework.deprecation
 util.nest: nest tfteach.framework.nest
 """
 _INSIDE = {
-    "data.ops": "dataset_ops iterator_ops readers",
-    "feature_column": "feature_column feature_column_lib feature_column_v2",
+    "data.experimental.ops": "batching cardinality counter distribute_options "
+    "enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops "
+    "optimization optimization_options prefetching_ops random_ops readers resampling "
+    "scan_ops shuffle_ops stats_options take_while_ops threading_options unique "
+    "writers",
+    "data.ops": "dataset_ops iterator_ops multi_device_iterator_ops readers",
+    "estimator": "estimator estimator_lib exporter keras mode_keys model_fn run_config "
+    "training util",
+    "estimator.canned": "baseline boosted_trees dnn dnn_linear_combined head linear "
+    "metric_keys optimizers parsing_utils prediction_keys",
+    "estimator.export": "export export_lib export_output",
+    "estimator.head": "base_head binary_class_head head_utils multi_class_head "
+    "multi_head multi_label_head regression_head sequential_head",
+    "estimator.hooks": "basic_session_run_hooks hooks session_run_hook",
+    "estimator.inputs": "inputs numpy_io pandas_io",
+    "feature_column": "dense_features feature_column feature_column_lib "
+    "feature_column_v2 sequence_feature_column serialization",
     "layers": "base convolutional core layers normalization pooling utils",
     "ops.distributions": "bernoulli beta categorical dirichlet distribution "
     "distributions exponential gamma kullback_leibler laplace multinomial normal "
@@ -179,10 +195,41 @@ def _table() -> dict[str, tuple[str, ...]]:
 
 
 _TABLE = _table()
-_TABLE["framework.ops"] += ("tfteach.framework.graphdef.meta_graph",)
+# Modules of this package with further names of an inner module.
+_MORE = {
+    "data.ops.readers": "tfteach.lib.data.readers",
+    "estimator.canned.head": "tfteach.lib.estimator.heads.head",
+    "feature_column.feature_column_v2": "tfteach.lib.feature_column.base_column "
+    "tfteach.lib.feature_column.categorical_columns "
+    "tfteach.lib.feature_column.crossed_column "
+    "tfteach.lib.feature_column.dense_columns "
+    "tfteach.lib.feature_column.linear_model "
+    "tfteach.lib.feature_column.numeric_columns "
+    "tfteach.lib.feature_column.sequence_columns "
+    "tfteach.lib.feature_column.transformation_cache",
+    "feature_column.sequence_feature_column": "contrib.feature_column "
+    "tfteach.lib.feature_column.sequence_columns",
+    "framework.ops": "tfteach.framework.graphdef.meta_graph",
+    "training.basic_session_run_hooks": "tfteach.lib.training.hooks.timer",
+    "training.checkpoint_management": "tfteach.lib.files.checkpoint_management",
+    "training.checkpoint_utils": "tfteach.lib.files.checkpoint_reader",
+    "training.tracking.tracking": "tfteach.lib.files.trackable",
+    "training.tracking.util": "train tfteach.lib.files.load_status",
+}
+for _path, _modules in _MORE.items():
+    _TABLE[_path] = _TABLE.get(_path, ()) + tuple(_modules.split())
 
 # Names that have another name in the public packages.
 _ALIASES = {
+    "data.experimental.ops.counter.CounterV1": "Counter",
+    "data.experimental.ops.random_ops.RandomDatasetV1": "RandomDataset",
+    "data.experimental.ops.readers.CsvDatasetV1": "CsvDataset",
+    "data.experimental.ops.readers.SqlDatasetV1": "SqlDataset",
+    "data.ops.dataset_ops.DatasetV1": "Dataset",
+    "data.ops.dataset_ops.DatasetV2": "Dataset",
+    "data.ops.readers.FixedLengthRecordDatasetV1": "FixedLengthRecordDataset",
+    "data.ops.readers.TFRecordDatasetV1": "TFRecordDataset",
+    "data.ops.readers.TextLineDatasetV1": "TextLineDataset",
     "framework.config.get_optimizer_experimental_options": "get_experimental_options",
     "framework.config.get_optimizer_jit": "get_jit",
     "framework.config.set_optimizer_experimental_options": "set_experimental_options",
@@ -204,6 +251,7 @@ _ALIASES = {
     "ops.init_ops.GlorotUniform": "glorot_uniform_initializer",
     "ops.init_ops.GlorotNormal": "glorot_normal_initializer",
     "pywrap_tensorflow.NewCheckpointReader": "NewCheckpointReader",
+    "training.tracking.util.CheckpointV1": "Checkpoint",
 }
 # tensorflow/python/__init__.py imports these modules, so that
 # `from tensorflow.python import array_ops` works, too.
@@ -260,6 +308,7 @@ for _name in _CONTRIB["seq2seq.python.ops"].split():
         "tfteach.lib.contrib.seq2seq.inner",
     )
 _TABLE["contrib.framework.python.ops.audio_ops"] = ("audio",)
+_TABLE["contrib.lookup.lookup_ops"] = ("contrib.lookup",)
 _TABLE["contrib.metrics.python.ops.set_ops"] = ("sets",)
 _TABLE["contrib.layers.python.layers.utils"] = ("contrib.slim.utils",)
 _TABLE["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.lib.contrib.rnn.linear",)
