@@ -147,7 +147,7 @@ def _pack(structure: Any, flat: Iterator[Any], expand: bool) -> Any:
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """Check that two structures are nested in the same way.
+    """Check that two structures agree in nesting, lengths and keys.
 
     Raises:
       ValueError: the structures differ.

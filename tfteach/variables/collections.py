@@ -90,7 +90,7 @@ def initialize_variables(var_list: Any, name: str = "init") -> Operation:
 
 @export("global_variables_initializer", "initializers.global_variables")
 def global_variables_initializer() -> Operation:
-    """An Operation that initializes all global variables created so far.
+    """An Operation that runs the initializers of all global variables so far.
 
     Example:
       >>> w = tf.Variable(2.0)

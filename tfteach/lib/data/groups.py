@@ -167,8 +167,8 @@ class Groups(DatasetBase):
           drop_remainder: whether to omit smaller windows at the end.
 
         Example:
-          >>> windows = tf.data.Dataset.range(7).window(3, shift=2)
-          >>> windows.flat_map(lambda w: w.batch(3))  # [0 1 2], [2 3 4], [4 5 6], [6]
+          >>> windows = tf.data.Dataset.range(4).window(2, shift=1)
+          >>> windows.flat_map(lambda w: w.batch(2))  # [0 1], [1 2], [2 3], [3]
         """
         numbers = (
             int64_tensor(size, "size"),

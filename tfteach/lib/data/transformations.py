@@ -216,7 +216,7 @@ class Transformations(DatasetBase):
           TypeError: the new state has other classes or types.
 
         Example:
-          >>> tf.data.Dataset.range(5).reduce(np.int64(0), lambda s, i: s + i)  # 10
+          >>> tf.data.Dataset.range(1, 5).reduce(np.int64(1), lambda s, i: s * i)  # 24
         """
         with name_scope("initial_state"):
             initial = structures.normalized(initial_state)

@@ -49,7 +49,7 @@ def optimize_for_inference(
     Args:
       input_graph_def: a frozen GraphDef (see
         `tf.graph_util.convert_variables_to_constants`).
-      input_node_names: the names of the nodes that are fed.
+      input_node_names: the names of the fed nodes.
       output_node_names: the names of the nodes that are fetched.
       placeholder_type_enum: the inputs' type as an enum, or a list of types.
       toco_compatible: whether resizes and pads stay as they are.

@@ -23,7 +23,7 @@ def strip_unused(
 
     Args:
       input_graph_def: a GraphDef proto.
-      input_node_names: the names of the nodes that are fed.
+      input_node_names: the names of the fed nodes.
       output_node_names: the names of the nodes that are fetched.
       placeholder_type_enum: the inputs' type as an enum, such as
         `tf.float32.as_datatype_enum`; or a list with a type for each.

@@ -211,8 +211,8 @@ def mean_pairwise_squared_error(
 ) -> Tensor:
     """The mean squared difference of pairwise differences within each example.
 
-    For labels [a, b, c] and predictions [x, y, z]:
-    `((a-b - (x-y))^2 + (a-c - (x-z))^2 + (b-c - (y-z))^2) / 3`
+    With the errors `e = predictions - labels` of an example's n elements:
+    `sum over i < j of (e[i] - e[j]) ** 2`, divided by the number of pairs.
 
     Args:
       labels: numeric Tensor [batch, ...].

@@ -70,7 +70,7 @@ def scalar(
     Args:
       name: the tag and the node's name, relative to the current name scope.
       tensor: a real scalar Tensor.
-      collections: the collections to add the summary to; ["summaries"] if None.
+      collections: keys of the collections that get the summary; ["summaries"] if None.
       family: a prefix that groups tags in TensorBoard.
 
     Returns:

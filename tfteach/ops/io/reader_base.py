@@ -195,8 +195,8 @@ class FixedLengthRecordReader(ReaderBase):
 
     Args:
       record_bytes: the size of a record.
-      header_bytes: what to skip at the start of a file.  Default 0.
-      footer_bytes: what to skip at its end.  Default 0.
+      header_bytes: the bytes before a file's first record.  Default 0.
+      footer_bytes: those after its last record.  Default 0.
       hop_bytes: the distance of records' starts; None or 0 for `record_bytes`.
       name: the op's name.
       encoding: "ZLIB" or "GZIP" for compressed files.  Default: they are not.

@@ -40,7 +40,7 @@ class NextAfter(Binary):
 
 @export("math.nextafter")
 def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
-    """The next representable number after `x1` in the direction of `x2`, element-wise.
+    """The representable number next to `x1`, towards `x2`; element-wise.
 
     Args:
       x1: float32 or float64 Tensor of any shape.

@@ -206,8 +206,8 @@ def linspace(
       ValueError: `num` is not positive.
 
     Example:
-      >>> tf.Session().run(tf.linspace(10.0, 12.0, 3))
-      array([10., 11., 12.], dtype=float32)
+      >>> tf.Session().run(tf.linspace(0.0, 1.0, 5))
+      array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
 
     Source: LinSpace in core/ops/math_ops.cc.
     """

@@ -387,7 +387,7 @@ def unsorted_segment_join(
 
     Args:
       inputs: a string Tensor.
-      segment_ids: int32 or int64 Tensor whose shape is a prefix of `inputs`'; strings
+      segment_ids: int32 or int64 Tensor, with the first dimensions of `inputs`; strings
         with negative ids are dropped.
       num_segments: the number of segments.
       separator: the string between two parts.
