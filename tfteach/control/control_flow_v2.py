@@ -56,7 +56,7 @@ def built(graph: FlowGraph, function: Callable[..., Any], returned: Any = None) 
     Args:
       graph: the graph, whose outputs are set.
       function: without arguments.
-      returned: the tensor that stands for an Operation that the function returns.
+      returned: the tensor returned in place of an Operation.
 
     Returns:
       What it returned, as tensors of the graph in the same structure; TensorArrays

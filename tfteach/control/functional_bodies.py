@@ -77,8 +77,8 @@ def _finished(op: Operation, graph: FuncGraph, outputs: Sequence[Tensor]) -> Bod
     graph.outputs = list(outputs[:count])
     for tensor, out in zip(graph.outputs, op.outputs, strict=True):
         tensor.set_shape(out.shape)
-    # Each node has a body of its own, so that calls that lead back to it are found by
-    # the functions that it calls.
+    # Bodies of nodes have no name: calls that lead back to one are found by the names
+    # of the functions that it calls.
     effects = tuple(tensor.op for tensor in outputs[count:])
     return graph.as_body()._replace(name="", effects=effects)
 

@@ -55,7 +55,7 @@ class GradientGraph(FlowGraph):
         raise NotImplementedError
 
     def variant_capture(self, key: Tensor) -> Tensor:
-        """A captured variant named after a tensor, for the value of which it stands."""
+        """A captured variant that carries the value of a tensor, and has its name."""
         holder = self._capture_placeholder_of(dtypes.variant, (), key.op.name)
         self.captures[key] = holder
         self.inputs.append(holder)

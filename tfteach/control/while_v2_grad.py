@@ -106,7 +106,7 @@ class LoopGradientGraph(GradientGraph):
             forward.outputs.append(TensorListPushBack()(made, tensor))
 
     def captured_outputs(self) -> list[Tensor]:
-        """What each capture stands for around the loop; its last lists included."""
+        """The loop's inputs for the captures, its accumulated lists included."""
         outputs = self._loop.outputs
         return [
             outputs[self._outer[t]] if t in self._outer else t for t in self.captures

@@ -162,7 +162,7 @@ def elements_of(
     session: BaseSession | None = None,
     feed_dict: FeedDict | None = None,
 ) -> StagedElements:
-    """Give the first elements of a dataset, and of each stage that leads to it.
+    """The first elements of a dataset, and of each stage that leads to it.
 
     The dataset is read anew, from its beginning: iterators stay where they are. Its
     functions are called again, with their effects, and files and generators are read
@@ -256,7 +256,7 @@ def _graphs(graph: Graph, op: Operation) -> list[Graph]:
 def _dataset_of(
     tensor: Tensor, session: BaseSession, feed_dict: FeedDict | None
 ) -> tuple[Dataset, Operation]:
-    """The dataset that a tensor stands for, and an op that a kernel may run as."""
+    """The dataset that a tensor produces, and an op for the kernel's context."""
     value = session.run(tensor, feed_dict)
     if isinstance(value, DatasetIterator):
         tensor = through_identities(tensor)

@@ -92,7 +92,7 @@ _SUFFIX = re.compile(r"Dataset(V\d)?$")
 
 
 def dataset_pipelines(graph: Graph) -> list[Pipeline]:
-    """A pipeline for each dataset that an iterator of the graph begins with."""
+    """A pipeline for each dataset that initializes an iterator of the graph."""
     found = []
     for op in graph.get_operations():
         spec = op.spec
@@ -185,7 +185,7 @@ class _Stages:
                     yield body
 
     def _source_of_function(self, op: Operation) -> Operation | None:
-        """The files or the generator that tf.data writes as a flat_map of its own."""
+        """The files or the generator that tf.data implements by a flat_map."""
         if not isinstance(op.spec, FlatMapDataset):
             return None
         outer = through_identities(op.inputs[0]).op

@@ -1,4 +1,4 @@
-"""The state of a session's queues: what is in them, who waits, who should fill them."""
+"""The state of queues: contents, waiting threads, and those that should fill them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which part of a model computes what a caller asks for, and what is in its way.
+"""The part of a model that computes what a caller requests, and what prevents it.
 
 In SavedModels of TensorFlow 2 the saver and the initializer are calls of functions
 beside the one that computes: they are named alike, and read the same variables.

@@ -114,7 +114,7 @@ def _tree(file: str) -> ast.Module | None:
     return _parsed("".join(linecache.getlines(file)))
 
 
-@functools.lru_cache(maxsize=32)  # a view asks four times a second
+@functools.lru_cache(maxsize=32)  # a view polls four times a second
 def _parsed(text: str) -> ast.Module | None:
     try:
         return ast.parse(text)
@@ -188,7 +188,7 @@ def _given(
 
 
 def _definitions(scope: ast.AST, name: str) -> Iterator[ast.AST]:
-    """What a name stands for in a scope: the last function or value of it first."""
+    """The binding of a name in a scope: the last function or value of it first."""
     for node in reversed(list(ast.walk(scope))):
         if isinstance(node, ast.Assign):
             if name in [t.id for t in node.targets if isinstance(t, ast.Name)]:

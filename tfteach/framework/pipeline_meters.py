@@ -51,7 +51,7 @@ class StageMeter:
     function returns again and again.
 
     Attributes:
-      thread: the thread that asked last for an element.
+      thread: the thread that last requested an element.
       asked_ns: since when a call for an element lasts; 0 for none.
       calls_ns: the time of a parallel stage's function, over all threads.
       epochs: how often its elements began.
@@ -139,7 +139,7 @@ _watch: Watch | None = None
 
 
 def watch() -> Watch | None:
-    """Who watches pipelines now; None nearly always."""
+    """The observers of pipelines; None nearly always."""
     return _watch
 
 

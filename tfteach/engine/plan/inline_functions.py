@@ -146,7 +146,7 @@ def resolved(tensor: Tensor, fed: Container[Tensor]) -> Tensor:
 
 
 def resolved_op(op: Operation) -> Operation:
-    """The op that runs last of what `op` stands for."""
+    """The last op to run of a call's expansion; the op itself if it is no call."""
     if not op.spec.calls_function:
         return op
     found = inlined(op)
@@ -176,7 +176,7 @@ def _has_flow(graph: Graph) -> bool:
 
 
 def _sources_of(op: Operation) -> list[Operation]:
-    """What an op of a body comes after: all but the back edges of loops."""
+    """The ops that precede an op of a body: all but the back edges of loops."""
     data = [t.op for t in op.inputs if not t.op.spec.closes_loop]
     return data + op.control_inputs if op.control_inputs else data
 

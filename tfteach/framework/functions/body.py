@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Body(NamedTuple):
-    """The ops that a call stands for.
+    """The ops that replace a call.
 
     Attributes:
       graph: their graph; the passes read it and never change it.

@@ -112,7 +112,7 @@ class FuncGraph(Graph):
         return inputs
 
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
-        """The tensor of this graph that stands for `tensor`.
+        """The tensor of this graph with the value of `tensor`.
 
         Args:
           tensor: of this graph, which returns it, or of an outer one.

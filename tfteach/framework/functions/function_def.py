@@ -173,7 +173,7 @@ def graph_def_of(
 
 
 def argument_types(arg: Any, attrs: Mapping[str, Any]) -> list[int]:
-    """The types of the tensors that an argument of a signature stands for."""
+    """The types of the tensors that an argument of a signature comprises."""
     if arg.type_list_attr:
         return list(attrs[arg.type_list_attr].list.type)
     kind = attrs[arg.type_attr].type if arg.type_attr else arg.type

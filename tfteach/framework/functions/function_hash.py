@@ -19,7 +19,7 @@ _MASK = (1 << 64) - 1
 def hashed_name(name: str, definition: Any) -> str:
     """`name`, an underscore, and the hash of a FunctionDef in 11 letters.
 
-    The definition's own name does not count.
+    The definition's name is ignored.
     """
     copy = type(definition)()
     copy.CopyFrom(definition)

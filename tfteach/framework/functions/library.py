@@ -45,7 +45,7 @@ def _get_function(self: Graph, name: str) -> Any:
 
 
 def _functions(self: Graph) -> dict[str, Any]:
-    """The functions of the library by name, as TensorFlow's own code reads them."""
+    """The functions of the library by name, TensorFlow's internal attribute."""
     return dict(self.functions)
 
 

@@ -63,7 +63,7 @@ class ElementsMagics(CompletedMagics):
     @TEXT
     @line_magic
     def elements(self, line: str) -> None:
-        """Show the first elements that each stage of a dataset gives.
+        """Show the first elements of each stage of a dataset.
 
         Each element says of which elements of the stages before it was made: which
         rows a batch has, what a filter dropped, in which order a shuffle gives. The

@@ -37,7 +37,7 @@ class Dataset(Sources, Transformations, Groups, Nesting):
     """
 
     def make_one_shot_iterator(self) -> Iterator:
-        """An iterator that begins by itself, and cannot begin again.
+        """An iterator that needs no initialization, and cannot restart.
 
         Raises:
           ValueError: the dataset depends on a variable, table or placeholder.
@@ -45,7 +45,7 @@ class Dataset(Sources, Transformations, Groups, Nesting):
         return one_shot_iterator(self)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> Iterator:
-        """An iterator that begins whenever its `initializer` is run.
+        """An iterator that starts over whenever its `initializer` is run.
 
         Args:
           shared_name: a name under which iterators are shared.

@@ -121,7 +121,7 @@ def folding_function(
 ) -> tuple[StructuredFunction, Any]:
     """A function of (state, element), and the specs of a state that fit all its states.
 
-    Shapes of the state are made less specific until the function keeps them.
+    The state's shapes are relaxed until the function preserves them.
 
     Args:
       function: the user's.
@@ -166,5 +166,5 @@ def _arguments(specs: Any) -> list[tuple[Any, Any]]:
 
 
 def _unpacked(argument: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A tuple's items are arguments of their own; a named tuple is one."""
+    """A tuple's items are separate arguments; a named tuple is one."""
     return parts if isinstance(argument, tuple) else (argument,)

@@ -135,7 +135,7 @@ class Iterator:
 
     @property
     def initializer(self) -> Operation:
-        """The Operation that begins at the first element.
+        """The Operation that moves the iterator to the first element.
 
         Raises:
           ValueError: the iterator initializes itself, or by `make_initializer`.
@@ -147,7 +147,7 @@ class Iterator:
     def make_initializer(
         self, dataset: DatasetBase, name: str | None = None
     ) -> Operation:
-        """An Operation that begins at the first element of a dataset.
+        """An Operation that moves the iterator to the first element of a dataset.
 
         Args:
           dataset: has the iterator's types and compatible shapes.

@@ -65,7 +65,7 @@ def _dots(structure: Any) -> Any:
 
 
 def leaves_up_to(shallow: Any, structure: Any) -> list[Any]:
-    """What stands in a structure where another one has its leaves.
+    """The parts of a structure at the positions of another one's leaves.
 
     Raises:
       TypeError, ValueError: it is not as deep.

@@ -222,7 +222,7 @@ class EmbeddingColumn(_OfCategories, _Embedding):
 
 
 def load(table: Any, checkpoint: str, tensor_name: Any) -> None:
-    """Let a table begin with values of a checkpoint."""
+    """Initialize a table from a checkpoint."""
     parts = list(table) if isinstance(table, PartitionedVariable) else table
     init_from_checkpoint(checkpoint, {tensor_name: parts})
 

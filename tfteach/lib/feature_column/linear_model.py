@@ -41,7 +41,7 @@ from tfteach.variables.scope import get_variable_scope, variable_scope
 
 
 class _Weights(Layer):
-    """A variable of a linear model, in a scope of its own.
+    """A variable of a linear model, in a separate scope.
 
     Args:
       variable: its name.

@@ -47,7 +47,7 @@ class FeatureTransformationCache:
         Args:
           key: a feature's key, or a FeatureColumn.
           state_manager: passed to the columns.
-          training: ignored, as by TensorFlow's own columns.
+          training: ignored, as in TensorFlow's columns.
 
         Raises:
           ValueError: there is no such feature, or it has rank 0.

@@ -1,4 +1,4 @@
-"""The checkpoints that a Saver has written: which it keeps, which it deletes.
+"""The checkpoints that a Saver has written: which of them remain, which are deleted.
 
 Source: python/training/saver.py.
 """
@@ -22,7 +22,7 @@ class LastCheckpoints:
     """Base of `tf.train.Saver`: the checkpoints that it has not yet deleted.
 
     Args:
-      saver_def: a SaverDef proto, which says how many are kept; None before it is made.
+      saver_def: a SaverDef proto, with the number to keep; None before it is made.
     """
 
     def __init__(self, saver_def: Proto | None) -> None:

@@ -88,7 +88,7 @@ class Matches:
     def saveables(self, cache: SaveableCache) -> list[SaveableObject]:
         """What to restore, under the checkpoint's keys.
 
-        An object that stands at two places of the checkpoint is restored once.
+        An object that the checkpoint has under two names is restored once.
         """
         found = []
         seen: set[int] = set()

@@ -195,7 +195,7 @@ def load_and_remap_matrix_initializer(
     """An initializer that reads a matrix of a checkpoint by another vocabulary.
 
     Row i of the variable is the checkpoint's row of the same word: line i of the new
-    file, wherever it stands in the old one.  Columns are found alike.
+    file, found by its text in the old one.  Columns are found alike.
 
     Args:
       ckpt_path: the checkpoint, of version 2.

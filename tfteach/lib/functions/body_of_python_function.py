@@ -46,7 +46,7 @@ class PythonFuncGraph(FuncGraph):
         reads_variables: bool = True,
     ) -> None:
         super().__init__(name)
-        self.seed = None  # as in TF: of the outer graph's seed it knows nothing
+        self.seed = None  # as in TF, the outer graph's seed has no effect
         self.by_value = by_value
         self.copied_ops = copied_ops
         self.reads_variables = reads_variables

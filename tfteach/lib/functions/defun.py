@@ -330,7 +330,7 @@ def _letters(kinds: Sequence[DType]) -> str:
 
 
 def attrs_of(name: str, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The attributes that keyword arguments of a function or a call stand for."""
+    """The attributes that keyword arguments of a function or a call set."""
     value = pool.message("AttrValue")
     rest = dict(kwargs)
     attrs = {"_disable_call_shape_inference": value(b=True)}

@@ -57,7 +57,7 @@ def decode_image(
     name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:
-    """The image of a JPEG, PNG, GIF or BMP file; only a run knows its shape.
+    """The image of a JPEG, PNG, GIF or BMP file; its shape is determined in a run.
 
     Args:
       contents: a string scalar, the file's content.

@@ -1,1 +1,1 @@
-"""`tf.parse_example` and its siblings, and the descriptions of features they take."""
+"""`tf.parse_example` and its siblings, and the descriptions of features."""

@@ -189,7 +189,7 @@ def _parse_named(
 
 
 def _scalar(value: TensorLike, what: str, title: str) -> Tensor:
-    """A scalar; runs check what the graph does not know."""
+    """A scalar; runs check what is unknown while building."""
     tensor = convert(value)
     ndims = tensor.get_shape().ndims
     message = f"Input {what} must be a scalar"

@@ -97,7 +97,7 @@ class SparseFeature(NamedTuple):
 
 
 class RawFeatures:
-    """What an op needs to know of features, in the order of their keys.
+    """The attributes and inputs of an op for features, in the order of their keys.
 
     Args:
       features: name -> description.

@@ -1,4 +1,4 @@
-"""`tf.train.Scaffold`: the ops that a training loop needs beside the model's.
+"""`tf.train.Scaffold`: the ops that a training loop needs in addition to the model's.
 
 Source: python/training/monitored_session.py.
 """
@@ -110,7 +110,7 @@ class Scaffold:
         self._local_init_op = chosen(local_init_op, "_local_init_op")
         self._summary_op = chosen(summary_op, "_summary_op")
         self._saver = chosen(saver, "_saver")
-        # The function as it was given: whoever copies it passes another Scaffold.
+        # The function as it was given: `copy_from_scaffold` takes another Scaffold.
         self._user_init_fn = chosen(init_fn, "_user_init_fn")
         self._init_fn: Callable[[SessionLike], Any] | None = None
         if self._user_init_fn:

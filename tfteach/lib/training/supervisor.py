@@ -251,7 +251,7 @@ class Supervisor(SupervisorSetup):
         """Stop and join the threads.
 
         Args:
-          threads: to wait for beside those that the supervisor knows.
+          threads: to wait for, in addition to those that the supervisor started.
           close_summary_writer: whether to close the event file.
           ignore_live_threads: whether to return although some still work after
             `stop_grace_secs`.

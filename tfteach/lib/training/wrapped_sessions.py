@@ -185,7 +185,7 @@ def _refuse_common(first: FeedDict, second: FeedDict, by: str) -> None:
 
 
 def _merge_options(options: Any, added: Any) -> None:
-    """Let `options` ask for whatever `added` asks for."""
+    """Merge the requests of `added` into `options`."""
     for field in ("trace_level", "timeout_in_ms", "inter_op_thread_pool"):
         setattr(options, field, max(getattr(options, field), getattr(added, field)))
     for field in ("output_partition_graphs", "report_tensor_allocations_upon_oom"):

@@ -1,7 +1,7 @@
 """Ops that decode images.
 
-`decode_jpeg`, `decode_png` and `decode_gif` tell the format by the content, each reads
-all three.
+`decode_jpeg`, `decode_png` and `decode_gif` recognize the format by the content: each
+reads all three.
 Source: core/ops/image_ops.cc, core/kernels/decode_image_op.cc, decode_bmp_op.cc,
 extract_jpeg_shape_op.cc.
 """

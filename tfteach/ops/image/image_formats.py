@@ -78,7 +78,7 @@ def decode_jpeg(
 
     Raises:
       InvalidArgumentError: the file is damaged.
-      NotImplementedError: Pillow's decoder cannot be told what is asked.
+      NotImplementedError: Pillow's decoder has no such option.
     """
     try:
         image = opened(data)

@@ -269,7 +269,7 @@ def decode_csv(
       ValueError: `select_cols` is not ascending, or of another length than
         `record_defaults`; a default has several elements.
       tf.errors.InvalidArgumentError: in a run, a record has another number of fields, a
-        field is no number, or empty without a default; a quote stands where it may not.
+        field is no number, or empty without a default; or a quote is misplaced.
 
     Example:
       >>> age, name = tf.decode_csv(["31,Ada", ",Bob"], [[0], [""]])

@@ -49,7 +49,7 @@ class Malformed(Exception):
 
 
 class Span(NamedTuple):
-    """Where the values of a feature stand in a record.
+    """The position of a feature's values in a record.
 
     Attributes:
       kind: BYTES, FLOATS or INTS; MALFORMED if the feature is no message.
@@ -80,7 +80,7 @@ class Layout:
     """The layout of a record.
 
     Attributes:
-      features: where the values of each feature stand.
+      features: the position of each feature's values.
       pattern: start and content of the pieces between values.
     """
 
@@ -116,7 +116,7 @@ def _walk_example(data: bytes, found: dict[bytes, Span]) -> None:
 
 
 def _chunks(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
-    """Where field 1 of a message stands, which may be repeated.
+    """The positions of field 1 of a message, which may be repeated.
 
     As in TensorFlow, other fields may be numbers, which are skipped, and no bytes.
     """
@@ -136,7 +136,7 @@ def _walk_entry(data: bytes, start: int, end: int, found: dict[bytes, Span]) -> 
         raise ValueError("not an entry")
     try:
         span = _walk_feature(data, c, d)
-    except ValueError:  # an error if the feature is wanted
+    except ValueError:  # an error if the feature is requested
         span = Span(MALFORMED, (), True)
     if span.kind or data[a:b] in found:
         found[data[a:b]] = span

@@ -150,7 +150,7 @@ def count_work(records: int, layouts: int, keys: int) -> None:
     Args:
       records: the number of records.
       layouts: the number of layouts they had.
-      keys: the number of features that were asked for.
+      keys: the number of requested features.
     """
     global _work
     if _ready or not is_installed():
@@ -186,7 +186,7 @@ if size > 127:
     at += 1
 """
 
-# `SIZE` stands for the lines above, `CHUNK(end)` for those and a check.
+# `SIZE` is replaced by the lines above, `CHUNK(end)` by those and a check.
 _FIND = """\
 def loop(data, ends, names, name_ends, rows):
     start = 0

@@ -199,7 +199,7 @@ def _input(
 def _values(
     column: Any, tensor: Any, collections: Any, trainable: bool, rank: int
 ) -> Tensor:
-    """The values of a column: looked up, or its own."""
+    """The values of a column: looked up in a table, or dense."""
     try:
         lookup = column.deep(tensor)
     except NotImplementedError as missing:
@@ -255,7 +255,7 @@ def _looked_up(
 
 
 def load_checkpoint(column: Any, tables: list[Any]) -> None:
-    """Let variables begin with values of the column's checkpoint."""
+    """Initialize variables from the column's checkpoint."""
     found = column.checkpoint()
     if found is not None:
         path, tensor_name = found
@@ -312,7 +312,7 @@ def parse_feature_columns_from_examples(
     name: str | None = None,
     example_names: TensorLike | None = None,
 ) -> dict[Any, Any]:
-    """Examples as the features of columns, and what each column makes of them.
+    """The features parsed from Examples, and the tensor of each column.
 
     Args:
       serialized: string Tensor [batch], serialized Examples.

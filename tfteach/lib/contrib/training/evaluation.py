@@ -115,8 +115,8 @@ def evaluate_repeatedly(
     Args:
       checkpoint_dir: the directory.
       master, scaffold, eval_ops, feed_dict, final_ops, final_ops_feed_dict, hooks,
-        config: as in `tf.contrib.training.evaluate_once`.  A hook that ends the
-        evaluation is added to the caller's list.
+        config: as in `tf.contrib.training.evaluate_once`.  The hook that stops the
+        evaluation is appended to the caller's list.
       eval_interval_secs: the seconds from the start of one evaluation to the next, at
         least.
       max_number_of_evaluations: after how many to return; None for ever.

@@ -1,4 +1,4 @@
-"""Elements of several datasets by turns, as chosen, or by lot.
+"""Interleaving: elements of several datasets in rotation, as chosen, or at random.
 
 Source: python/data/experimental/ops/interleave_ops.py, data/ops/readers.py.
 """

@@ -1,4 +1,4 @@
-"""Elements drawn so that their classes have wanted frequencies.
+"""Rejection resampling: elements drawn so that classes have given frequencies.
 
 Source: python/data/experimental/ops/resampling.py.
 """
@@ -50,7 +50,7 @@ def rejection_resample(
 
     Args:
       class_func: of an element, returns its class, an int32 scalar.
-      target_dist: the wanted frequencies of the classes, floats.
+      target_dist: the target frequencies of the classes, floats.
       initial_dist: the frequencies in the dataset; estimated if None.
       seed: of the choice.
 

@@ -113,7 +113,7 @@ class LoggingTensorHook(SessionRunHook):
         self._iter_count += 1
 
     def end(self, session: SessionLike) -> None:
-        """Log the values at the end, if asked to."""
+        """Log the values at the end, under `at_end`."""
         if self._log_at_end:
             self._log_tensors(session.run(self._current_tensors))
 
@@ -131,7 +131,7 @@ class LoggingTensorHook(SessionRunHook):
             get_logger().info("%s (%.3f sec)", line, elapsed_s)
 
 
-# How often a process warns of a global step that stands still.
+# How often a process warns of a global step that does not increase.
 _MAX_WARNINGS = 5
 _warnings_left = _MAX_WARNINGS
 
@@ -199,7 +199,7 @@ class StepCounterHook(SessionRunHook):
     def after_run(
         self, run_context: SessionRunContext, run_values: SessionRunValues
     ) -> None:
-        """Log the speed if it is time; warn of a global step that stands still."""
+        """Log the speed if it is time; warn of a global step that does not increase."""
         before = run_values.results  # maybe without the run's own increment
         if self._timer.should_trigger_for_step(before + 1):
             step = run_context.session.run(self._global_step_tensor)

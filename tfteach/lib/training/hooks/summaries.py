@@ -94,7 +94,7 @@ class SummarySaverHook(SessionRunHook):
     def after_run(
         self, run_context: SessionRunContext, run_values: SessionRunValues
     ) -> None:
-        """Write what was asked for."""
+        """Write the summaries that were fetched."""
         writer = self._summary_writer
         if writer is None:
             return
