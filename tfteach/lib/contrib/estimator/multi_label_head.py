@@ -23,6 +23,7 @@ from tfteach.lib.estimator.heads.class_labels import (
 )
 from tfteach.lib.estimator.heads.head import (
     CLASSIFY,
+    Evaluated,
     LossSpec,
     Metrics,
     Predictions,
@@ -32,14 +33,10 @@ from tfteach.lib.estimator.heads.head import (
 from tfteach.lib.estimator.heads.head_checks import (
     LossFn,
     WeightColumn,
-    call_loss_fn,
     check_label_is_given,
-    check_loss_fn,
-    check_reduction,
     checked_logits,
     dense_labels,
     in_range,
-    weights_of,
 )
 from tfteach.lib.estimator.heads.head_metrics import (
     area,
@@ -47,7 +44,7 @@ from tfteach.lib.estimator.heads.head_metrics import (
     predictions_mean,
 )
 from tfteach.lib.losses.classification import sigmoid_cross_entropy
-from tfteach.lib.losses.weighted import Reduction, compute_weighted_loss
+from tfteach.lib.losses.weighted import Reduction
 from tfteach.lib.metrics.means import mean
 from tfteach.lib.metrics.thresholds import auc
 from tfteach.ops.array.concat_split import concat
@@ -60,6 +57,11 @@ from tfteach.ops.math.cast import to_int64
 from tfteach.ops.math.exponential import sigmoid
 from tfteach.ops.math.reduce_functions import reduce_mean
 from tfteach.ops.sparse.sparse_functions import sparse_to_indicator
+
+
+def _mean_cross_entropies(labels: Tensor, logits: Tensor) -> Tensor:
+    losses = sigmoid_cross_entropy(labels, logits, reduction=Reduction.NONE)
+    return reduce_mean(losses, axis=-1, keepdims=True)
 
 
 class MultiLabelHead(SingleHead):
@@ -76,10 +78,10 @@ class MultiLabelHead(SingleHead):
         class_ids: Sequence[int],
         name: str | None,
     ) -> None:
-        super().__init__(name, loss_reduction)
-        self._n_classes, self._weight_column = n_classes, weight_column
+        super().__init__(name, loss_reduction, weight_column, loss_fn)
+        self._n_classes = n_classes
         self._thresholds, self._label_vocabulary = thresholds, label_vocabulary
-        self._loss_fn, self._class_ids = loss_fn, class_ids
+        self._class_ids = class_ids
 
     @property
     def logits_dimension(self) -> int:
@@ -92,14 +94,7 @@ class MultiLabelHead(SingleHead):
         """The losses of a batch; for the arguments see `Head.create_loss`."""
         logits = convert(logits)
         labels = dense_labels(self._indicators(labels), logits, self._n_classes)
-        if self._loss_fn is not None:
-            losses = call_loss_fn(self._loss_fn, labels, logits, features)
-        else:
-            each = sigmoid_cross_entropy(labels, logits, reduction=Reduction.NONE)
-            losses = reduce_mean(each, axis=-1, keepdims=True)
-        weights = weights_of(features, self._weight_column, logits)
-        total = compute_weighted_loss(losses, weights, reduction=self._loss_reduction)
-        return LossSpec(total, losses, weights, labels)
+        return self._loss_spec(features, logits, labels, _mean_cross_entropies)
 
     def _indicators(self, labels: Any) -> Any:
         """Labels as zeros and ones for each class."""
@@ -135,13 +130,8 @@ class MultiLabelHead(SingleHead):
         scores, names = predictions["probabilities"], self._label_vocabulary
         return {CLASSIFY: classification_output(scores, self._n_classes, names)}
 
-    def _metrics(
-        self,
-        predictions: Predictions,
-        labels: Any,
-        loss: LossSpec,
-        regularization: Tensor | None,
-    ) -> Metrics:
+    def _metrics(self, evaluated: Evaluated) -> Metrics:
+        predictions, _, loss, regularization = evaluated
         labels, weights = loss.processed_labels, loss.weights
         scores = predictions["probabilities"]
         with name_scope(
@@ -235,9 +225,6 @@ def multi_label_head(
                 f"Length of label_vocabulary must be n_classes ({n_classes}). Given: "
                 f"{len(label_vocabulary)}"
             )
-    if loss_fn is not None:
-        check_loss_fn(loss_fn)
-    check_reduction(loss_reduction)
     return MultiLabelHead(
         n_classes,
         weight_column,

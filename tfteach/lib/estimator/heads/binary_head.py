@@ -24,6 +24,7 @@ from tfteach.lib.estimator.heads.class_labels import (
 from tfteach.lib.estimator.heads.head import (
     CLASSIFY,
     REGRESS,
+    Evaluated,
     LossSpec,
     Metrics,
     Predictions,
@@ -33,14 +34,10 @@ from tfteach.lib.estimator.heads.head import (
 from tfteach.lib.estimator.heads.head_checks import (
     LossFn,
     WeightColumn,
-    call_loss_fn,
-    check_loss_fn,
-    check_reduction,
     checked_logits,
     checked_thresholds,
     dense_labels,
     in_range,
-    weights_of,
 )
 from tfteach.lib.estimator.heads.head_metrics import (
     accuracy_baseline,
@@ -48,7 +45,7 @@ from tfteach.lib.estimator.heads.head_metrics import (
     metrics_at_thresholds,
     predictions_mean,
 )
-from tfteach.lib.losses.weighted import Reduction, compute_weighted_loss
+from tfteach.lib.losses.weighted import Reduction
 from tfteach.lib.metrics.counts import precision, recall
 from tfteach.lib.metrics.means import accuracy, mean
 from tfteach.ops.array.concat_split import concat
@@ -59,6 +56,10 @@ from tfteach.ops.math.exponential import sigmoid
 from tfteach.ops.math.reduce_functions import argmax
 from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits
 from tfteach.ops.nn.softmax import softmax
+
+
+def _cross_entropies(labels: Tensor, logits: Tensor) -> Tensor:
+    return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
 class BinaryHead(SingleHead):
@@ -96,11 +97,7 @@ class BinaryHead(SingleHead):
                 "label_vocabulary should be a list or tuple. Given type: "
                 f"{type(label_vocabulary)}"
             )
-        check_reduction(loss_reduction)
-        if loss_fn is not None:
-            check_loss_fn(loss_fn)
-        super().__init__(name, loss_reduction)
-        self._weight_column, self._loss_fn = weight_column, loss_fn
+        super().__init__(name, loss_reduction, weight_column, loss_fn)
         self._label_vocabulary = label_vocabulary
 
     @property
@@ -117,13 +114,7 @@ class BinaryHead(SingleHead):
         if self._label_vocabulary is not None:
             labels = ids_of(labels, self._label_vocabulary)
         labels = in_range(to_float(labels), 2)
-        if self._loss_fn is not None:
-            losses = call_loss_fn(self._loss_fn, labels, logits, features)
-        else:
-            losses = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-        weights = weights_of(features, self._weight_column, logits)
-        total = compute_weighted_loss(losses, weights, reduction=self._loss_reduction)
-        return LossSpec(total, losses, weights, labels)
+        return self._loss_spec(features, logits, labels, _cross_entropies)
 
     def _predictions(self, logits: Any) -> tuple[Tensor, Predictions]:
         vocabulary = self._label_vocabulary
@@ -152,13 +143,8 @@ class BinaryHead(SingleHead):
             REGRESS: RegressionOutput(predictions["logistic"]),
         }
 
-    def _metrics(
-        self,
-        predictions: Predictions,
-        labels: Any,
-        loss: LossSpec,
-        regularization: Tensor | None,
-    ) -> Metrics:
+    def _metrics(self, evaluated: Evaluated) -> Metrics:
+        predictions, _, loss, regularization = evaluated
         labels, weights = loss.processed_labels, loss.weights
         logistic, ids = predictions["logistic"], predictions["class_ids"]
         with name_scope(None, "metrics", (labels, loss.unreduced_loss, weights)):

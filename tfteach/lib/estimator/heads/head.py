@@ -14,9 +14,17 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import get_collection, name_scope
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
 from tfteach.lib.estimator.export_outputs import ExportOutput, PredictOutput
-from tfteach.lib.estimator.heads.head_checks import Weights
+from tfteach.lib.estimator.heads.head_checks import (
+    LossFn,
+    WeightColumn,
+    Weights,
+    call_loss_fn,
+    check_loss_fn,
+    check_reduction,
+    weights_of,
+)
 from tfteach.lib.estimator.mode_keys import ModeKeys
-from tfteach.lib.losses.weighted import Reduction
+from tfteach.lib.losses.weighted import Reduction, compute_weighted_loss
 from tfteach.lib.metrics.means import mean
 from tfteach.lib.saved_model.signature_constants import (
     DEFAULT_SERVING_SIGNATURE_DEF_KEY,
@@ -50,6 +58,22 @@ class LossSpec(NamedTuple):
     unreduced_loss: Tensor
     weights: Weights
     processed_labels: Tensor
+
+
+class Evaluated(NamedTuple):
+    """What metrics are made of.
+
+    Attributes:
+      predictions: the predictions by name.
+      labels: the labels as the caller gave them.
+      loss: the losses of a batch.
+      regularization: the sum of regularization losses, or None.
+    """
+
+    predictions: Predictions
+    labels: Any
+    loss: LossSpec
+    regularization: Tensor | None
 
 
 class Head(abc.ABC):
@@ -113,10 +137,26 @@ class SingleHead(Head):
     Args:
       name: the name of its scope, and the suffix of its metrics and summaries.
       loss_reduction: a `tf.losses.Reduction` other than NONE.
+      weight_column: a feature's key or a numeric column, of weights for the loss.
+      loss_fn: a function of `labels`, `logits` and perhaps `features` that returns the
+        losses; None for those of the head.
+
+    Raises:
+      ValueError: reduction or function are not valid.
     """
 
-    def __init__(self, name: str | None, loss_reduction: str) -> None:
+    def __init__(
+        self,
+        name: str | None,
+        loss_reduction: str,
+        weight_column: WeightColumn,
+        loss_fn: LossFn | None,
+    ) -> None:
+        check_reduction(loss_reduction)
+        if loss_fn is not None:
+            check_loss_fn(loss_fn)
         self._name, self._loss_reduction = name, loss_reduction
+        self._weight_column, self._loss_fn = weight_column, loss_fn
 
     @property
     def name(self) -> str | None:
@@ -132,21 +172,38 @@ class SingleHead(Head):
         """The outputs of signatures by name; the first is also the default one."""
 
     @abc.abstractmethod
-    def _metrics(
+    def _metrics(self, evaluated: Evaluated) -> Metrics:
+        """The metrics of an evaluation by name."""
+
+    def _loss_spec(
         self,
-        predictions: Predictions,
-        labels: Any,
-        loss: LossSpec,
-        regularization: Tensor | None,
-    ) -> Metrics:
-        """The metrics of an evaluation by name.
+        features: Mapping[str, Any],
+        logits: Tensor,
+        labels: Tensor,
+        losses_of: Callable[[Tensor, Tensor], Tensor],
+        loss_dimension: int = 1,
+        per_logit: bool = False,
+    ) -> LossSpec:
+        """The weighted losses of a batch, and their reduction.
 
         Args:
-          predictions: the predictions by name.
-          labels: the labels as the caller gave them.
-          loss: the losses of a batch.
-          regularization: the sum of regularization losses, if there are any.
+          features: the features, among which the weights may be.
+          logits: the logits.
+          labels: the processed labels.
+          losses_of: makes losses of labels and logits, unless the caller's function
+            does.
+          loss_dimension: the size of the last dimension of losses.
+          per_logit: whether each logit may have its own weight.
         """
+        if self._loss_fn is None:
+            losses = losses_of(labels, logits)
+        else:
+            losses = call_loss_fn(
+                self._loss_fn, labels, logits, features, loss_dimension
+            )
+        weights = weights_of(features, self._weight_column, logits, per_logit)
+        total = compute_weighted_loss(losses, weights, reduction=self._loss_reduction)
+        return LossSpec(total, losses, weights, labels)
 
     def _key(self, key: str) -> str:
         """The name of a metric or summary."""
@@ -181,7 +238,8 @@ class SingleHead(Head):
                 train_op = train_op_of(total, optimizer, train_op_fn)
                 mean_loss = self._mean_loss(loss)
         if mode == ModeKeys.EVAL:
-            metrics = self._metrics(predictions, labels, loss, regularization)
+            given = Evaluated(predictions, labels, loss, regularization)
+            metrics = self._metrics(given)
             metrics = {self._key(key): value for key, value in metrics.items()}
             return EstimatorSpec(mode, predictions, total, eval_metric_ops=metrics)
         with name_scope(""):

@@ -25,6 +25,7 @@ from tfteach.lib.estimator.heads.class_labels import (
 )
 from tfteach.lib.estimator.heads.head import (
     CLASSIFY,
+    Evaluated,
     LossSpec,
     Metrics,
     Predictions,
@@ -34,21 +35,22 @@ from tfteach.lib.estimator.heads.head import (
 from tfteach.lib.estimator.heads.head_checks import (
     LossFn,
     WeightColumn,
-    call_loss_fn,
-    check_loss_fn,
     check_n_classes,
-    check_reduction,
     checked_logits,
     dense_labels,
     in_range,
-    weights_of,
 )
 from tfteach.lib.losses.classification import sparse_softmax_cross_entropy
-from tfteach.lib.losses.weighted import Reduction, compute_weighted_loss
+from tfteach.lib.losses.weighted import Reduction
 from tfteach.lib.metrics.means import accuracy, mean
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.math.reduce_functions import argmax
 from tfteach.ops.nn.softmax import softmax
+
+
+def _cross_entropies(labels: Tensor, logits: Tensor) -> Tensor:
+    losses = sparse_softmax_cross_entropy(labels, logits, reduction=Reduction.NONE)
+    return expand_dims(losses, -1)
 
 
 class MultiClassHead(SingleHead):
@@ -83,15 +85,11 @@ class MultiClassHead(SingleHead):
                 "label_vocabulary should be a list or a tuple. Given type: "
                 f"{type(label_vocabulary)}"
             )
-        check_reduction(loss_reduction)
-        if loss_fn is not None:
-            check_loss_fn(loss_fn)
         if n_classes is not None and n_classes <= 2:
             raise ValueError(f"n_classes must be > 2: {n_classes}.")
         check_n_classes(n_classes)
-        super().__init__(name, loss_reduction)
+        super().__init__(name, loss_reduction, weight_column, loss_fn)
         self._n_classes, self._label_vocabulary = n_classes, label_vocabulary
-        self._weight_column, self._loss_fn = weight_column, loss_fn
 
     @property
     def logits_dimension(self) -> int:
@@ -116,16 +114,7 @@ class MultiClassHead(SingleHead):
                 f"Labels dtype should be integer. Instead got {labels.dtype}."
             )
         labels = in_range(labels, self._n_classes)
-        if self._loss_fn is not None:
-            losses = call_loss_fn(self._loss_fn, labels, logits, features)
-        else:
-            each = sparse_softmax_cross_entropy(
-                labels, logits, reduction=Reduction.NONE
-            )
-            losses = expand_dims(each, -1)
-        weights = weights_of(features, self._weight_column, logits)
-        total = compute_weighted_loss(losses, weights, reduction=self._loss_reduction)
-        return LossSpec(total, losses, weights, labels)
+        return self._loss_spec(features, logits, labels, _cross_entropies)
 
     def _predictions(self, logits: Any) -> tuple[Tensor, Predictions]:
         vocabulary, count = self._label_vocabulary, self._n_classes
@@ -148,13 +137,8 @@ class MultiClassHead(SingleHead):
         scores, names = predictions["probabilities"], self._label_vocabulary
         return {CLASSIFY: classification_output(scores, self._n_classes, names)}
 
-    def _metrics(
-        self,
-        predictions: Predictions,
-        labels: Any,
-        loss: LossSpec,
-        regularization: Tensor | None,
-    ) -> Metrics:
+    def _metrics(self, evaluated: Evaluated) -> Metrics:
+        predictions, _, loss, regularization = evaluated
         labels, weights = loss.processed_labels, loss.weights
         values = (loss.unreduced_loss, labels, predictions["class_ids"], weights)
         with name_scope(None, "metrics", values):

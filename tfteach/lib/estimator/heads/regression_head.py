@@ -14,6 +14,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.lib.estimator.export_outputs import ExportOutput, RegressionOutput
 from tfteach.lib.estimator.heads.head import (
     REGRESS,
+    Evaluated,
     LossSpec,
     Metrics,
     Predictions,
@@ -23,18 +24,18 @@ from tfteach.lib.estimator.heads.head import (
 from tfteach.lib.estimator.heads.head_checks import (
     LossFn,
     WeightColumn,
-    call_loss_fn,
-    check_loss_fn,
-    check_reduction,
     checked_logits,
     dense_labels,
-    weights_of,
 )
 from tfteach.lib.estimator.heads.head_metrics import predictions_mean
 from tfteach.lib.losses.regression import mean_squared_error
-from tfteach.lib.losses.weighted import Reduction, compute_weighted_loss
+from tfteach.lib.losses.weighted import Reduction
 from tfteach.lib.metrics.means import mean
 from tfteach.ops.math.cast import to_float
+
+
+def _squared_errors(labels: Tensor, logits: Tensor) -> Tensor:
+    return mean_squared_error(labels, logits, reduction=Reduction.NONE)
 
 
 class RegressionHead(SingleHead):
@@ -62,14 +63,11 @@ class RegressionHead(SingleHead):
         inverse_link_fn: Callable[[Tensor], Tensor] | None = None,
         name: str | None = None,
     ) -> None:
-        check_reduction(loss_reduction)
         if label_dimension < 1:
             raise ValueError(f"Invalid label_dimension {label_dimension}.")
-        if loss_fn is not None:
-            check_loss_fn(loss_fn)
-        super().__init__(name, loss_reduction)
-        self._weight_column, self._logits_dimension = weight_column, label_dimension
-        self._loss_fn, self._inverse_link_fn = loss_fn, inverse_link_fn
+        super().__init__(name, loss_reduction, weight_column, loss_fn)
+        self._logits_dimension = label_dimension
+        self._inverse_link_fn = inverse_link_fn
 
     @property
     def logits_dimension(self) -> int:
@@ -83,15 +81,9 @@ class RegressionHead(SingleHead):
         logits = convert(logits)
         labels = dense_labels(labels, logits, self._logits_dimension)
         labels = to_float(labels)
-        if self._loss_fn is not None:
-            losses = call_loss_fn(
-                self._loss_fn, labels, logits, features, self._logits_dimension
-            )
-        else:
-            losses = mean_squared_error(labels, logits, reduction=Reduction.NONE)
-        weights = weights_of(features, self._weight_column, logits, per_logit=True)
-        total = compute_weighted_loss(losses, weights, reduction=self._loss_reduction)
-        return LossSpec(total, losses, weights, labels)
+        return self._loss_spec(
+            features, logits, labels, _squared_errors, self._logits_dimension, True
+        )
 
     def _predictions(self, logits: Any) -> tuple[Tensor, Predictions]:
         logits = checked_logits(logits, self._logits_dimension)
@@ -103,19 +95,14 @@ class RegressionHead(SingleHead):
     def _served(self, predictions: Predictions) -> dict[str, ExportOutput]:
         return {REGRESS: RegressionOutput(predictions["predictions"])}
 
-    def _metrics(
-        self,
-        predictions: Predictions,
-        labels: Any,
-        loss: LossSpec,
-        regularization: Tensor | None,
-    ) -> Metrics:
+    def _metrics(self, evaluated: Evaluated) -> Metrics:
+        predictions, given, loss, regularization = evaluated
         weights = loss.weights
         return {
             "average_loss": mean(loss.unreduced_loss, weights),
             "prediction/mean": predictions_mean(
                 predictions["predictions"], weights, "prediction/mean"
             ),
-            "label/mean": mean(labels, weights),
+            "label/mean": mean(given, weights),
             **regularization_metrics(regularization),
         }
