@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.lib.contrib.estimator.extenders import clip_gradients_by_norm as clip_gradients_by_norm
+    from tfteach.lib.contrib.estimator.extenders import forward_features as forward_features
     from tfteach.lib.contrib.estimator.head import binary_classification_head as binary_classification_head
     from tfteach.lib.contrib.estimator.head import logistic_regression_head as logistic_regression_head
     from tfteach.lib.contrib.estimator.head import multi_class_head as multi_class_head
@@ -12,14 +14,31 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.estimator.head import regression_head as regression_head
     from tfteach.lib.contrib.estimator.multi_head import multi_head as multi_head
     from tfteach.lib.contrib.estimator.multi_label_head import multi_label_head as multi_label_head
+    from tfteach.lib.contrib.estimator.not_implemented import DNNClassifierWithLayerAnnotations as DNNClassifierWithLayerAnnotations
+    from tfteach.lib.contrib.estimator.not_implemented import DNNRegressorWithLayerAnnotations as DNNRegressorWithLayerAnnotations
+    from tfteach.lib.contrib.estimator.not_implemented import RNNClassifier as RNNClassifier
+    from tfteach.lib.contrib.estimator.not_implemented import RNNEstimator as RNNEstimator
+    from tfteach.lib.contrib.estimator.not_implemented import SavedModelEstimator as SavedModelEstimator
+    from tfteach.lib.contrib.estimator.not_implemented import TowerOptimizer as TowerOptimizer
+    from tfteach.lib.contrib.estimator.not_implemented import replicate_model_fn as replicate_model_fn
     from tfteach.lib.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
     from tfteach.lib.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
     from tfteach.lib.estimator.canned.logit_fns import call_logit_fn as call_logit_fn
+    from tfteach.lib.estimator.extenders import add_metrics as add_metrics
 
 _LATER = {
+    "DNNClassifierWithLayerAnnotations": ("tfteach.lib.contrib.estimator.not_implemented", "DNNClassifierWithLayerAnnotations"),
+    "DNNRegressorWithLayerAnnotations": ("tfteach.lib.contrib.estimator.not_implemented", "DNNRegressorWithLayerAnnotations"),
+    "RNNClassifier": ("tfteach.lib.contrib.estimator.not_implemented", "RNNClassifier"),
+    "RNNEstimator": ("tfteach.lib.contrib.estimator.not_implemented", "RNNEstimator"),
+    "SavedModelEstimator": ("tfteach.lib.contrib.estimator.not_implemented", "SavedModelEstimator"),
+    "TowerOptimizer": ("tfteach.lib.contrib.estimator.not_implemented", "TowerOptimizer"),
+    "add_metrics": ("tfteach.lib.estimator.extenders", "add_metrics"),
     "binary_classification_head": ("tfteach.lib.contrib.estimator.head", "binary_classification_head"),
     "call_logit_fn": ("tfteach.lib.estimator.canned.logit_fns", "call_logit_fn"),
+    "clip_gradients_by_norm": ("tfteach.lib.contrib.estimator.extenders", "clip_gradients_by_norm"),
     "dnn_logit_fn_builder": ("tfteach.lib.estimator.canned.dnn", "dnn_logit_fn_builder"),
+    "forward_features": ("tfteach.lib.contrib.estimator.extenders", "forward_features"),
     "linear_logit_fn_builder": ("tfteach.lib.estimator.canned.linear", "linear_logit_fn_builder"),
     "logistic_regression_head": ("tfteach.lib.contrib.estimator.head", "logistic_regression_head"),
     "multi_class_head": ("tfteach.lib.contrib.estimator.head", "multi_class_head"),
@@ -27,6 +46,7 @@ _LATER = {
     "multi_label_head": ("tfteach.lib.contrib.estimator.multi_label_head", "multi_label_head"),
     "poisson_regression_head": ("tfteach.lib.contrib.estimator.head", "poisson_regression_head"),
     "regression_head": ("tfteach.lib.contrib.estimator.head", "regression_head"),
+    "replicate_model_fn": ("tfteach.lib.contrib.estimator.not_implemented", "replicate_model_fn"),
 }
 
 

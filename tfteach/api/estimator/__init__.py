@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from tfteach.api.estimator import experimental as experimental
     from tfteach.api.estimator import export as export
     from tfteach.api.estimator import inputs as inputs
+    from tfteach.lib.estimator.best_exporter import BestExporter as BestExporter
     from tfteach.lib.estimator.canned.baseline import BaselineClassifier as BaselineClassifier
     from tfteach.lib.estimator.canned.baseline import BaselineEstimator as BaselineEstimator
     from tfteach.lib.estimator.canned.baseline import BaselineRegressor as BaselineRegressor
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tfteach.lib.estimator.exporters import Exporter as Exporter
     from tfteach.lib.estimator.exporters import FinalExporter as FinalExporter
     from tfteach.lib.estimator.exporters import LatestExporter as LatestExporter
+    from tfteach.lib.estimator.extenders import add_metrics as add_metrics
     from tfteach.lib.estimator.mode_keys import ModeKeys as ModeKeys
     from tfteach.lib.estimator.run_config import RunConfig as RunConfig
     from tfteach.lib.estimator.train_and_evaluate import EvalSpec as EvalSpec
@@ -56,6 +58,7 @@ _LATER = {
     "BaselineClassifier": ("tfteach.lib.estimator.canned.baseline", "BaselineClassifier"),
     "BaselineEstimator": ("tfteach.lib.estimator.canned.baseline", "BaselineEstimator"),
     "BaselineRegressor": ("tfteach.lib.estimator.canned.baseline", "BaselineRegressor"),
+    "BestExporter": ("tfteach.lib.estimator.best_exporter", "BestExporter"),
     "CheckpointSaverHook": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverHook"),
     "CheckpointSaverListener": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverListener"),
     "DNNClassifier": ("tfteach.lib.estimator.canned.dnn", "DNNClassifier"),
@@ -93,6 +96,7 @@ _LATER = {
     "TrainSpec": ("tfteach.lib.estimator.train_and_evaluate", "TrainSpec"),
     "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
     "WarmStartSettings": ("tfteach.lib.files.warm_start", "WarmStartSettings"),
+    "add_metrics": ("tfteach.lib.estimator.extenders", "add_metrics"),
     "classifier_parse_example_spec": ("tfteach.lib.estimator.canned.parsing_utils", "classifier_parse_example_spec"),
     "experimental": ("tfteach.api.estimator", "experimental"),
     "export": ("tfteach.api.estimator", "export"),

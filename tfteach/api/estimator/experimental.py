@@ -8,11 +8,27 @@ if TYPE_CHECKING:
     from tfteach.lib.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
     from tfteach.lib.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
     from tfteach.lib.estimator.canned.logit_fns import call_logit_fn as call_logit_fn
+    from tfteach.lib.estimator.early_stopping import make_early_stopping_hook as make_early_stopping_hook
+    from tfteach.lib.estimator.early_stopping import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook
+    from tfteach.lib.estimator.early_stopping import stop_if_higher_hook as stop_if_higher_hook
+    from tfteach.lib.estimator.early_stopping import stop_if_lower_hook as stop_if_lower_hook
+    from tfteach.lib.estimator.early_stopping import stop_if_no_decrease_hook as stop_if_no_decrease_hook
+    from tfteach.lib.estimator.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
+    from tfteach.lib.estimator.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
+    from tfteach.lib.estimator.linear_sdca import LinearSDCA as LinearSDCA
 
 _LATER = {
+    "InMemoryEvaluatorHook": ("tfteach.lib.estimator.in_memory_evaluator", "InMemoryEvaluatorHook"),
+    "LinearSDCA": ("tfteach.lib.estimator.linear_sdca", "LinearSDCA"),
     "call_logit_fn": ("tfteach.lib.estimator.canned.logit_fns", "call_logit_fn"),
     "dnn_logit_fn_builder": ("tfteach.lib.estimator.canned.dnn", "dnn_logit_fn_builder"),
     "linear_logit_fn_builder": ("tfteach.lib.estimator.canned.linear", "linear_logit_fn_builder"),
+    "make_early_stopping_hook": ("tfteach.lib.estimator.early_stopping", "make_early_stopping_hook"),
+    "make_stop_at_checkpoint_step_hook": ("tfteach.lib.estimator.early_stopping", "make_stop_at_checkpoint_step_hook"),
+    "stop_if_higher_hook": ("tfteach.lib.estimator.early_stopping", "stop_if_higher_hook"),
+    "stop_if_lower_hook": ("tfteach.lib.estimator.early_stopping", "stop_if_lower_hook"),
+    "stop_if_no_decrease_hook": ("tfteach.lib.estimator.early_stopping", "stop_if_no_decrease_hook"),
+    "stop_if_no_increase_hook": ("tfteach.lib.estimator.early_stopping", "stop_if_no_increase_hook"),
 }
 
 

@@ -26,7 +26,7 @@ from tfteach.lib.estimator.estimator_arguments import (
     warm_start_settings,
 )
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
-from tfteach.lib.estimator.evaluation_summary import write_evaluation
+from tfteach.lib.estimator.evaluation_summary import run_and_write
 from tfteach.lib.estimator.input_fn import (
     argument_names,
     features_and_labels,
@@ -34,6 +34,7 @@ from tfteach.lib.estimator.input_fn import (
 )
 from tfteach.lib.estimator.mode_keys import ModeKeys
 from tfteach.lib.estimator.model_results import (
+    Evaluation,
     evaluating,
     examples,
     metrics_of,
@@ -47,7 +48,7 @@ from tfteach.lib.files.checkpoint_reader import list_variables, load_variable
 from tfteach.lib.files.warm_start import WarmStartSettings, warm_start
 from tfteach.lib.training.evaluation import (
     StopAfterNEvalsHook,
-    evaluate_once,
+    with_eval_step,
 )
 from tfteach.lib.training.global_step import (
     create_global_step,
@@ -122,11 +123,7 @@ class Estimator:
     @property
     def model_fn(self) -> Callable[..., EstimatorSpec]:
         """The model function, as a function of features, labels, mode and config."""
-
-        def public(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
-            return self._call_model_fn(features, labels, mode, config)
-
-        return public
+        return self._call_model_fn
 
     def get_variable_value(self, name: str) -> Array:
         """A variable's value in the newest checkpoint.
@@ -225,10 +222,7 @@ class Estimator:
             global_step_read(graph)
             features, labels, input_hooks = self._inputs(input_fn, ModeKeys.TRAIN)
             spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
-            if self._warm_start_settings and self.latest_checkpoint() is None:
-                settings = self._warm_start_settings
-                get_logger().info(f"Warm-starting with WarmStartSettings: {settings}")
-                warm_start(*settings)
+            self._warm_start_without(self.latest_checkpoint())
             return train_by_spec(
                 spec,
                 self._config,
@@ -271,24 +265,30 @@ class Estimator:
             every.append(StopAfterNEvalsHook(num_evals=steps))
         path = self._checkpoint(checkpoint_path, "evaluate")
         with Graph().as_default() as graph, graph.device(self._config.device_fn):
-            set_random_seed(self._config.tf_random_seed)
-            create_global_step(graph)
-            features, labels, input_hooks = self._inputs(input_fn, ModeKeys.EVAL)
-            spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
-            update, values = metrics_of(spec)
-            self._warm_start_without(path)
-            every = [*input_hooks, *every, *spec.evaluation_hooks]
-            results: dict[str, Any] = evaluate_once(
-                path or "",
-                master=self._config.evaluation_master,
-                scaffold=evaluating(spec.scaffold),
-                eval_ops=update,
-                final_ops=values,
-                hooks=every,
-                config=self._session_config,
-            )
-            write_evaluation(self.eval_dir(name), results, path)
-        return results
+            return self._evaluated(self._evaluation(input_fn, every, path), path, name)
+
+    def _evaluation(
+        self,
+        input_fn: Callable[..., Any],
+        hooks: Sequence[SessionRunHook],
+        path: str | None,
+    ) -> Evaluation:
+        """Build an evaluation in the current graph."""
+        set_random_seed(self._config.tf_random_seed)
+        create_global_step()
+        features, labels, input_hooks = self._inputs(input_fn, ModeKeys.EVAL)
+        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
+        update, values = metrics_of(spec)
+        self._warm_start_without(path)
+        every = [*input_hooks, *hooks, *spec.evaluation_hooks]
+        scaffold = evaluating(spec.scaffold)
+        return Evaluation(scaffold, with_eval_step(update, every), values, every)
+
+    def _evaluated(
+        self, evaluation: Evaluation, path: str | None, name: str | None
+    ) -> dict[str, Any]:
+        """Run an evaluation, and write its results."""
+        return run_and_write(evaluation, path, self.eval_dir(name), self._config)
 
     def _checkpoint(self, given: PathLike | None, verb: str) -> str | None:
         if given:

@@ -1,4 +1,4 @@
-"""The event file of an evaluation's results.
+"""Runs of evaluations, and the event files of their results.
 
 Source: tensorflow_estimator/python/estimator/estimator.py.
 """
@@ -15,7 +15,10 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
 from tfteach.framework.protos import Summary
 from tfteach.framework.protos.tensor_proto import make_tensor_proto
+from tfteach.lib.estimator.model_results import Evaluation
+from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.lib.files.file_writer import FileWriterCache
+from tfteach.lib.training.evaluation import run_evaluation
 
 
 def _text(results: Mapping[str, Any]) -> str:
@@ -24,6 +27,33 @@ def _text(results: Mapping[str, Any]) -> str:
         for key, value in sorted(results.items())
         if not isinstance(value, bytes)
     )
+
+
+def run_and_write(
+    evaluation: Evaluation,
+    path: str | None,
+    folder: str,
+    config: RunConfig,
+) -> dict[str, Any]:
+    """The results of an evaluation, which are also written to an event file.
+
+    Args:
+      evaluation: the evaluation, as built in the current graph.
+      path: the checkpoint to restore; None to initialize variables.
+      folder: the directory of the event file.
+      config: the session's target and ConfigProto.
+    """
+    results: Any = run_evaluation(
+        path or "",
+        evaluation.update,
+        evaluation.values,
+        evaluation.hooks,
+        scaffold=evaluation.scaffold,
+        master=config.evaluation_master,
+        config=config.session_config,
+    )
+    write_evaluation(folder, results, path)
+    return results  # type: ignore[no-any-return]
 
 
 def write_evaluation(folder: str, results: Mapping[str, Any], path: str | None) -> None:

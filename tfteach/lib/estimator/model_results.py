@@ -5,8 +5,8 @@ Source: tensorflow_estimator/python/estimator/estimator.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
@@ -17,10 +17,27 @@ from tfteach.lib.training.evaluation import (
 from tfteach.lib.training.global_step import (
     get_global_step,
 )
+from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 from tfteach.lib.training.scaffold import Scaffold
 from tfteach.ops.core.control_flow_ops import group
 
 _LOSS = "loss"
+
+
+class Evaluation(NamedTuple):
+    """An evaluation that has been built.
+
+    Attributes:
+      scaffold: the ops that initialize and restore.
+      update: what to run in each step.
+      values: the metrics by name.
+      hooks: SessionRunHooks.
+    """
+
+    scaffold: Scaffold
+    update: Any
+    values: dict[str, Any]
+    hooks: Sequence[SessionRunHook]
 
 
 def metrics_of(spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:

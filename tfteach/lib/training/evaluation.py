@@ -167,14 +167,46 @@ def evaluate_once(
 
     Source: python/training/evaluation.py.
     """
-    eval_step = get_or_create_eval_step()
     every = list(hooks or ())
-    if eval_ops is not None:
-        eval_ops = counted(eval_ops, assign_add(eval_step, 1, use_locking=True))
-        latest = _latest_eval_step(eval_ops)
-        for hook in every:
-            if isinstance(hook, StopAfterNEvalsHook):
-                hook._set_evals_completed_tensor(latest)
+    return run_evaluation(
+        checkpoint_path,
+        with_eval_step(eval_ops, every),
+        final_ops,
+        every,
+        scaffold=scaffold,
+        master=master,
+        feed_dict=feed_dict,
+        final_ops_feed_dict=final_ops_feed_dict,
+        config=config,
+    )
+
+
+def with_eval_step(eval_ops: Fetches, hooks: Sequence[SessionRunHook]) -> Any:
+    """The ops of an evaluation's step, which also count it for the hooks."""
+    eval_step = get_or_create_eval_step()
+    if eval_ops is None:
+        return None
+    eval_ops = counted(eval_ops, assign_add(eval_step, 1, use_locking=True))
+    latest = _latest_eval_step(eval_ops)
+    for hook in hooks:
+        if isinstance(hook, StopAfterNEvalsHook):
+            hook._set_evals_completed_tensor(latest)
+    return eval_ops
+
+
+def run_evaluation(
+    checkpoint_path: PathLike,
+    eval_ops: Fetches,
+    final_ops: Fetches,
+    hooks: Sequence[SessionRunHook],
+    *,
+    scaffold: Scaffold | None,
+    master: str = "",
+    feed_dict: FeedDict | None = None,
+    final_ops_feed_dict: FeedDict | None = None,
+    config: Proto | None = None,
+) -> FetchedValues:
+    """`evaluate_once` with ops as `with_eval_step` returns them."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime())
     get_logger().info(f"Starting evaluation at {now}")
     creator = ChiefSessionCreator(
@@ -184,7 +216,7 @@ def evaluate_once(
         config=config,
     )
     final = FinalOpsHook(final_ops, final_ops_feed_dict)
-    with MonitoredSession(creator, [*every, final]) as session:
+    with MonitoredSession(creator, [*hooks, final]) as session:
         if eval_ops is not None:
             while not session.should_stop():
                 session.run(eval_ops, feed_dict)

@@ -1,0 +1,71 @@
+"""What tf.contrib.estimator has, and this package refuses by name.
+
+Source: tensorflow_estimator/contrib/estimator/python/estimator.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from tfteach.framework.export import export
+
+_RECURRENT = "write a model_fn with tf.nn.dynamic_rnn for tf.estimator.Estimator"
+_ONE_DEVICE = "a model is not replicated here: use what it wraps itself"
+
+
+def _refuse(name: str, instead: str) -> NoReturn:
+    raise NotImplementedError(f"tf.contrib.estimator.{name}: {instead}")
+
+
+@export("contrib.estimator.DNNClassifierWithLayerAnnotations")
+def DNNClassifierWithLayerAnnotations(*args: object, **kwargs: object) -> NoReturn:
+    """Raises NotImplementedError: use `tf.estimator.DNNClassifier`."""
+    _refuse("DNNClassifierWithLayerAnnotations", "use tf.estimator.DNNClassifier")
+
+
+@export("contrib.estimator.DNNRegressorWithLayerAnnotations")
+def DNNRegressorWithLayerAnnotations(*args: object, **kwargs: object) -> NoReturn:
+    """Raises NotImplementedError: use `tf.estimator.DNNRegressor`."""
+    _refuse("DNNRegressorWithLayerAnnotations", "use tf.estimator.DNNRegressor")
+
+
+@export("contrib.estimator.RNNClassifier")
+class RNNClassifier:
+    """Raises NotImplementedError: write a model function."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        _refuse("RNNClassifier", _RECURRENT)
+
+
+@export("contrib.estimator.RNNEstimator")
+class RNNEstimator:
+    """Raises NotImplementedError: write a model function."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        _refuse("RNNEstimator", _RECURRENT)
+
+
+@export("contrib.estimator.SavedModelEstimator")
+class SavedModelEstimator:
+    """Raises NotImplementedError: use `tf.contrib.predictor.from_saved_model`."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        _refuse(
+            "SavedModelEstimator",
+            "predict with tf.contrib.predictor.from_saved_model, or train on from the "
+            "model's checkpoint",
+        )
+
+
+@export("contrib.estimator.TowerOptimizer")
+class TowerOptimizer:
+    """Raises NotImplementedError: use the optimizer itself."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        _refuse("TowerOptimizer", _ONE_DEVICE)
+
+
+@export("contrib.estimator.replicate_model_fn")
+def replicate_model_fn(*args: object, **kwargs: object) -> NoReturn:
+    """Raises NotImplementedError: use the model function itself."""
+    _refuse("replicate_model_fn", _ONE_DEVICE)
