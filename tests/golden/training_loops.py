@@ -40,7 +40,7 @@ class _Lines(logging.Handler):
         text = re.sub(r"<[\w.]+\.Calls", "<Calls", text)
         text = re.sub(r" '_cluster_spec': <[^>]*>,", "", text)
         text = re.sub(r"temp-b'\d+'", "temp", text)
-        text = re.sub(r"(exports?/\w+/)\d+", r"\1TIME", text)
+        text = re.sub(r"(exports?/(?:\w+/)?)\d+", r"\1TIME", text)
         text = re.sub(r"<class '[\w.]+\.(\w+)'>", r"\1", text)
         text = re.sub(r"(This|The final) .*", "...", text)  # explanations
         text = re.sub(r"evaluation at .*", "evaluation at TIME", text)
@@ -433,7 +433,7 @@ def run(tf, program):
     return json.loads(text)
 
 
-def main(programs):
+def main(programs, run=run):
     import tensorflow as tf
 
     logging.getLogger(LOG).handlers.clear()

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tfteach.framework.errors import NotFoundError
 from tfteach.framework.export import export
 from tfteach.framework.files import file_system
 from tfteach.framework.files.file_system import resolve
@@ -115,7 +116,9 @@ class BestExporter(SavedModelExporter):
 
     def _best_of(self, pattern: str) -> Results | None:
         """The best results in event files; None if there are none."""
-        best = None
+        best, folder = None, os.path.dirname(pattern)
+        if not file_system.exists(resolve(folder)):
+            raise NotFoundError(None, None, f"{folder}; No such file or directory")
         for path in file_system.glob(resolve(pattern)):
             for _, results in results_in(path):
                 if best is None or self._compare_fn(

@@ -10,7 +10,7 @@ from tfteach.framework.export import export
 
 @export("estimator.experimental.LinearSDCA")
 class LinearSDCA:
-    """Raises NotImplementedError: the stochastic dual coordinate ascent of linear models.
+    """Raises NotImplementedError: stochastic dual coordinate ascent.
 
     Source: tensorflow_estimator/python/estimator/canned/linear.py.
     """

@@ -37,7 +37,7 @@ class _ClippedGradients(Optimizer):
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
-    ) -> Operation | Tensor:
+    ) -> Operation:
         gradients, variables = zip(*grads_and_vars, strict=True)
         clipped, _ = clip_by_global_norm(gradients, self._clip_norm)
         pairs = list(zip(clipped, variables, strict=True))
