@@ -261,14 +261,14 @@ class StreamingDataFeeder(DataFeeder):
       y: an iterator of labels, or None.
       n_classes: the number of classes, to feed labels one-hot; None to feed them as
         they are.
-      batch_size: the examples of a batch.
+      batch_size: the examples of a batch; 1 if None.
 
     Source: contrib/learn/python/learn/learn_io/data_feeder.py.
     """
 
     def __init__(
         self, x: Iterator[Any], y: Iterator[Any] | None, n_classes: int | None,
-        batch_size: int,
+        batch_size: int | None,
     ) -> None:  # fmt: skip
         first, rest = next(x), x
         labels, rest_labels = (None, None) if y is None else (next(y), y)
@@ -338,7 +338,7 @@ def setup_train_data_feeder(
       n_classes, batch_size, shuffle, epochs: as in `DataFeeder`.
 
     Raises:
-      ValueError: only one of `x` and `y` is an iterator, or it has no batch size.
+      ValueError: only one of `x` and `y` is an iterator.
 
     Source: contrib/learn/python/learn/learn_io/data_feeder.py.
     """
@@ -348,8 +348,6 @@ def setup_train_data_feeder(
             raise ValueError(
                 "Both x and y should be iterators for streaming learning to work."
             )
-        if batch_size is None:
-            raise ValueError("batch_size is required for iterators of examples.")
         return StreamingDataFeeder(data, labels, n_classes, batch_size)
     return DataFeeder(
         data, labels, n_classes, batch_size, shuffle=shuffle, epochs=epochs

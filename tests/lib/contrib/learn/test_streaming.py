@@ -1,0 +1,57 @@
+"""Predictions of a generator that is held open, and the batches of iterators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+
+feeders = tf.contrib.learn.io.data_feeder
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "batches"),
+    [
+        (None, [[[0.0, 0.0]], [[1.0, 1.0]], [[2.0, 2.0]]]),
+        (2, [[[0.0, 0.0], [1.0, 1.0]], [[2.0, 2.0]]]),
+    ],
+)
+def test_an_iterator_gives_examples(
+    batch_size: int | None, batches: list[list[list[float]]]
+) -> None:
+    """Real TensorFlow 1.15's batches: of one example if no size is given."""
+    examples = (np.full([2], n, np.float32) for n in range(3))
+    feeder = feeders.setup_train_data_feeder(examples, None, None, batch_size)
+    feeder.input_builder()
+    feeds = feeder.get_feed_dict_fn()
+    found = [next(iter(feeds().values())).tolist() for _ in batches]
+    assert found == batches
+    with pytest.raises(StopIteration):
+        feeds()
+    assert feeder.batch_size == (batch_size or 1)
+
+
+def test_a_prediction_asks_the_generator_for_no_more_than_it_needs(
+    tmp_path: Path,
+) -> None:
+    column = tf.contrib.layers.real_valued_column("", dimension=1)
+    classifier = tf.contrib.learn.DNNClassifier(
+        [4], [column], model_dir=str(tmp_path), n_classes=2
+    )
+    classifier.fit(np.ones([4, 1], np.float32), np.array([0, 1, 0, 1]), steps=1)
+    asked: list[int] = []
+
+    def features() -> Iterator[np.ndarray]:
+        for n in range(100):
+            asked.append(n)
+            yield np.array([n], np.float32)
+
+    predictions = classifier.predict(x=features(), batch_size=None)
+    for n in range(5):
+        next(predictions)
+        assert asked[-1] == n
+    predictions.close()
