@@ -177,6 +177,8 @@ from tensorflow.python.data.experimental.ops.grouping import group_by_window
 from tensorflow.python.data.util.options import OptionsBase
 from tensorflow.python.feature_column import feature_column; feature_column.input_layer
 from tensorflow.python.feature_column import feature_column_v2 as c; c.NumericColumn
+from tensorflow.python.feature_column import feature_column as c; c._NumericColumn
+from tensorflow.python.feature_column.feature_column import _EmbeddingColumn
 from tensorflow.python.feature_column.sequence_feature_column import *
 from tensorflow.python.training import queue_runner_impl; queue_runner_impl.QueueRunner
 from tensorflow.python.training import coordinator, session_run_hook, monitored_session

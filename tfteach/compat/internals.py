@@ -195,18 +195,17 @@ def _table() -> dict[str, tuple[str, ...]]:
 
 
 _TABLE = _table()
+_COLUMN_MODULES = " ".join(
+    f"tfteach.lib.feature_column.{name}"
+    for name in "base_column categorical_columns crossed_column dense_columns "
+    "linear_model numeric_columns sequence_columns transformation_cache".split()
+)
 # Modules of this package with further names of an inner module.
 _MORE = {
     "data.ops.readers": "tfteach.lib.data.readers",
     "estimator.canned.head": "tfteach.lib.estimator.heads.head",
-    "feature_column.feature_column_v2": "tfteach.lib.feature_column.base_column "
-    "tfteach.lib.feature_column.categorical_columns "
-    "tfteach.lib.feature_column.crossed_column "
-    "tfteach.lib.feature_column.dense_columns "
-    "tfteach.lib.feature_column.linear_model "
-    "tfteach.lib.feature_column.numeric_columns "
-    "tfteach.lib.feature_column.sequence_columns "
-    "tfteach.lib.feature_column.transformation_cache",
+    "feature_column.feature_column": _COLUMN_MODULES,
+    "feature_column.feature_column_v2": _COLUMN_MODULES,
     "feature_column.sequence_feature_column": "contrib.feature_column "
     "tfteach.lib.feature_column.sequence_columns",
     "framework.ops": "tfteach.framework.graphdef.meta_graph",
@@ -230,6 +229,14 @@ _ALIASES = {
     "data.ops.readers.FixedLengthRecordDatasetV1": "FixedLengthRecordDataset",
     "data.ops.readers.TFRecordDatasetV1": "TFRecordDataset",
     "data.ops.readers.TextLineDatasetV1": "TextLineDataset",
+    # Until TensorFlow 1.12 numeric_column and the others returned these classes.
+    **{
+        f"feature_column.feature_column._{name}": name
+        for name in "BucketizedColumn CategoricalColumn CrossedColumn DenseColumn "
+        "EmbeddingColumn FeatureColumn HashedCategoricalColumn IndicatorColumn "
+        "IdentityCategoricalColumn NumericColumn VocabularyFileCategoricalColumn "
+        "VocabularyListCategoricalColumn WeightedCategoricalColumn".split()
+    },
     "framework.config.get_optimizer_experimental_options": "get_experimental_options",
     "framework.config.get_optimizer_jit": "get_jit",
     "framework.config.set_optimizer_experimental_options": "set_experimental_options",
