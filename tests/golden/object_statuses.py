@@ -86,6 +86,17 @@ def change(tf, session, *changed):
     session.run([v.assign(9.0) for v in changed])
 
 
+def restored(tf, record, session, path, method, parts, *shown):
+    """Record a restore into a Checkpoint of some parts, and its end."""
+    checkpoint = tf.train.Checkpoint(**parts)
+    status = checkpoint.restore(path)
+    record.checks(status)
+    record.call("restore", getattr(status, method), session)
+    record.values(session, *shown)
+    del status, checkpoint
+    record.mark("deleted")
+
+
 def same_objects(tf, record, session):
     v, w = variables(tf, session)
     path = tf.train.Checkpoint(v=v, w=w).save("m", session)
@@ -191,50 +202,27 @@ def objects_that_come_after_the_status(tf, record, session):
 def nothing_matches(tf, record, session):
     v, w = variables(tf, session)
     path = tf.train.Checkpoint(v=v).save("m", session)
-    checkpoint = tf.train.Checkpoint(other=w)
-    status = checkpoint.restore(path)
-    record.checks(status)
-    record.call("restore", status.initialize_or_restore, session)
-    record.values(session, w)
-    del status, checkpoint
-    record.mark("deleted")
+    restored(tf, record, session, path, "initialize_or_restore", {"other": w}, w)
 
 
 def attributes_of_another_kind(tf, record, session):
     v, _ = variables(tf, session)
     path = tf.train.Checkpoint(v=v).save("m", session)
-    checkpoint = tf.train.Checkpoint(v=tf.train.Checkpoint())
-    status = checkpoint.restore(path)
-    record.checks(status)
-    record.call("restore", status.run_restore_ops, session)
-    del status, checkpoint
-    record.mark("deleted")
+    restored(tf, record, session, path, "run_restore_ops", {"v": tf.train.Checkpoint()})
 
 
 def one_object_for_two(tf, record, session):
     v, w = variables(tf, session)
     path = tf.train.Checkpoint(a=v, b=w).save("m", session)
     change(tf, session, v, w)
-    checkpoint = tf.train.Checkpoint(a=v, b=v)
-    status = checkpoint.restore(path)
-    record.checks(status)
-    record.call("restore", status.run_restore_ops, session)
-    record.values(session, v)
-    del status, checkpoint
-    record.mark("deleted")
+    restored(tf, record, session, path, "run_restore_ops", {"a": v, "b": v}, v)
 
 
 def two_objects_for_one(tf, record, session):
     v, w = variables(tf, session)
     path = tf.train.Checkpoint(a=v, b=v).save("m", session)
     change(tf, session, v, w)
-    checkpoint = tf.train.Checkpoint(a=v, b=w)
-    status = checkpoint.restore(path)
-    record.checks(status)
-    record.call("restore", status.initialize_or_restore, session)
-    record.values(session, v, w)
-    del status, checkpoint
-    record.mark("deleted")
+    restored(tf, record, session, path, "initialize_or_restore", {"a": v, "b": w}, v, w)
 
 
 def slots_without_optimizer(tf, record, session):
@@ -248,12 +236,7 @@ def slots_without_optimizer(tf, record, session):
         {"optimizer": optimizer},
         {"v": v, "optimizer": tf.train.GradientDescentOptimizer(0.1)},
     ):
-        checkpoint = tf.train.Checkpoint(**parts)
-        status = checkpoint.restore(path)
-        record.checks(status)
-        record.call("restore", status.run_restore_ops, session)
-        del status, checkpoint
-        record.mark("deleted")
+        restored(tf, record, session, path, "run_restore_ops", parts)
 
 
 def slots_that_come_later(tf, record, session):
@@ -330,12 +313,7 @@ def only_the_root(tf, record, session):
     v, w = variables(tf, session)
     path = tf.train.Checkpoint(v=v).write("m", session)
     for parts in ({"other": w}, {}):
-        checkpoint = tf.train.Checkpoint(**parts)
-        status = checkpoint.restore(path)
-        record.checks(status)
-        record.call("restore", status.run_restore_ops, session)
-        del status, checkpoint
-        record.mark("deleted")
+        restored(tf, record, session, path, "run_restore_ops", parts)
 
 
 def another_object_in_its_place(tf, record, session):

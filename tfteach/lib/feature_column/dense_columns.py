@@ -150,8 +150,9 @@ def indicator_column(categorical_column: CategoricalColumn) -> IndicatorColumn:
 # ---- embeddings
 
 
-class _Embedding(NamedTuple):
-    categorical_column: CategoricalColumn
+class _OfTable(_OfCategories):
+    """A column of embeddings, the rows of a table."""
+
     dimension: int
     combiner: str
     initializer: Any
@@ -159,14 +160,6 @@ class _Embedding(NamedTuple):
     tensor_name_in_ckpt: str | None
     max_norm: float | None
     trainable: bool
-
-
-class EmbeddingColumn(_OfCategories, _Embedding):
-    """See `embedding_column`."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.categorical_column.name}_embedding"
 
     @property
     def variable_shape(self) -> TensorShape:
@@ -187,6 +180,38 @@ class EmbeddingColumn(_OfCategories, _Embedding):
             use_resource=True,
             initializer=self.initializer,
         )
+
+    def _combined(self, table: Any, pair: IdWeightPair) -> Tensor:
+        """The rows of each example's ids, combined."""
+        if self.ckpt_to_load_from is not None:
+            load(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
+        return safe_embedding_lookup_sparse(
+            table,
+            pair.id_tensor,
+            pair.weight_tensor,
+            self.combiner,
+            name=f"{self.name}_weights",
+            max_norm=self.max_norm,
+        )
+
+
+class _Embedding(NamedTuple):
+    categorical_column: CategoricalColumn
+    dimension: int
+    combiner: str
+    initializer: Any
+    ckpt_to_load_from: str | None
+    tensor_name_in_ckpt: str | None
+    max_norm: float | None
+    trainable: bool
+
+
+class EmbeddingColumn(_OfTable, _Embedding):
+    """See `embedding_column`."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.categorical_column.name}_embedding"
 
     def get_dense_tensor(
         self, transformation_cache: Cache, state_manager: StateManager | None
@@ -209,16 +234,7 @@ class EmbeddingColumn(_OfCategories, _Embedding):
 
     def _looked_up(self, pair: IdWeightPair, state_manager: Any) -> Tensor:
         table = state_manager.get_variable(self, name="embedding_weights")
-        if self.ckpt_to_load_from is not None:
-            load(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
-        return safe_embedding_lookup_sparse(
-            table,
-            pair.id_tensor,
-            pair.weight_tensor,
-            self.combiner,
-            name=f"{self.name}_weights",
-            max_norm=self.max_norm,
-        )
+        return self._combined(table, pair)
 
 
 def load(table: Any, checkpoint: str, tensor_name: Any) -> None:
@@ -307,7 +323,7 @@ class _SharedEmbedding(NamedTuple):
     trainable: bool
 
 
-class _SharedEmbeddingColumn(_OfCategories, _SharedEmbedding):
+class _SharedEmbeddingColumn(_OfTable, _SharedEmbedding):
     """One of several embedding columns with a common table, found by a collection."""
 
     @property
@@ -321,25 +337,6 @@ class _SharedEmbeddingColumn(_OfCategories, _SharedEmbedding):
     @property
     def _is_v2_column(self) -> bool:
         return False
-
-    @property
-    def variable_shape(self) -> TensorShape:
-        return TensorShape([self.dimension])
-
-    def transform_feature(
-        self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
-        return transformation_cache.get(self.categorical_column, state_manager)
-
-    def create_state(self, state_manager: StateManager) -> None:
-        state_manager.create_variable(
-            self,
-            name="embedding_weights",
-            shape=(self.categorical_column.num_buckets, self.dimension),
-            dtype=float32,
-            trainable=self.trainable,
-            initializer=self.initializer,
-        )
 
     def get_dense_tensor(
         self, transformation_cache: Cache, state_manager: StateManager | None
@@ -362,17 +359,7 @@ class _SharedEmbeddingColumn(_OfCategories, _SharedEmbedding):
             pair = self.categorical_column.get_sparse_tensors(
                 transformation_cache, state_manager
             )
-            table = self._table(state_manager)
-            if self.ckpt_to_load_from is not None:
-                load(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
-            return safe_embedding_lookup_sparse(
-                table,
-                pair.id_tensor,
-                pair.weight_tensor,
-                self.combiner,
-                name=f"{self.name}_weights",
-                max_norm=self.max_norm,
-            )
+            return self._combined(self._table(state_manager), pair)
 
     def _table(self, state_manager: Any) -> Any:
         """The common table: from the collection, or created and added to it."""

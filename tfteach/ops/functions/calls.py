@@ -37,34 +37,30 @@ class _Call(MultiOutputOp, abstract=True):
         return body_of(op, spec.f)
 
 
-class PartitionedCall(_Call):
+class _PartitionedCall(_Call, abstract=True):
+    """A call whose function may be divided among devices."""
+
+    signature = "args: *Tin -> output: *Tout"
+    Tin: tuple[DType, ...]
+    Tout: tuple[DType, ...]
+    f: Function
+    config: str = ""
+    config_proto: str = ""
+    executor_type: str = ""
+
+
+class PartitionedCall(_PartitionedCall):
     """The results of a function without state.
 
     Source: functional_ops.cc, PartitionedCall.
     """
 
-    signature = "args: *Tin -> output: *Tout"
-    Tin: tuple[DType, ...]
-    Tout: tuple[DType, ...]
-    f: Function
-    config: str = ""
-    config_proto: str = ""
-    executor_type: str = ""
 
-
-class StatefulPartitionedCall(_Call):
+class StatefulPartitionedCall(_PartitionedCall):
     """The results of a function with state, whose effects happen on every call.
 
     Source: functional_ops.cc, StatefulPartitionedCall.
     """
-
-    signature = "args: *Tin -> output: *Tout"
-    Tin: tuple[DType, ...]
-    Tout: tuple[DType, ...]
-    f: Function
-    config: str = ""
-    config_proto: str = ""
-    executor_type: str = ""
 
     is_stateful: ClassVar[bool] = True
 

@@ -90,34 +90,36 @@ def _single(data: bytes, kind: str, channels: int, dtype: Any) -> Any:
 
 
 class _DecodeJpegOp(DecodeImageOp, abstract=True):
-    def decoded(self, data: bytes) -> Any:
-        own: Any = self
-        _check_channels(own.channels)
-        if own.ratio not in (1, 2, 4, 8):
-            raise invalid_argument(f"ratio must be 1, 2, 4, or 8, got {own.ratio}")
-        if own.dct_method not in _METHODS:
-            raise invalid_argument(
-                "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}"
-            )
-        kind = format_of(data)
-        if kind != "JPEG":
-            return _single(data, kind, own.channels, np.uint8)
-        if own.channels == 4:
-            raise invalid_argument("channels must be 0, 1, or 3 for JPEG, got 4")
-        plain, recovers = not own.fancy_upscaling, own.try_recover_truncated
-        return jpeg_pixels(data, own.channels, own.ratio, plain, recovers)
+    """The options of the decoders of JPEG files."""
 
-
-class DecodeJpeg(_DecodeJpegOp):
-    """The image of a JPEG file.  Source: core/ops/image_ops.cc, DecodeJpeg."""
-
-    signature = "contents: string -> image: uint8"
     channels: int = 0
     ratio: int = 1
     fancy_upscaling: bool = True
     try_recover_truncated: bool = False
     acceptable_fraction: float = 1.0
     dct_method: str = ""
+
+    def decoded(self, data: bytes) -> Any:
+        _check_channels(self.channels)
+        if self.ratio not in (1, 2, 4, 8):
+            raise invalid_argument(f"ratio must be 1, 2, 4, or 8, got {self.ratio}")
+        if self.dct_method not in _METHODS:
+            raise invalid_argument(
+                "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}"
+            )
+        kind = format_of(data)
+        if kind != "JPEG":
+            return _single(data, kind, self.channels, np.uint8)
+        if self.channels == 4:
+            raise invalid_argument("channels must be 0, 1, or 3 for JPEG, got 4")
+        plain, recovers = not self.fancy_upscaling, self.try_recover_truncated
+        return jpeg_pixels(data, self.channels, self.ratio, plain, recovers)
+
+
+class DecodeJpeg(_DecodeJpegOp):
+    """The image of a JPEG file.  Source: core/ops/image_ops.cc, DecodeJpeg."""
+
+    signature = "contents: string -> image: uint8"
 
     def compute(self, xp: ArrayModule, contents: Array) -> Any:
         return self.decoded(_content(contents))
@@ -127,12 +129,6 @@ class DecodeAndCropJpeg(_DecodeJpegOp):
     """A part of an image.  Source: core/ops/image_ops.cc, DecodeAndCropJpeg."""
 
     signature = "contents: string, crop_window: int32 -> image: uint8"
-    channels: int = 0
-    ratio: int = 1
-    fancy_upscaling: bool = True
-    try_recover_truncated: bool = False
-    acceptable_fraction: float = 1.0
-    dct_method: str = ""
     by_value_or_shape = ("crop_window",)
 
     def infer_shape(  # type: ignore[override]
