@@ -76,22 +76,26 @@ def _declarations() -> list[str]:
     return lines
 
 
-def compile_loop(source: str, parameters: Sequence[Parameter]) -> Loop:
+def compile_loop(
+    source: str, parameters: Sequence[Parameter], releases_gil: bool = True
+) -> Loop:
     """The function of `source` as machine code.
 
     Args:
       source: `def loop(...):`, see language.py.
       parameters: its parameters, in order.
+      releases_gil: whether other threads run meanwhile.  A loop of less than some 20 us
+        should keep the GIL: having it again takes longer where threads contend for it.
 
     Returns:
-      The function.  It releases the GIL, and raises TypeError for other types, ranks
-      and memory orders.
+      The function.  It raises TypeError for other types, ranks and memory orders.
 
     Raises:
       UnsupportedSyntaxError: the source is not within the supported subset.
     """
     translation = translate(source, parameters)
-    address = compiled_address(_module(translation, parameters), "call", optimizes=True)
+    module = _module(translation, parameters, releases_gil)
+    address = compiled_address(module, "call", optimizes=True)
     definition = _MethodDefinition(b"loop", address, _METH_FASTCALL, None)
     _definitions.append(definition)
     new = ctypes.pythonapi.PyCFunction_NewEx
@@ -101,7 +105,9 @@ def compile_loop(source: str, parameters: Sequence[Parameter]) -> Loop:
     return loop
 
 
-def _module(translation: Translation, parameters: Sequence[Parameter]) -> str:
+def _module(
+    translation: Translation, parameters: Sequence[Parameter], releases_gil: bool
+) -> str:
     """The loop, and a function `call` that Python calls."""
     intrinsics = [
         f"declare {kind} @llvm.{name}.{suffix}({kind})"
@@ -129,12 +135,11 @@ def _module(translation: Translation, parameters: Sequence[Parameter]) -> str:
     for i, (dtype, rank, _) in enumerate(parameters):
         taken.append(f"ptr %data{i}" if rank else f"{types_of(dtype)[1]} %number{i}")
         taken += [f"i64 %length{i}.{axis}" for axis in range(rank)]
-    lines += [
-        f"argument{len(parameters)}:",
-        "%thread = call ptr @PyEval_SaveThread()",
-        f"%result = call i64 @loop({', '.join(taken)})",
-        "call void @PyEval_RestoreThread(ptr %thread)",
-    ]
+    call = [f"%result = call i64 @loop({', '.join(taken)})"]
+    if releases_gil:
+        call.insert(0, "%thread = call ptr @PyEval_SaveThread()")
+        call.append("call void @PyEval_RestoreThread(ptr %thread)")
+    lines += [f"argument{len(parameters)}:", *call]
     if translation.is_function:
         lines.append("%number = call ptr @PyLong_FromLongLong(i64 %result)")
     else:

@@ -37,20 +37,26 @@ _loops: dict[tuple[Any, ...], Loop | None] = {}
 _lock = threading.Lock()
 
 
-def loop_of(source: str, parameters: Sequence[Parameter], work: int) -> Loop | None:
+def loop_of(
+    source: str,
+    parameters: Sequence[Parameter],
+    work: int,
+    releases_gil: bool = True,
+) -> Loop | None:
     """The compiled function of `source`.
 
     Args:
       source: `def loop(...):`, see language.py.
       parameters: its parameters, in order.
       work: what the loop would do in this call (see `MIN_WORK`).
+      releases_gil: whether other threads run meanwhile (see `compile_loop`).
 
     Returns:
-      The function, which releases the GIL, and raises TypeError for other types, ranks
-      and memory orders; None as long as compiling does not pay off, and forever if the
-      source cannot be compiled.
+      The function, which raises TypeError for other types, ranks and memory orders;
+      None as long as compiling does not pay off, and forever if the source cannot be
+      compiled.
     """
-    key = source, tuple(parameters)
+    key = source, tuple(parameters), releases_gil
     return compiled_once(key, work, lambda: compile_loop(*key))
 
 

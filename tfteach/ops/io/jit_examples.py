@@ -160,7 +160,7 @@ def count_work(records: int, layouts: int, keys: int) -> None:
     if _work < 2 * compiled_loops.MIN_WORK:
         return
     found = {
-        name: compiled_loops.loop_of(*loop, compiled_loops.MIN_WORK)
+        name: compiled_loops.loop_of(*loop, compiled_loops.MIN_WORK, releases_gil=False)
         for name, loop in _SOURCES.items()
     }
     ready = {name: loop for name, loop in found.items() if loop is not None}
