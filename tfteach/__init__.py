@@ -7,6 +7,13 @@ tfteach's own: `install_as_tensorflow`, `simulate_gpus` and the notebook extensi
 """
 
 import sys as _sys
+
+# `python -m tfteach` looks for modules in the current folder first: its random.py must
+# not stand in for Python's, which the imports below need.  `run` adds the program's.
+_started = _sys.argv[:1] == ["-m"] and " -m tfteach " in " ".join(_sys.orig_argv) + " "
+if _started and not _sys.flags.safe_path:
+    del _sys.path[0]
+
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
 

@@ -3,6 +3,9 @@
 python -m tfteach run script.py [arguments]
 python -m tfteach run -m tensorflow.python.tools.freeze_graph [arguments]
 python -m tfteach show FILE_OR_DIRECTORY [--html page.html]
+
+The command `tfteach` does the same, also in a folder with a types.py, where no
+`python -m` starts.
 """
 
 from __future__ import annotations
@@ -54,6 +57,7 @@ def main() -> None:
     if options.module:
         from tfteach.compat.running.tools import run_tool
 
+        sys.path.insert(0, str(Path.cwd()))  # as `python -m` does
         tfteach.install_as_tensorflow()
         sys.exit(run_tool(options.script, options.arguments))
     if not Path(options.script).is_file():

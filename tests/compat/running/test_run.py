@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+import tfteach
 from tfteach.compat.running.advice import advice
 from tfteach.compat.running.python2 import is_python_2
 
@@ -429,3 +431,52 @@ def test_without_fissix(tmp_path: Path) -> None:
     done = run(path, "old.py", before="sys.modules['fissix'] = None")
     assert done.status == 1
     assert "pip install 'tfteach[python2]'" in done.errors
+
+
+def test_files_named_like_modules_of_python(tmp_path: Path) -> None:
+    """The start imports none of the program's files; the program finds its own."""
+    for name in ("random", "queue", "typing", "argparse", "logging", "numbers"):
+        script(tmp_path, "raise SystemExit('imported')\n", f"{name}.py")
+    script(tmp_path, "half = 0.5\n", "graphlib.py")
+    path = script(
+        tmp_path,
+        "import sys\n"
+        "import graphlib\n"
+        "import tensorflow as tf\n"
+        "three = tf.compat.v1.Session().run(tf.constant(3))\n"
+        "print(sys.path[0], graphlib.half, three)\n",
+    )
+    package = str(Path(tfteach.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "tfteach", "run", path.name],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": package},
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.stdout == f"{tmp_path} 0.5 3\n"
+
+
+def test_modules_of_python_2_on_pythonpath(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "library"
+    (library / "old_package").mkdir(parents=True)
+    script(library / "old_package", "print 'loaded'\nhalf = 7 / 2\n", "__init__.py")
+    script(library, "half = 7 / 2\n", "new_module.py")
+    program = tmp_path / "program"
+    program.mkdir()
+    package = str(Path(tfteach.__file__).parents[1])
+    monkeypatch.setenv("PYTHONPATH", f"{library}{os.pathsep}{package}")
+    path = script(
+        program,
+        "import new_module, old_package\n"
+        "import tensorflow\n"
+        "print(old_package.half, new_module.half)\n",
+    )
+    done = run(path, path.name)
+    assert done.output == ["loaded", "3 3.5"], done.errors
+    assert "is written for Python 2: translated" in done.told[0]
+    assert len(done.told) == 2  # and that integers are divided

@@ -1,7 +1,8 @@
 """A script and the modules beside it: how they are compiled and what they import.
 
 They are translated if they are written for Python 2, and see the names that NumPy,
-SciPy and Python dropped.  All other modules are imported as ever.
+SciPy and Python dropped; so are modules on PYTHONPATH that are written for Python 2.
+All other modules are imported as ever.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import importlib.machinery
 import importlib.util
 import linecache
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
 from tfteach.compat.running import dropped_names, python2
 
+_HERE = Path(__file__).resolve()
 _METHOD = "__tfteach_method__"
 _SHOW = "__tfteach_show__"
 _PICKLES = ("pickle", "cPickle", "_pickle")
@@ -80,38 +82,57 @@ class Teller:
         return name
 
 
+def _is_in(folder: Path, file: str) -> bool:
+    """Whether a file is the user's, below a folder."""
+    inner = Path(file).resolve()
+    if not inner.is_relative_to(folder):
+        return False
+    parts = inner.relative_to(folder).parts
+    return "site-packages" not in parts and "dist-packages" not in parts
+
+
 class OwnModules(importlib.abc.MetaPathFinder):
     """Finds the modules in the script's folder, and runs own code.
 
     Args:
       folder: the script's.
       teller: is told what is old.
+      libraries: other folders in which modules of Python 2 may be.
 
     Attributes:
       are_2: whether the main program, and so all of it, is written for Python 2.
     """
 
-    def __init__(self, folder: Path, teller: Teller) -> None:
+    def __init__(
+        self, folder: Path, teller: Teller, libraries: Sequence[Path] = ()
+    ) -> None:
         self._folder, self.teller = folder, teller
+        # Not where this package is: it is imported as ever.
+        self._libraries = [
+            other for other in libraries if not _HERE.is_relative_to(other)
+        ]
         self.are_2 = False
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
         """The spec of a module in the folder, or None."""
-        where = [str(self._folder)] if path is None else path
+        where = path
+        if path is None:
+            where = [str(folder) for folder in (self._folder, *self._libraries)]
         spec = importlib.machinery.PathFinder.find_spec(name, where)
         origin = spec.origin if spec is not None else None
-        if not origin or not origin.endswith(".py") or not self._is_own(Path(origin)):
+        if not origin or not origin.endswith(".py"):
             return None
         assert spec is not None
-        spec.loader = _Loader(name, origin, self)
+        if _is_in(self._folder, origin):
+            spec.loader = _Loader(name, origin, self, self.are_2)
+        elif any(_is_in(folder, origin) for folder in self._libraries):
+            loader = _Loader(name, origin, self, False)
+            if not loader.is_python_2():
+                return None
+            spec.loader = loader
+        else:
+            return None
         return spec
-
-    def _is_own(self, file: Path) -> bool:
-        inner = file.resolve()
-        if not inner.is_relative_to(self._folder):
-            return False
-        parts = inner.relative_to(self._folder).parts
-        return "site-packages" not in parts and "dist-packages" not in parts
 
     def compiled(
         self,
@@ -199,16 +220,22 @@ def _method(teller: Teller, owner: Any, name: str) -> Any:
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Loads an own module."""
+    """Loads an own module; `is_2` says that it is written for Python 2."""
 
-    def __init__(self, name: str, path: str, modules: OwnModules) -> None:
+    def __init__(self, name: str, path: str, modules: OwnModules, is_2: bool) -> None:
         super().__init__(name, path)
         self._modules = modules
-        self._is_2 = False
+        self._is_2 = is_2
+
+    def is_python_2(self) -> bool:
+        """Whether the module shows that it is written for Python 2."""
+        return python2.is_python_2(
+            importlib.util.decode_source(self.get_data(self.path))
+        )
 
     def get_code(self, fullname: str) -> CodeType:
         source = importlib.util.decode_source(self.get_data(self.path))
-        self._is_2 = self._modules.are_2 or python2.is_python_2(source)
+        self._is_2 = self._is_2 or python2.is_python_2(source)
         if self._is_2:
             self._modules.teller.say_python_2(self.path)
         return self._modules.compiled(source, self.path, self._is_2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import tokenize
 import traceback
@@ -68,7 +69,12 @@ def run(path: Path, arguments: list[str]) -> None:
     """
     folder = path.resolve().parent
     teller = Teller(folder, path.parent)
-    modules = OwnModules(folder, teller)
+    libraries = [
+        Path(entry).resolve()
+        for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        if entry
+    ]
+    modules = OwnModules(folder, teller, libraries)
     sys.meta_path.insert(0, modules)
     sys.argv = [str(path), *arguments]
     sys.path.insert(0, str(folder))
