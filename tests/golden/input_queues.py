@@ -70,7 +70,43 @@ def buckets(tf):
     return []
 
 
-GRAPHS = [producers, batches, buckets]
+def sparse_batches(tf):
+    def sparse(rank=2):
+        places = [[0] * (rank - 1) + [1]]
+        return tf.SparseTensor(places, [5], [2] * (rank - 1) + [3])
+
+    flag = tf.placeholder_with_default(True, [], name="flag")
+    flags = tf.placeholder_with_default([True, False], [2], name="flags")
+    dense = tf.constant([1.0, 2.0])
+    batch, join = tf.train.batch, tf.train.batch_join
+    found = [
+        batch([sparse(), dense], 4),
+        batch({"b": sparse(3), "a": sparse()}, 4, dynamic_pad=True, name="named"),
+        batch([sparse(), dense], 2, enqueue_many=True),
+        batch([tf.sparse_placeholder(tf.string)], 2, allow_smaller_final_batch=True),
+        join([[sparse(), dense], [sparse(), dense]], 4, name="joined"),
+        tf.train.maybe_batch([sparse()], flag, 4),
+        tf.train.maybe_batch([sparse()], flag, 4, enqueue_many=True),
+        tf.train.maybe_batch([dense, sparse()], flags, 4, enqueue_many=True),
+        tf.train.maybe_batch_join([[sparse()]] * 2, flag, 4),
+        tf.train.shuffle_batch({"a": sparse(), "b": dense}, 4, 10, 2),
+        tf.contrib.training.bucket([sparse(), dense], tf.constant(0), 4, 2)[1],
+    ]
+    flat = []
+    for batch in found:
+        if isinstance(batch, dict):
+            batch = [value for _, value in sorted(batch.items())]
+        for value in batch if isinstance(batch, list) else [batch]:
+            if isinstance(value, tf.SparseTensor):
+                flat += [value.indices, value.values, value.dense_shape]
+            else:
+                flat.append(value)
+    for tensor in flat:  # their static shapes
+        tf.placeholder(tf.float32, tensor.shape)
+    return []
+
+
+GRAPHS = [producers, batches, buckets, sparse_batches]
 
 if __name__ == "__main__":
     write(GRAPHS, sys.argv[1])

@@ -51,6 +51,36 @@ def until_the_end(session: tf.Session, fetches: Any) -> list[Any]:
             return found
 
 
+def test_sparse_tensors_go_through_queues() -> None:
+    """Elements of several sizes, also empty ones, are rows of the batch."""
+    number = tf.train.range_input_producer(7, num_epochs=1, shuffle=False).dequeue()
+    count = tf.cast(number, tf.int64)
+    sparse = tf.SparseTensor(
+        tf.range(count)[:, tf.newaxis] * 2,
+        tf.fill([number], number),
+        tf.stack([2 * count]),
+    )
+    keep = tf.not_equal(number, 2)
+    batch, of_row = tf.train.maybe_batch(
+        [sparse, number], keep, 3, allow_smaller_final_batch=True
+    )
+    dense = tf.sparse.to_dense(batch)
+    many = tf.SparseTensor([[0, 1], [2, 0], [2, 1]], ["a", "b", "c"], [4, 2])
+    rows = tf.train.maybe_batch([many], [True, True, False, True], 3, enqueue_many=True)
+    with running() as session:
+        found = until_the_end(session, [dense, of_row, batch])
+        row = session.run(rows)
+    assert [numbers.tolist() for _, numbers, _ in found] == [[0, 1, 3], [4, 5, 6]]
+    for table, numbers, value in found:
+        assert value.dense_shape.tolist() == [3, 2 * max(numbers)]
+        for line, n in zip(table, numbers, strict=True):
+            wanted = [n, 0] * n + [0] * (len(line) - 2 * n)
+            assert line.tolist() == wanted
+    assert row.indices.tolist() == [[0, 1]]
+    assert row.values.tolist() == [b"a"]
+    assert row.dense_shape.tolist() == [3, 2]
+
+
 def test_epochs_in_order_and_shuffled() -> None:
     numbers = tf.train.range_input_producer(4, num_epochs=2, shuffle=False).dequeue()
     mixed = tf.train.range_input_producer(20, num_epochs=3, seed=5).dequeue()
@@ -251,9 +281,26 @@ REFUSALS: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "`keep_input` dimensions must be known at graph construction.",
     ),
     (
-        lambda: tf.train.batch([tf.sparse_placeholder(tf.int32)], 2),
+        lambda: tf.train.batch([tf.IndexedSlices(tf.zeros([1]), tf.constant([0]))], 2),
         NotImplementedError,
-        "only dense tensors",
+        "enqueue its indices and values",
+    ),
+    (
+        lambda: tf.train.maybe_batch([tf.sparse_placeholder(tf.int32)], False, 2),
+        TypeError,
+        "sparse_map_op must be one of AddSparseToTensorsMap or ",
+    ),
+    (
+        lambda: tf.train.batch_join([[tf.sparse_placeholder(tf.int32)], [1]], 2),
+        ValueError,
+        "Inconsistent SparseTensors list: ",
+    ),
+    (
+        lambda: tf.train.batch_join(
+            [[tf.sparse_placeholder(tf.int32, [n] * n)] for n in (2, 3)], 2
+        ),
+        ValueError,
+        "Inconsistent SparseTensors list: ",
     ),
     (
         lambda: tf.contrib.training.bucket([1], 0, [2], 2),

@@ -8,23 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfteach.framework.export import export
-from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.queues.batch_queues import (
     Shapes,
     Tensors,
-    as_given,
-    as_list,
-    as_lists,
-    dequeue,
-    enqueue_op,
+    batches,
     plain_queue,
-    run_in_threads,
-    shapes_of,
     summarize_fullness,
-    types_of,
-    validated,
-    validated_keep,
 )
 from tfteach.ops.queues.queue_base import Dequeued
 
@@ -48,7 +38,8 @@ def batch(
     `tf.train.start_queue_runners` starts its threads.
 
     Args:
-      tensors: the components of an element: a list, or a dict by names.
+      tensors: the components of an element: a list, or a dict by names; a SparseTensor
+        becomes one of the batch, of one rank more.
       batch_size: the number of elements in a batch.
       num_threads: how many threads compute elements; several change the order.
       capacity: of the queue.
@@ -64,7 +55,6 @@ def batch(
 
     Raises:
       ValueError: there are no tensors, or a rank is unknown.
-      NotImplementedError: a tensor is sparse.
       tf.errors.OutOfRangeError: in a run, the input has ended.
 
     Example:
@@ -78,9 +68,9 @@ def batch(
 
     Source: python/training/input.py.
     """
-    return maybe_batch(
-        tensors, True, batch_size, num_threads, capacity, enqueue_many, shapes,
-        dynamic_pad, allow_smaller_final_batch, shared_name, name,
+    return _in_order(
+        "batch", [tensors], True, batch_size, num_threads, capacity, enqueue_many,
+        shapes, dynamic_pad, allow_smaller_final_batch, shared_name, name,
     )  # fmt: skip
 
 
@@ -111,21 +101,11 @@ def maybe_batch(
 
     Source: python/training/input.py.
     """
-    elements = as_list(tensors)
-    with name_scope(name, "batch", [*elements, keep_input]) as scope:
-        found = validated(elements)
-        keep = validated_keep(keep_input, enqueue_many)
-        queue = plain_queue(dynamic_pad)(
-            capacity=capacity,
-            dtypes=types_of([found]),
-            shapes=shapes_of([found], shapes, enqueue_many),
-            shared_name=shared_name,
-        )
-        op = enqueue_op(queue, found, enqueue_many, keep)
-        run_in_threads(queue, [op] * num_threads)
-        summarize_fullness(queue, capacity)
-        rows = dequeue(queue, batch_size, allow_smaller_final_batch, scope)
-        return as_given(tensors, rows)
+    return _in_order(
+        "batch", [tensors], keep_input, batch_size, num_threads, capacity,
+        enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name,
+        name,
+    )  # fmt: skip
 
 
 @export("train.batch_join")
@@ -152,9 +132,9 @@ def batch_join(
 
     Source: python/training/input.py.
     """
-    return maybe_batch_join(
-        tensors_list, True, batch_size, capacity, enqueue_many, shapes, dynamic_pad,
-        allow_smaller_final_batch, shared_name, name,
+    return _in_order(
+        "batch_join", tensors_list, True, batch_size, 1, capacity, enqueue_many,
+        shapes, dynamic_pad, allow_smaller_final_batch, shared_name, name,
     )  # fmt: skip
 
 
@@ -181,19 +161,39 @@ def maybe_batch_join(
 
     Source: python/training/input.py.
     """
-    elements = as_lists(tensors_list)
-    flat = [tensor for element in elements for tensor in element]
-    with name_scope(name, "batch_join", [*flat, keep_input]) as scope:
-        found = [validated(element, "batch_join") for element in elements]
-        keep = validated_keep(keep_input, enqueue_many)
-        queue = plain_queue(dynamic_pad)(
-            capacity=capacity,
-            dtypes=types_of(found),
-            shapes=shapes_of(found, shapes, enqueue_many),
-            shared_name=shared_name,
-        )
-        ops = [enqueue_op(queue, element, enqueue_many, keep) for element in found]
-        run_in_threads(queue, ops)
-        summarize_fullness(queue, capacity)
-        rows = dequeue(queue, batch_size, allow_smaller_final_batch, scope)
-        return as_given(tensors_list[0], rows)
+    return _in_order(
+        "batch_join", tensors_list, keep_input, batch_size, 1, capacity, enqueue_many,
+        shapes, dynamic_pad, allow_smaller_final_batch, shared_name, name,
+    )  # fmt: skip
+
+
+def _in_order(
+    function: str,
+    inputs: Sequence[Tensors],
+    keep_input: TensorLike,
+    batch_size: TensorLike,
+    num_threads: int,
+    capacity: int,
+    enqueue_many: bool,
+    shapes: Shapes,
+    dynamic_pad: bool,
+    allow_smaller: bool,
+    shared_name: str | None,
+    name: str | None,
+) -> Dequeued:
+    """Batches by a queue that keeps the order."""
+    return batches(
+        inputs,
+        keep_input,
+        lambda types, sizes: plain_queue(dynamic_pad)(
+            capacity, types, sizes, shared_name=shared_name
+        ),
+        lambda queue: summarize_fullness(queue, capacity),
+        batch_size,
+        function=function,
+        num_threads=num_threads,
+        enqueue_many=enqueue_many,
+        shapes=shapes,
+        allow_smaller=allow_smaller,
+        name=name,
+    )

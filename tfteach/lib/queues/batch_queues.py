@@ -15,9 +15,11 @@ from tfteach.framework.convert import convert, convert_n_to_tensor
 from tfteach.framework.dtypes import DType
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import ShapeLike, TensorLike
 from tfteach.lib.queues.queue_runner import QueueRunner, add_queue_runner
+from tfteach.lib.queues.sparse_storage import restore_sparse, store_sparse
 from tfteach.ops.array.dynamic_partition import dynamic_partition
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.sparse_tensor import SparseTensor
@@ -66,23 +68,27 @@ def as_given(tensors: Tensors, found: Any) -> Dequeued:
     return dict(zip(keys, found, strict=True))
 
 
-def validated(tensors: Sequence[Any], function: str = "batch") -> list[Tensor]:
+def validated(
+    tensors: Sequence[Any], function: str = "batch"
+) -> list[Tensor | SparseTensor]:
     """The tensors of one element.
 
     Raises:
       ValueError: there are none.
-      NotImplementedError: one is sparse.
+      NotImplementedError: one is an IndexedSlices.
     """
     for value in tensors:
-        if isinstance(value, SparseTensor | IndexedSlices):
+        if isinstance(value, IndexedSlices):
             raise NotImplementedError(
-                f"{function} of a {type(value).__name__}: only dense tensors go "
-                "through queues here. Enqueue its parts, or tf.serialize_sparse of it, "
-                "and tf.deserialize_many_sparse the batch."
+                f"{function} of an IndexedSlices, which fails in TensorFlow, too: "
+                "enqueue its indices and values."
             )
     if not tensors:
         raise ValueError(f"Expected at least one tensor in {function}().")
-    return convert_n_to_tensor(list(tensors))
+    return [
+        value if isinstance(value, SparseTensor) else convert_n_to_tensor([value])[0]
+        for value in tensors
+    ]
 
 
 def validated_keep(keep_input: TensorLike, enqueue_many: bool) -> Tensor:
@@ -186,6 +192,53 @@ def dequeue(
     if allow_smaller:
         return queue.dequeue_up_to(batch_size, name=name)
     return queue.dequeue_many(batch_size, name=name)
+
+
+def batches(
+    inputs: Sequence[Tensors],
+    keep_input: TensorLike,
+    make_queue: Callable[[Sequence[DType], Sequence[ShapeLike]], QueueBase],
+    summarize: Callable[[QueueBase], None],
+    batch_size: TensorLike,
+    *,
+    function: str,
+    num_threads: int,
+    enqueue_many: bool,
+    shapes: Shapes,
+    allow_smaller: bool,
+    name: str | None,
+) -> Dequeued:
+    """Batches of a queue that threads fill: all of `tf.train`'s functions for batches.
+
+    Args:
+      inputs: for each input the components of an element.
+      keep_input: whether to enqueue an element, or which rows.
+      make_queue: makes the queue, for these types and shapes.
+      summarize: adds the queue's summary.
+      batch_size: the number of elements in a batch.
+      function: the default name of the operations.
+      num_threads: how many threads run each input's op.
+      enqueue_many: whether each row of the tensors is an element.
+      shapes: of an element's components, if the tensors' are not known.
+      allow_smaller: whether the last batch may have fewer elements.
+      name: of the operations.
+
+    Returns:
+      A tensor, a list or a dict, as the first input, with a further first axis.
+    """
+    elements = as_lists(inputs)
+    flat = [tensor for element in elements for tensor in element]
+    with name_scope(name, function, [*flat, keep_input]) as scope:
+        kind = function.removeprefix("shuffle_")
+        found = [validated(element, kind) for element in elements]
+        keep = validated_keep(keep_input, enqueue_many)
+        dense, stored = store_sparse(found, enqueue_many, keep)
+        queue = make_queue(types_of(dense), shapes_of(dense, shapes, enqueue_many))
+        ops = [enqueue_op(queue, element, enqueue_many, keep) for element in dense]
+        run_in_threads(queue, ops * num_threads)
+        summarize(queue)
+        rows = dequeue(queue, batch_size, allow_smaller, scope)
+        return as_given(inputs[0], restore_sparse(rows, stored))
 
 
 def shape_with(size: int | None, shape: TensorShape) -> TensorShape:

@@ -9,54 +9,13 @@ from collections.abc import Sequence
 
 from tfteach.framework import dtypes
 from tfteach.framework.export import export
-from tfteach.framework.operation import Tensor
-from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
-from tfteach.lib.queues.batch_queues import (
-    Shapes,
-    Tensors,
-    as_given,
-    as_list,
-    as_lists,
-    dequeue,
-    enqueue_op,
-    run_in_threads,
-    shapes_of,
-    types_of,
-    validated,
-    validated_keep,
-)
+from tfteach.lib.queues.batch_queues import Shapes, Tensors, batches
 from tfteach.ops.debug import summary_functions as summary
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.cast import cast
-from tfteach.ops.queues.queue_base import Dequeued
+from tfteach.ops.queues.queue_base import Dequeued, QueueBase
 from tfteach.ops.queues.queues import RandomShuffleQueue
-
-
-def _shuffling_queue(
-    elements: Sequence[Sequence[Tensor]],
-    capacity: int,
-    min_after_dequeue: int,
-    seed: int | None,
-    shapes: Shapes,
-    enqueue_many: bool,
-    shared_name: str | None,
-) -> RandomShuffleQueue:
-    return RandomShuffleQueue(
-        capacity=capacity,
-        min_after_dequeue=min_after_dequeue,
-        seed=seed,
-        dtypes=types_of(elements),
-        shapes=shapes_of(elements, shapes, enqueue_many),
-        shared_name=shared_name,
-    )
-
-
-def _summarize(queue: RandomShuffleQueue, capacity: int, least: int) -> None:
-    """A summary of the share that is full beyond what must remain."""
-    beyond = maximum(0, queue.size() - least)
-    fullness = cast(beyond, dtypes.float32) * (1.0 / (capacity - least))
-    summary.scalar(f"fraction_over_{least}_of_{capacity - least}_full", fullness)
 
 
 @export("train.shuffle_batch")
@@ -76,7 +35,8 @@ def shuffle_batch(
     """Batches of the tensors in random order, by a queue that threads fill.
 
     Args:
-      tensors: the components of an element: a list, or a dict by names.
+      tensors: the components of an element: a list, or a dict by names; a SparseTensor
+        becomes one of the batch, of one rank more.
       batch_size: the number of elements in a batch.
       capacity: of the queue.
       min_after_dequeue: how many elements remain in the queue, among which the next
@@ -94,7 +54,6 @@ def shuffle_batch(
 
     Raises:
       ValueError: there are no tensors, or a rank is unknown.
-      NotImplementedError: a tensor is sparse.
       tf.errors.OutOfRangeError: in a run, the input has ended.
 
     Example:
@@ -108,9 +67,10 @@ def shuffle_batch(
 
     Source: python/training/input.py.
     """
-    return maybe_shuffle_batch(
-        tensors, batch_size, capacity, min_after_dequeue, True, num_threads, seed,
-        enqueue_many, shapes, allow_smaller_final_batch, shared_name, name,
+    return _shuffled(
+        "shuffle_batch", [tensors], True, batch_size, num_threads, capacity,
+        min_after_dequeue, seed, enqueue_many, shapes, allow_smaller_final_batch,
+        shared_name, name,
     )  # fmt: skip
 
 
@@ -142,24 +102,11 @@ def maybe_shuffle_batch(
 
     Source: python/training/input.py.
     """
-    elements = as_list(tensors)
-    with name_scope(name, "shuffle_batch", [*elements, keep_input]) as scope:
-        found = validated(elements)
-        keep = validated_keep(keep_input, enqueue_many)
-        queue = _shuffling_queue(
-            [found],
-            capacity,
-            min_after_dequeue,
-            seed,
-            shapes,
-            enqueue_many,
-            shared_name,
-        )
-        op = enqueue_op(queue, found, enqueue_many, keep)
-        run_in_threads(queue, [op] * num_threads)
-        _summarize(queue, capacity, min_after_dequeue)
-        rows = dequeue(queue, batch_size, allow_smaller_final_batch, scope)
-        return as_given(tensors, rows)
+    return _shuffled(
+        "shuffle_batch", [tensors], keep_input, batch_size, num_threads, capacity,
+        min_after_dequeue, seed, enqueue_many, shapes, allow_smaller_final_batch,
+        shared_name, name,
+    )  # fmt: skip
 
 
 @export("train.shuffle_batch_join")
@@ -188,9 +135,10 @@ def shuffle_batch_join(
 
     Source: python/training/input.py.
     """
-    return maybe_shuffle_batch_join(
-        tensors_list, batch_size, capacity, min_after_dequeue, True, seed, enqueue_many,
-        shapes, allow_smaller_final_batch, shared_name, name,
+    return _shuffled(
+        "shuffle_batch_join", tensors_list, True, batch_size, 1, capacity,
+        min_after_dequeue, seed, enqueue_many, shapes, allow_smaller_final_batch,
+        shared_name, name,
     )  # fmt: skip
 
 
@@ -219,16 +167,48 @@ def maybe_shuffle_batch_join(
 
     Source: python/training/input.py.
     """
-    elements = as_lists(tensors_list)
-    flat = [tensor for element in elements for tensor in element]
-    with name_scope(name, "shuffle_batch_join", [*flat, keep_input]) as scope:
-        found = [validated(element, "batch_join") for element in elements]
-        keep = validated_keep(keep_input, enqueue_many)
-        queue = _shuffling_queue(
-            found, capacity, min_after_dequeue, seed, shapes, enqueue_many, shared_name
-        )
-        ops = [enqueue_op(queue, element, enqueue_many, keep) for element in found]
-        run_in_threads(queue, ops)
-        _summarize(queue, capacity, min_after_dequeue)
-        rows = dequeue(queue, batch_size, allow_smaller_final_batch, scope)
-        return as_given(tensors_list[0], rows)
+    return _shuffled(
+        "shuffle_batch_join", tensors_list, keep_input, batch_size, 1, capacity,
+        min_after_dequeue, seed, enqueue_many, shapes, allow_smaller_final_batch,
+        shared_name, name,
+    )  # fmt: skip
+
+
+def _shuffled(
+    function: str,
+    inputs: Sequence[Tensors],
+    keep_input: TensorLike,
+    batch_size: TensorLike,
+    num_threads: int,
+    capacity: int,
+    min_after_dequeue: int,
+    seed: int | None,
+    enqueue_many: bool,
+    shapes: Shapes,
+    allow_smaller: bool,
+    shared_name: str | None,
+    name: str | None,
+) -> Dequeued:
+    """Batches by a queue that returns its elements in random order."""
+    return batches(
+        inputs,
+        keep_input,
+        lambda types, sizes: RandomShuffleQueue(
+            capacity, min_after_dequeue, types, sizes, None, seed, shared_name
+        ),
+        lambda queue: _summarize(queue, capacity, min_after_dequeue),
+        batch_size,
+        function=function,
+        num_threads=num_threads,
+        enqueue_many=enqueue_many,
+        shapes=shapes,
+        allow_smaller=allow_smaller,
+        name=name,
+    )
+
+
+def _summarize(queue: QueueBase, capacity: int, least: int) -> None:
+    """A summary of the share that is full beyond what must remain."""
+    beyond = maximum(0, queue.size() - least)
+    fullness = cast(beyond, dtypes.float32) * (1.0 / (capacity - least))
+    summary.scalar(f"fraction_over_{least}_of_{capacity - least}_full", fullness)

@@ -2,6 +2,8 @@
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {
+    "AddManySparseToTensorsMap": "sparse_tensors_map",
+    "AddSparseToTensorsMap": "sparse_tensors_map",
     "DenseToDenseSetOperation": "set_operations",
     "DenseToSparseSetOperation": "set_operations",
     "DeserializeManySparse": "sparse_serialize",
@@ -45,4 +47,5 @@ MODULE_OF = {
     "SparseTensorDenseMatMul": "sparse_dense_math",
     "SparseToDense": "sparse_to_dense",
     "SparseToSparseSetOperation": "set_operations",
+    "TakeManySparseFromTensorsMap": "sparse_tensors_map",
 }

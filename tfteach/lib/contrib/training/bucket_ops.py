@@ -35,6 +35,7 @@ from tfteach.lib.queues.batch_queues import (
     validated_keep,
 )
 from tfteach.lib.queues.queue_runner import QueueRunner, add_queue_runner
+from tfteach.lib.queues.sparse_storage import restore_sparse, store_sparse
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import group, no_op
@@ -112,14 +113,15 @@ def bucket(
     with name_scope(name, "bucket", elements):
         found = validated(elements, "bucket")
         keep = validated_keep(keep_input, enqueue_many=False)
+        [dense], stored = store_sparse([found], False, keep)
         sizes = [_static_if_known(size) for size in batch_sizes]
-        types = types_of([found])
+        types = types_of([dense])
         which = convert(which_bucket, dtypes.int32, "which_bucket")
         queues: list[QueueBase] = [
             plain_queue(dynamic_pad)(
                 capacity=bucket_capacities[i],
                 dtypes=types,
-                shapes=shapes_of([found], shapes, enqueue_many=False),
+                shapes=shapes_of([dense], shapes, enqueue_many=False),
                 shared_name=None if shared_name is None else f"{shared_name}_{i}",
                 name=f"bucket_queue_{i}",
             )
@@ -132,7 +134,7 @@ def bucket(
             shared_name=shared_name,
             name="top_queue",
         )
-        enqueue = _enqueue_by_bucket(queues, found, which, keep)
+        enqueue = _enqueue_by_bucket(queues, dense, which, keep)
         fill_top = _top_runner(top, queues, sizes, allow_smaller_final_batch)
         _fill_buckets(queues, [enqueue] * num_threads)
         add_queue_runner(fill_top)
@@ -143,7 +145,7 @@ def bucket(
         summary.scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", fullness)
         dequeued: Any = top.dequeue(name="dequeue_top")
         first, *rows = dequeued
-        batch = rows[0] if len(rows) == 1 else rows
+        batch = restore_sparse(rows[0] if len(rows) == 1 else rows, stored)
         return first, as_given(tensors, batch)
 
 
