@@ -22,7 +22,7 @@ KNOWN = [row["symbol"] for row in ROWS if row["in_tf_1_15"] == "1"]
 LATER = {
     "files of a queue": "tf.train.match_filenames_once",
     "old estimators": """
-        tf.contrib.learn.preprocessing tf.contrib.tensor_forest""",
+        tf.contrib.tensor_forest""",
     "eager execution": "tf.contrib.eager tf.function",
     "Keras": "tf.keras tf.contrib.keras",
     "servers": """

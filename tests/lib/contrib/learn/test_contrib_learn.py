@@ -9,9 +9,17 @@ from pathlib import Path
 import pytest
 
 import tfteach as tf
-from tests.golden import contrib_learn, training_loops
+from tests.golden import contrib_learn, contrib_learn_monitors, training_loops
 
-RECORDED = json.loads(Path(contrib_learn.__file__).with_suffix(".json").read_text())
+MODULES = contrib_learn, contrib_learn_monitors
+RECORDED = {
+    name: recorded
+    for module in MODULES
+    for name, recorded in json.loads(
+        Path(module.__file__).with_suffix(".json").read_text()
+    ).items()
+}
+PROGRAMS = [program for module in MODULES for program in module.PROGRAMS]
 NUMBER = re.compile(r"\b\d+\.\d+(?:e-?\d+)?\b")
 
 
@@ -42,7 +50,7 @@ def alike(found, recorded):
     return found == recorded
 
 
-@pytest.mark.parametrize("program", contrib_learn.PROGRAMS, ids=lambda p: p.__name__)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_as_in_tensorflow(program):
     before = threading.active_count()
     found = training_loops.run(tf, program)

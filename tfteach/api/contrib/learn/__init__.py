@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib.learn import head as head
     from tfteach.api.contrib.learn import io as io
     from tfteach.api.contrib.learn import monitors as monitors
+    from tfteach.api.contrib.learn import preprocessing as preprocessing
     from tfteach.api.contrib.learn import python as python
     from tfteach.lib.contrib.learn.dnn import DNNClassifier as DNNClassifier
     from tfteach.lib.contrib.learn.dnn import DNNEstimator as DNNEstimator
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.run_config import RunConfig as RunConfig
     from tfteach.lib.contrib.learn.sklearn import SKCompat as SKCompat
     from tfteach.lib.contrib.learn.sklearn_interface import NotFittedError as NotFittedError
+    from tfteach.lib.contrib.learn.standard_monitors import NanLossDuringTrainingError as NanLossDuringTrainingError
 
 _LATER = {
     "BaseEstimator": ("tfteach.lib.contrib.learn.estimator", "BaseEstimator"),
@@ -65,6 +67,7 @@ _LATER = {
     "MetricSpec": ("tfteach.lib.contrib.learn.metric_spec", "MetricSpec"),
     "ModeKeys": ("tfteach.lib.contrib.learn.keys", "ModeKeys"),
     "ModelFnOps": ("tfteach.lib.contrib.learn.model_fn", "ModelFnOps"),
+    "NanLossDuringTrainingError": ("tfteach.lib.contrib.learn.standard_monitors", "NanLossDuringTrainingError"),
     "NotFittedError": ("tfteach.lib.contrib.learn.sklearn_interface", "NotFittedError"),
     "PredictionKey": ("tfteach.lib.contrib.learn.keys", "PredictionKey"),
     "ProblemType": ("tfteach.lib.contrib.learn.keys", "ProblemType"),
@@ -89,6 +92,7 @@ _LATER = {
     "multi_label_head": ("tfteach.lib.contrib.learn.head_functions", "multi_label_head"),
     "no_op_train_fn": ("tfteach.lib.contrib.learn.head", "no_op_train_fn"),
     "poisson_regression_head": ("tfteach.lib.contrib.learn.head_functions", "poisson_regression_head"),
+    "preprocessing": ("tfteach.api.contrib.learn", "preprocessing"),
     "python": ("tfteach.api.contrib.learn", "python"),
     "regression_head": ("tfteach.lib.contrib.learn.head_functions", "regression_head"),
 }

@@ -7,9 +7,37 @@ from tfteach.compat.renamed import absent as _absent
 if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.monitor_hooks import RunHookAdapterForMonitors as RunHookAdapterForMonitors
     from tfteach.lib.contrib.learn.monitor_hooks import replace_monitors_with_hooks as replace_monitors_with_hooks
+    from tfteach.lib.contrib.learn.monitors import BaseMonitor as BaseMonitor
+    from tfteach.lib.contrib.learn.monitors import EveryN as EveryN
+    from tfteach.lib.contrib.learn.standard_monitors import CaptureVariable as CaptureVariable
+    from tfteach.lib.contrib.learn.standard_monitors import CheckpointSaver as CheckpointSaver
+    from tfteach.lib.contrib.learn.standard_monitors import ExportMonitor as ExportMonitor
+    from tfteach.lib.contrib.learn.standard_monitors import GraphDump as GraphDump
+    from tfteach.lib.contrib.learn.standard_monitors import LoggingTrainable as LoggingTrainable
+    from tfteach.lib.contrib.learn.standard_monitors import NanLoss as NanLoss
+    from tfteach.lib.contrib.learn.standard_monitors import PrintTensor as PrintTensor
+    from tfteach.lib.contrib.learn.standard_monitors import StepCounter as StepCounter
+    from tfteach.lib.contrib.learn.standard_monitors import StopAtStep as StopAtStep
+    from tfteach.lib.contrib.learn.standard_monitors import SummarySaver as SummarySaver
+    from tfteach.lib.contrib.learn.standard_monitors import get_default_monitors as get_default_monitors
+    from tfteach.lib.contrib.learn.validation_monitor import ValidationMonitor as ValidationMonitor
 
 _LATER = {
+    "BaseMonitor": ("tfteach.lib.contrib.learn.monitors", "BaseMonitor"),
+    "CaptureVariable": ("tfteach.lib.contrib.learn.standard_monitors", "CaptureVariable"),
+    "CheckpointSaver": ("tfteach.lib.contrib.learn.standard_monitors", "CheckpointSaver"),
+    "EveryN": ("tfteach.lib.contrib.learn.monitors", "EveryN"),
+    "ExportMonitor": ("tfteach.lib.contrib.learn.standard_monitors", "ExportMonitor"),
+    "GraphDump": ("tfteach.lib.contrib.learn.standard_monitors", "GraphDump"),
+    "LoggingTrainable": ("tfteach.lib.contrib.learn.standard_monitors", "LoggingTrainable"),
+    "NanLoss": ("tfteach.lib.contrib.learn.standard_monitors", "NanLoss"),
+    "PrintTensor": ("tfteach.lib.contrib.learn.standard_monitors", "PrintTensor"),
     "RunHookAdapterForMonitors": ("tfteach.lib.contrib.learn.monitor_hooks", "RunHookAdapterForMonitors"),
+    "StepCounter": ("tfteach.lib.contrib.learn.standard_monitors", "StepCounter"),
+    "StopAtStep": ("tfteach.lib.contrib.learn.standard_monitors", "StopAtStep"),
+    "SummarySaver": ("tfteach.lib.contrib.learn.standard_monitors", "SummarySaver"),
+    "ValidationMonitor": ("tfteach.lib.contrib.learn.validation_monitor", "ValidationMonitor"),
+    "get_default_monitors": ("tfteach.lib.contrib.learn.standard_monitors", "get_default_monitors"),
     "replace_monitors_with_hooks": ("tfteach.lib.contrib.learn.monitor_hooks", "replace_monitors_with_hooks"),
 }
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
-from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import SessionLike
 from tfteach.lib.training.global_step import get_global_step
 from tfteach.lib.training.hooks.session_run_hook import (
@@ -18,6 +17,7 @@ from tfteach.lib.training.hooks.session_run_hook import (
     SessionRunContext,
     SessionRunHook,
     SessionRunValues,
+    graph_element,
 )
 
 
@@ -46,25 +46,25 @@ class RunHookAdapterForMonitors(SessionRunHook):
         if self._last_step is None:
             step = run_context.session.run(self._global_step_tensor)
             self._last_step = int(step) + 1
-        requests: dict[Any, Any] = {}
-        for monitor in self._monitors:
-            for wanted in monitor.step_begin(self._last_step) or ():
-                requests[wanted] = _element(wanted)
-        self._requests = dict.fromkeys(self._monitors)
-        requests[_STEP] = self._global_step_tensor
+        graph = get_default_graph()
+        requests = {
+            wanted: graph_element(wanted, graph)
+            for monitor in self._monitors
+            for wanted in monitor.step_begin(self._last_step) or ()
+        }
         return SessionRunArgs(requests)
 
     def after_run(
         self, run_context: SessionRunContext, run_values: SessionRunValues
     ) -> None:
         """Give the monitors the values; they may end the loop."""
-        results = dict(run_values.results)
-        results.pop(_STEP)
+        values = _named(run_values.results)
         step = self._last_step
         assert step is not None
+        stops = [monitor.step_end(step, values) for monitor in self._monitors]
+        if any(stops):
+            run_context.request_stop()
         for monitor in self._monitors:
-            if monitor.step_end(step, _named(results)):
-                run_context.request_stop()
             if hasattr(monitor, "post_step"):
                 monitor.post_step(step, run_context.session)
         self._last_step = step + 1
@@ -76,19 +76,10 @@ class RunHookAdapterForMonitors(SessionRunHook):
             monitor.end(session)
 
 
-# The key of the global step among what is fetched.
-_STEP = "__global_step"
-
-
-def _element(wanted: Any) -> Any:
-    """A tensor or operation, given or by its name."""
-    return get_default_graph().as_graph_element(wanted)
-
-
 def _named(results: dict[Any, Any]) -> dict[str, Any]:
     """Values by the names of their tensors."""
     return {
-        key.name if isinstance(key, Tensor) or hasattr(key, "name") else key: value
+        key if isinstance(key, str) else key.name: value
         for key, value in results.items()
     }
 

@@ -5,13 +5,21 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.compat.examples.tutorials.mnist.input_data import Dataset as Dataset
-    from tfteach.compat.examples.tutorials.mnist.input_data import Datasets as Datasets
     from tfteach.compat.examples.tutorials.mnist.input_data import maybe_download as maybe_download
+    from tfteach.lib.contrib.learn.datasets.base import Dataset as Dataset
+    from tfteach.lib.contrib.learn.datasets.base import Datasets as Datasets
+    from tfteach.lib.contrib.learn.datasets.base import load_boston as load_boston
+    from tfteach.lib.contrib.learn.datasets.base import load_csv_with_header as load_csv_with_header
+    from tfteach.lib.contrib.learn.datasets.base import load_csv_without_header as load_csv_without_header
+    from tfteach.lib.contrib.learn.datasets.base import load_iris as load_iris
 
 _LATER = {
-    "Dataset": ("tfteach.compat.examples.tutorials.mnist.input_data", "Dataset"),
-    "Datasets": ("tfteach.compat.examples.tutorials.mnist.input_data", "Datasets"),
+    "Dataset": ("tfteach.lib.contrib.learn.datasets.base", "Dataset"),
+    "Datasets": ("tfteach.lib.contrib.learn.datasets.base", "Datasets"),
+    "load_boston": ("tfteach.lib.contrib.learn.datasets.base", "load_boston"),
+    "load_csv_with_header": ("tfteach.lib.contrib.learn.datasets.base", "load_csv_with_header"),
+    "load_csv_without_header": ("tfteach.lib.contrib.learn.datasets.base", "load_csv_without_header"),
+    "load_iris": ("tfteach.lib.contrib.learn.datasets.base", "load_iris"),
     "maybe_download": ("tfteach.compat.examples.tutorials.mnist.input_data", "maybe_download"),
 }
 

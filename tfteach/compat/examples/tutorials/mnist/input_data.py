@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from tfteach.compat.examples.tutorials.mnist.download import (
 )
 from tfteach.framework import dtypes
 from tfteach.framework.export import export, export_value
+from tfteach.lib.contrib.learn.datasets.base import Dataset as Dataset
+from tfteach.lib.contrib.learn.datasets.base import Datasets
 from tfteach.ops.random.random_ops import get_seed
 
 # Paths of TensorFlow's tutorials: the module they import from, and contrib's alias.
@@ -31,21 +33,6 @@ _PLACES = ("contrib.learn.datasets", "contrib.learn.python.learn.datasets")
 
 def _publics(name: str, file: str = "mnist") -> str:
     return " ".join(f"{place}.{file}.{name}" for place in _PLACES)
-
-
-class Datasets(NamedTuple):
-    """Training, validation and test examples."""
-
-    train: Any
-    validation: Any
-    test: Any
-
-
-class Dataset(NamedTuple):
-    """Examples and their labels."""
-
-    data: Any
-    target: Any
 
 
 @export(*_publics("DataSet").split())
@@ -289,6 +276,4 @@ export_value(
     __name__,
     DEFAULT_SOURCE_URL=_publics("DEFAULT_SOURCE_URL"),
     maybe_download=_publics("maybe_download", "base"),
-    Datasets=_publics("Datasets", "base"),
-    Dataset=_publics("Dataset", "base"),
 )

@@ -1,0 +1,226 @@
+"""Monitors and preprocessing of `tf.contrib.learn` in TensorFlow 1.15:
+`python contrib_learn_monitors.py contrib_learn_monitors.json`.
+
+As in `training_loops.py`; tests/lib/contrib/learn/test_contrib_learn.py compares.
+"""
+
+import functools
+import os
+
+import numpy as np
+
+try:
+    from tests.golden import contrib_learn as models
+    from tests.golden import training_loops as loops
+except ImportError:  # in TensorFlow's Python
+    import contrib_learn as models
+    import training_loops as loops
+
+outcome = loops.outcome
+X = np.ones((6, 4), np.float32)
+Y = X.sum(1)
+
+
+def calls(tf, module, seen):
+    """Monitors that record how they are called."""
+
+    class Base(module.BaseMonitor):
+        def __init__(self, asked=(), stop=None):
+            super().__init__()
+            self.asked, self.stop = asked, stop
+
+        def begin(self, max_steps=None):
+            super().begin(max_steps)
+            seen.append(["begin", max_steps])
+
+        def step_begin(self, step):
+            super().step_begin(step)
+            seen.append(["step begin", int(step)])
+            return list(self.asked)
+
+        def step_end(self, step, output):
+            super().step_end(step, output)
+            found = {key: np.asarray(value) for key, value in output.items()}
+            seen.append(["step end", int(step), models.rounded(found)])
+            return step == self.stop
+
+        def post_step(self, step, session):
+            super().post_step(step, session)
+            seen.append(["post", int(step)])
+
+        def end(self, session=None):
+            super().end(session)
+            seen.append(["end"])
+
+    class Sometimes(module.EveryN):
+        def every_n_step_begin(self, step):
+            seen.append(["begin", int(step)])
+            return super().every_n_step_begin(step)
+
+        def every_n_step_end(self, step, outputs):
+            seen.append(["end", int(step)])
+            return super().every_n_step_end(step, outputs)
+
+        def every_n_post_step(self, step, session):
+            seen.append(["post", int(step)])
+            super().every_n_post_step(step, session)
+
+    return Base, Sometimes
+
+
+def monitors(tf, folder):
+    """What monitors see, log and keep."""
+    learn, module = tf.contrib.learn, tf.contrib.learn.monitors
+    seen = []
+    base, sometimes = calls(tf, module, seen)
+    watch = functools.partial(
+        module.ValidationMonitor, X, every_n_steps=1, check_interval_secs=0
+    )
+    spec = learn.MetricSpec(tf.contrib.metrics.streaming_mean_absolute_error)
+    cases = [
+        (3, 2, lambda: base()),
+        (5, 2, lambda: base(["p:0", "error"], 2)),
+        (6, 2, lambda: sometimes(2)),
+        (9, 2, lambda: sometimes(3, 2)),
+        (5, 2, lambda: module.StopAtStep(num_steps=2)),
+        (5, 2, lambda: module.StopAtStep(last_step=3)),
+        (5, 2, lambda: module.StopAtStep(last_step=3, num_steps=3)),
+        (5, 2, lambda: module.StopAtStep()),
+        (5, 2, lambda: module.PrintTensor(["error"], every_n=2)),
+        (5, 2, lambda: module.PrintTensor({"l": "error:0", "a": "p"}, 2, 2)),
+        (4, 2, lambda: module.LoggingTrainable(every_n=2)),
+        (4, 2, lambda: module.LoggingTrainable("w", every_n=2)),
+        (5, 2, lambda: module.CaptureVariable("error:0", every_n=2)),
+        (5, 2, lambda: module.SummarySaver(None, 2, os.path.join(folder, "x"))),
+        (3, 2, lambda: module.NanLoss("error:0", 1)),
+        (7, 3, lambda: module.ValidationMonitor(X, Y * 2, every_n_steps=2)),
+        (9, 1, lambda: watch(Y * 0, early_stopping_rounds=2, name="v")),
+        (9, 1, lambda: watch(Y, early_stopping_rounds=2,
+                             early_stopping_metric_minimize=False)),
+        (4, 1, lambda: watch(Y, early_stopping_rounds=2, early_stopping_metric="m",
+                             metrics={"m": spec})),
+        (4, 1, lambda: watch(Y, early_stopping_rounds=2, early_stopping_metric="q")),
+        (4, 1, lambda: module.ValidationMonitor()),
+    ]  # fmt: skip
+
+    def trained(number, steps, saved, make):
+        monitor = make()
+        config = learn.RunConfig(save_checkpoints_steps=saved)
+        place = os.path.join(folder, str(number))
+        learn.Estimator(models.model_fn(tf), place, config).fit(
+            X, Y, steps=steps, monitors=[monitor]
+        )
+        names = ("values", "best_step", "best_value", "best_metrics", "early_stopped")
+        return [models.rounded(getattr(monitor, n, None)) for n in names]
+
+    found = []
+    for number, case in enumerate(cases):
+        try:
+            found.append([trained(number, *case), list(seen)])
+        except ValueError as error:
+            found.append(str(error)[:40])
+        del seen[:]
+    return {"found": found}
+
+
+def protocol(tf, folder):
+    """What a monitor refuses."""
+    monitor = tf.contrib.learn.monitors.BaseMonitor()
+    calls = [
+        lambda: monitor.end(), lambda: monitor.step_begin(1), lambda: monitor.begin(),
+        lambda: monitor.begin(), lambda: monitor.step_end(1, {}),
+        lambda: monitor.epoch_end(1), lambda: monitor.epoch_begin(1),
+        lambda: monitor.epoch_begin(2), lambda: monitor.epoch_end(2),
+        lambda: monitor.step_begin(1), lambda: monitor.step_begin(2),
+        lambda: monitor.step_end(3, {}), lambda: monitor.step_end(2, {}),
+        lambda: monitor.end(), lambda: monitor.epoch_end(1), lambda: monitor.end(),
+        lambda: monitor.set_estimator(None), lambda: monitor.run_on_all_workers,
+        lambda: [type(m).__name__ for m in
+                 tf.contrib.learn.monitors.get_default_monitors(tf.constant(1.0))],
+    ]  # fmt: skip
+    return {"found": [outcome(call) for call in calls]}
+
+
+def preprocessing(tf, folder):
+    """Vocabularies, documents as rows of ids."""
+    module, found = tf.contrib.learn.preprocessing, []
+    documents = [
+        "This is a cat", "This must be boy", "This is a a dog", "",
+        "Hello, World! it's 3.5 caf\u00e9", "\u4e2d\u6587 test (a) [b] #c TFRecord",
+    ]  # fmt: skip
+
+    def rows(values):
+        return [[row.tolist(), str(row.dtype)] for row in values]
+
+    plain = module.VocabularyProcessor(4)
+    found.append(rows(plain.fit_transform(documents)))
+    found.append([len(plain.vocabulary_), sorted(plain.vocabulary_._mapping.items())])
+    found.append([plain.vocabulary_.reverse(i) for i in range(5)])
+    found.append(list(plain.reverse([np.array([1, 2, 0, 0]), [1, 9, 3, 0]])))
+    found.append(rows(plain.transform(["cat unknown This"])))
+    rare = module.VocabularyProcessor(3, min_frequency=2)
+    found.append(rows(rare.fit(documents).transform(documents)))
+    path = os.path.join(folder, "vocabulary")
+    plain.save(path)
+    found.append(rows(module.VocabularyProcessor.restore(path).transform(["a cat"])))
+    own = module.VocabularyProcessor(3, tokenizer_fn=lambda d: (t.split() for t in d))
+    found.append(rows(own.fit_transform(["a b", "b c d e"])))
+    frozen = module.CategoricalVocabulary()
+    frozen.get("a")
+    frozen.freeze()
+    given = module.VocabularyProcessor(3, vocabulary=frozen)
+    found.append(rows(given.fit_transform(["a b", "b c d e"])))
+    found.append(list(module.tokenizer(["Hello World, 3-4", 'a_b "x" \'y ABCWord'])))
+    words = module.CategoricalVocabulary("<U>", support_reverse=True)
+    found.append([words.get(w) for w in ["a", "b", "a", 1, "<U>"]])
+    for change in (
+        lambda: words.add("a", 3), lambda: words.add("z"), lambda: words.trim(1),
+        lambda: words.add("q", 2), lambda: words.add("r", 2), lambda: words.trim(0, 3),
+        lambda: words.freeze(), lambda: words.add("new"), lambda: words.get("new"),
+        lambda: words.freeze(False), lambda: words.get("new"), lambda: words.reverse(9),
+    ):  # fmt: skip
+        found.append(
+            [outcome(change), [[str(k), v] for k, v in words._mapping.items()]]
+        )
+    found.append(
+        outcome(lambda: module.CategoricalVocabulary(support_reverse=False).reverse(1))
+    )
+    data = module.ByteProcessor(6)
+    found.append(rows(data.fit_transform(["abc", "\u4e2d\u6587", "", b"xy"])))
+    found.append(list(data.reverse(list(data.transform(["abc", "\u4e2d\u6587"])))))
+    table = np.array([["a", 1], ["b", 2], ["a", 3]], dtype=object)
+    for options in ({}, {"min_frequency": 1, "share": True}):
+        processor = module.CategoricalProcessor(**options)
+        found.append(rows(processor.fit_transform(table)))
+        found.append(rows(processor.transform(np.array([["zz", 1]], dtype=object))))
+    return {"found": found}
+
+
+def datasets(tf, folder):
+    """Tables and files of numbers."""
+    module = tf.contrib.learn.datasets
+    iris, boston = module.load_iris(), module.load_dataset("boston")
+    found = []
+    for table in (iris, boston):
+        found.append([table.data.shape, str(table.data.dtype), str(table.target.dtype),
+                      round(float(table.data.sum()), 4), float(table.target.sum()),
+                      table.data[77].tolist(), float(table.target[77])])  # fmt: skip
+    path = os.path.join(folder, "table.csv")
+    for text in ("2,2,x,y\n1,2,0\n3,4,1\n", ""):
+        with open(path, "w") as file:
+            file.write(text)
+        for column in (-1, 0):
+            found.append(outcome(lambda column=column: module.base.load_csv_with_header(
+                path, np.int32, np.float32, target_column=column)))  # fmt: skip
+    with open(path, "w") as file:
+        file.write("1,2,0\n3,4,1\n")
+    found.append(repr(module.base.load_csv_without_header(path, np.int32, np.float32)))
+    found.append(outcome(lambda: module.load_dataset("foo")))
+    found.append(outcome(lambda: module.make_dataset("foo")))
+    return {"found": found}
+
+
+PROGRAMS = [monitors, protocol, preprocessing, datasets]
+
+if __name__ == "__main__":
+    loops.main(PROGRAMS)
