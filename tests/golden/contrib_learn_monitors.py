@@ -118,7 +118,7 @@ def monitors(tf, folder):
         try:
             found.append([trained(number, *case), list(seen)])
         except ValueError as error:
-            found.append(str(error)[:40])
+            found.append(str(error)[:30])
         del seen[:]
     return {"found": found}
 
