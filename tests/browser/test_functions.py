@@ -33,3 +33,26 @@ def test_the_stepper_goes_into_a_function(lab: Lab) -> None:
             strip.press("ArrowRight")
         at(view, ran.index(name), name)
         shot(lab, f"step_into_{name.replace('/', '_')}", view)
+
+
+def test_a_view_grows_with_functions(lab: Lab) -> None:
+    show = "with tf.Graph().as_default() as live:\n    x = tf.placeholder(tf.float32, name='x')\n"
+    more = (
+        "with live.as_default():\n"
+        "    rows = tf.data.Dataset.range(9).map(\n"
+        "        lambda n: tf.square(n, name='square'))\n"
+        "    rows.make_one_shot_iterator().get_next()\n"
+    )
+    view_of_it = f"{show}tfj.GraphView(live, depth=2)"
+    lab.open_cells("growing.ipynb", SETUP + IMPORT, view_of_it, more)
+    for index in range(2):
+        lab.run_cell(index)
+    view = lab.cell(1).locator(".tfteach-graph")
+    box = view.locator('.tft-node[data-id="x"]')
+    box.wait_for()
+    lab.run_cell(2)
+    view.locator('.tft-node[data-id="MapDataset/"]').wait_for()
+    view.locator('.tft-node[data-id="MapDataset/square"]').wait_for()
+    assert box.count() == 1
+    shot(lab, "graph_grew_with_functions", view)
+    assert lab.cell_errors() == []

@@ -24,7 +24,7 @@ def functions_scope(graph_def: Any) -> str:
     return _free("functions", taken)
 
 
-def with_function_bodies(graph_def: Any) -> Any:
+def with_function_bodies(graph_def: Any, uncalled: bool = True) -> Any:
     """A GraphDef in which an op that calls a function is a scope with its ops.
 
     The arguments of the function are `_Arg` ops that read what the call reads, its
@@ -36,6 +36,7 @@ def with_function_bodies(graph_def: Any) -> Any:
 
     Args:
       graph_def: a GraphDef.
+      uncalled: whether to draw functions that no op calls.
 
     Returns:
       A GraphDef; the same one if it has no functions.
@@ -55,7 +56,8 @@ def with_function_bodies(graph_def: Any) -> Any:
     found.CopyFrom(graph_def)
     drawing = _Drawing(found)
     drawing.open_calls(list(found.node))
-    drawing.add_uncalled(functions_scope(graph_def))
+    if uncalled:
+        drawing.add_uncalled(functions_scope(graph_def))
     return found
 
 

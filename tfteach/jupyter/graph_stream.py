@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfteach.explain.graph_rows import Row, row_of
+from tfteach.explain.graph_rows import Row, row_of, rows_of_graph
 from tfteach.framework.graph import Graph, OpAdded, SessionRun, SourceLine
 
 INTERVAL_S = 0.05
@@ -118,14 +118,15 @@ class GrowingRows:
         """
         with self._lock:
             self._read(slice_s)
+            waits = self._is_behind or self.runs != self._runs_sent
+            if waits and time.monotonic() < self._next_s:
+                self._start_timer()
+                return True
             patches = self._changed(check, slice_s)
             rows = self.rows[self._sent :]
             if not rows and not patches and self.runs == self._runs_sent:
                 return self._is_behind
-            if time.monotonic() < self._next_s:
-                self._start_timer()
-                return True
-            count, size = _fitting(rows)
+            count, size = fitting(rows)
             batch = {
                 "from": self._sent,
                 "rows": rows[:count],
@@ -138,6 +139,12 @@ class GrowingRows:
             self._next_s = time.monotonic() + max(INTERVAL_S, size / BYTES_PER_S)
             self._send(batch)
             return self._is_behind
+
+    def saved_rows(self) -> list[Row]:
+        """All rows with their attributes."""
+        if len(self.rows) > MOST_WITH_ATTRS:
+            return rows_of_graph(self.graph, self._where)
+        return self.rows
 
     @property
     def _is_behind(self) -> bool:
@@ -204,7 +211,7 @@ def _noting(rows: GrowingRows) -> Callable[[OpAdded | SessionRun], None]:
     return note
 
 
-def _fitting(rows: list[Row]) -> tuple[int, float]:
+def fitting(rows: list[Row]) -> tuple[int, float]:
     """The number of rows that fit into half a second, and their size in bytes."""
     size = 0.0
     shared: set[int] = set()

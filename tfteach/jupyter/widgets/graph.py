@@ -10,17 +10,12 @@ from typing import Any
 import anywidget
 import traitlets
 
-from tfteach.explain.function_bodies import with_function_bodies
-from tfteach.explain.graph_rows import Row, Where, rows_of_graph, rows_of_graph_def
+from tfteach.explain.graph_rows import Row, rows_of_graph, rows_of_graph_def
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.jupyter import display
-from tfteach.jupyter.graph_stream import (
-    MOST_WITH_ATTRS,
-    GrowingRows,
-    packed,
-    packed_batch,
-)
+from tfteach.jupyter.function_rows import GrowingRowsWithFunctions
+from tfteach.jupyter.graph_stream import GrowingRows, packed, packed_batch
 from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_of
 from tfteach.jupyter.picture_contents import Still, plural, text_of
@@ -144,10 +139,10 @@ class GraphView(Shown, anywidget.AnyWidget):
         figures: Any = None,
     ) -> None:
         self.graph = get_default_graph() if graph is None else graph
-        if isinstance(self.graph, Graph) and self.graph.functions:
-            rows = rows_with_functions(self.graph, display.where)
-        elif isinstance(self.graph, Graph):
-            self._growing = GrowingRows(self.graph, self._send_batch, display.where)
+        if isinstance(self.graph, Graph):
+            self._growing = GrowingRowsWithFunctions(
+                self.graph, self._send_batch, display.where
+            )
             rows = self._growing.rows
         elif hasattr(self.graph, "node") and hasattr(self.graph, "library"):
             rows = rows_with_shapes(self.graph)
@@ -237,9 +232,7 @@ class GraphView(Shown, anywidget.AnyWidget):
 
     def saved_state(self) -> dict[str, Any]:
         """All ops with their attributes, which the live page asks for one by one."""
-        rows = self._rows
-        if self._growing is not None and len(rows) > MOST_WITH_ATTRS:
-            rows = rows_of_graph(self.graph, display.where)
+        rows = self._rows if self._growing is None else self._growing.saved_rows()
         state = {"_ops": packed(rows), "_batches": 0}
         if self._growing is not None:
             state |= {"_runs": self._growing.runs, "_first": self._growing.first}
@@ -337,16 +330,6 @@ def figures_of(things: Any) -> dict[str, dict[str, float]]:
 
 def scope_id(name: str) -> str:
     return name if name.endswith("/") else f"{name}/"
-
-
-def rows_with_functions(graph: Graph, where: Where) -> list[Row]:
-    """The rows of a live graph as it is now, in which calls of functions are scopes."""
-    rows = rows_of_graph(graph, where)
-    drawn = with_function_bodies(graph.as_graph_def(add_shapes=True))
-    found = rows_of_graph_def(drawn)
-    for i, row in enumerate(rows):
-        found[i] = row._replace(inputs=found[i].inputs, controls=found[i].controls)
-    return found
 
 
 def rows_with_shapes(graph_def: Any) -> list[Row]:

@@ -22,11 +22,15 @@ export class Cleanup {
     this.add(() => target.removeEventListener(type, hear, options));
   }
 
-  /** Calls `act` when an element changes its size. */
-  onResize(element: Element, act: () => void): void {
+  /** Calls `act` when an element changes its size; the function that it returns asks for one more call. */
+  onResize(element: Element, act: () => void): () => void {
     const observer = new ResizeObserver(act);
     observer.observe(element);
     this.add(() => observer.disconnect());
+    return () => {
+      observer.unobserve(element);
+      observer.observe(element);
+    };
   }
 
   end(): void {

@@ -22,17 +22,32 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return el;
 }
 
-/** Returns the call that draws, at most once a frame; also drawn when the element changes its size. */
+/**
+ * Returns the call that draws, at most once a frame; also drawn when the element changes its size.
+ *
+ * The browser reports a size only if it differs from the one reported before. A picture may be drawn while the
+ * element has another size for a moment, as when a page exchanges its style sheets: its return to the size before
+ * is then no change. So whenever the two differ, the size is asked for once more.
+ */
 export function drawer(el: HTMLElement, draw: () => void, cleanup: Cleanup): () => void {
   let frame = 0;
+  let [reported, drawn] = [-1, -1]; // widths
+  let asked = false;
   const later = (): void => {
     if (frame !== 0) return;
     frame = requestAnimationFrame(() => {
       frame = 0;
-      if (el.clientWidth > 0) draw(); // while it is hidden, the last picture stays valid
+      drawn = el.clientWidth;
+      if (drawn > 0) draw(); // while it is hidden, the last picture stays valid
+      asked = drawn !== reported;
+      if (asked) askAgain();
     });
   };
-  cleanup.onResize(el, later);
+  const askAgain = cleanup.onResize(el, () => {
+    reported = el.clientWidth;
+    if (!asked || reported !== drawn) later();
+    asked = false;
+  });
   cleanup.add(() => cancelAnimationFrame(frame));
   return later;
 }
