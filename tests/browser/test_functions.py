@@ -36,7 +36,10 @@ def test_the_stepper_goes_into_a_function(lab: Lab) -> None:
 
 
 def test_a_view_grows_with_functions(lab: Lab) -> None:
-    show = "with tf.Graph().as_default() as live:\n    x = tf.placeholder(tf.float32, name='x')\n"
+    show = (
+        "with tf.Graph().as_default() as live:\n"
+        "    x = tf.placeholder(tf.float32, name='x')\n"
+    )
     more = (
         "with live.as_default():\n"
         "    rows = tf.data.Dataset.range(9).map(\n"

@@ -141,11 +141,11 @@ def test_a_loop_inside_a_function() -> None:
     session, element = initialized(tf.data.Dataset.range(4, 6).map(halved))
     run = record(session, element)
     divided = [s for s in run if s.op_type == "FloorDiv"]
-    assert [s.op for s in divided] == ["MapDataset/while/floordiv"] * 2
-    assert divided[1].iterations == (("MapDataset", 0), ("MapDataset/while", 1))
+    assert [s.op for s in divided] == ["MapDataset/while/body/floordiv"] * 2
     outer, loop = run.loops()
+    assert divided[1].iterations == (("MapDataset", 0), (loop.name, 1))
     assert (outer.is_function, loop.is_function) == (True, False)
-    assert (loop.name, loop.times) == ("MapDataset/while", 2)
+    assert (loop.outer, loop.times) == ((("MapDataset", 0),), 2)
 
 
 def test_a_one_shot_iterator_builds_its_dataset_in_the_first_run() -> None:
