@@ -374,6 +374,11 @@ def test_object_arrays(tmp_path: Path) -> None:
     assert "old.py:2: if you trust the file" in done.told[-1]
 
 
+def test_what_importing_tensorflow_loads_is_loaded(tmp_path: Path) -> None:
+    path = script(tmp_path, "import urllib\nprint(urllib.request.quote('a b'))\n")
+    assert run(path, "old.py").output == ["a%20b"]
+
+
 # ---- notebooks
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 import tokenize
 import traceback
+import urllib.request  # noqa: F401  as TensorFlow: programs `import urllib` only
 from pathlib import Path
 from types import ModuleType
 
