@@ -52,6 +52,7 @@ EXPLAIN = {
     "pipelines": "The input pipelines of a graph",
     "pipeline_stages": "The stages of an input pipeline",
     "pipeline_rates": "What a pipeline's stages do",
+    "pipeline_state": "Pipelines as they are now",
     "rivers": "The figures of a pipeline's stages",
     "pipeline_verdict": "The verdict on a pipeline",
     "queue_waits": "Queues, their threads, and who waits",
@@ -63,7 +64,7 @@ EXPLAIN = {
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Examples")
 VIEWS = (
     "GraphView RunView GrowthView PlacementView SessionsView RowsView StepView "
-    "TimelineView MemoryView OptimizingView ScheduleView SharingView "
+    "TimelineView PipelineView MemoryView OptimizingView ScheduleView SharingView "
     "CollectionsView GraphDiff ModelView CheckpointView"
 ).split()
 

@@ -83,6 +83,15 @@ for name, optimizer in [
 tfj.RowsView(recorded)""",
     "StepView": "tfj.StepView.of(sess, train, feed, break_on=[loss])",
     "TimelineView": "tfj.TimelineView.of(sess, train, feed)",
+    "PipelineView": """\
+from tfteach.explain import watch_pipelines
+with tf.Graph().as_default(), tf.Session() as piped, watch_pipelines() as watched:
+    numbers = tf.data.Dataset.range(500).map(lambda i: i * i).shuffle(50)
+    pairs = tf.data.Dataset.zip((numbers, tf.data.Dataset.range(500)))
+    pair = pairs.batch(5).prefetch(2).make_one_shot_iterator().get_next()
+    for _ in range(40):
+        piped.run(pair)
+tfj.PipelineView(watched)""",
     "MemoryView": """\
 memory = tfj.MemoryView({"sess": sess})
 sess.run(train, feed)

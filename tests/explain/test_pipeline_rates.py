@@ -112,12 +112,12 @@ def test_data_and_step_that_take_turns_gain_by_prefetch() -> None:
     before = run_of(made, 12, PAUSE_S)
     verdict = judge_river(only(before))
     assert verdict.kind == "both"
-    assert "prefetch(1) at the end" in verdict.advice[0]
+    assert "`prefetch(1)` at the end" in verdict.advice[0]
     after = run_of(ahead, 24, PAUSE_S)
     verdict = judge_river(only(after), before.rivers())
     assert verdict.factor > 1.2
     assert "times as fast as the run before (" in verdict.gain
-    assert not any(line.startswith("prefetch") for line in verdict.advice)
+    assert not any(line.startswith("`prefetch") for line in verdict.advice)
     river = only(after)
     rates = {stage.kind: river.rates[stage.key] for stage in river.pipeline.stages}
     assert rates["prefetch"].capacity == 2
@@ -149,7 +149,7 @@ def test_a_shuffle_that_fills_first() -> None:
 def test_epochs_that_a_cache_would_spare() -> None:
     data = slow_map(6).repeat(3)
     river = only(run_of(data.make_one_shot_iterator().get_next(), 18))
-    assert any("cache() behind map" in line for line in judge_river(river).advice)
+    assert any("`cache()` behind map" in line for line in judge_river(river).advice)
     data = slow_map(6).cache().repeat(3)
     river = only(run_of(data.make_one_shot_iterator().get_next(), 18))
     assert not any("cache()" in line for line in judge_river(river).advice)
@@ -306,7 +306,7 @@ def test_queue_runners_that_were_never_started(files: list[str]) -> None:
     )
     assert "tf.train.start_queue_runners was never called" in lines[1]
     assert "2 threads should run shuffle_batch/random_shuffle_queue_enqueue" in lines[1]
-    assert lines[2].startswith("- coord = tf.train.Coordinator()")
+    assert lines[2].startswith("- `coord = tf.train.Coordinator()`")
     (wait,) = river.waits
     assert (wait.op, wait.is_enqueue) == ("shuffle_batch", False)
     assert wait.source is not None

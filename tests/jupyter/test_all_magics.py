@@ -42,6 +42,8 @@ CALLS = {
     "%%graph": "%%graph {}\nq = tf.constant(1.0)",
     "%%lazy": "%%lazy {}\nfor _ in range(3): sess.run(tf.add(w, 1.0))",
     "%optimizing": "%optimizing loss --session sess {}",
+    "%pipeline": "%pipeline {}",
+    "%%pipeline": "%%pipeline {}\nfor _ in range(3): sess.run(w)",
     "%placement": "%placement loss --session sess {}",
     "%collections": "%collections {}",
     "%%rows": "%%rows {}\nq = sess.run(tf.gather(e, [1]))",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tfteach.explain.optimizing import explain_optimizing as explain_optimizing
     from tfteach.explain.pipeline_rates import PipelineRun as PipelineRun
     from tfteach.explain.pipeline_rates import watch_pipelines as watch_pipelines
+    from tfteach.explain.pipeline_state import pipelines_now as pipelines_now
     from tfteach.explain.pipelines import explain_pipelines as explain_pipelines
     from tfteach.explain.pruning import RunNeeds as RunNeeds
     from tfteach.explain.pruning import explain_run as explain_run
@@ -62,6 +63,7 @@ _LATER = {
     "explain_schedule": "schedule",
     "explain_sharing": "sharing",
     "memory_of": "memory",
+    "pipelines_now": "pipeline_state",
     "read_model": "model_files",
     "record": "stepping",
     "state_of": "sessions",

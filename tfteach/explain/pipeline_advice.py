@@ -48,8 +48,8 @@ def _prefetch(river: River) -> list[str]:
         return []
     most = step.elapsed_s / longer_s
     return [
-        f"prefetch(1) at the end: a thread makes the next element while the step runs; "
-        f"at most {most:.2g} times as fast. Python code in both still takes turns."
+        "`prefetch(1)` at the end: a thread makes the next element while the step "
+        f"runs; at most {most:.2g} times as fast. Python code in both still takes turns."
     ]
 
 
@@ -61,16 +61,16 @@ def _for_stage(river: River, stage: Stage) -> list[str]:
     if stage.kind in ("map", "map_and_batch"):
         if stage.threads == 1:
             found.append(
-                f"{stage.title[:-1]}, num_parallel_calls=4): several elements at a "
+                f"`{stage.title[:-1]}, num_parallel_calls=4)`: several elements at a "
                 "time. It helps a function that waits, or computes in TensorFlow or "
                 "NumPy; plain Python code takes turns."
                 if stage.title.endswith(")")
-                else "num_parallel_calls=4: several elements at a time."
+                else "`num_parallel_calls=4`: several elements at a time."
             )
         else:
             found.append(
-                f"more than num_parallel_calls={rate.threads}, if the machine has more "
-                "cores or the function waits."
+                f"more than `num_parallel_calls={stage.threads}`, if the machine has "
+                "more cores or the function waits."
             )
         if each_s < _QUICK_S and any(each.kind == "batch" for each in behind):
             found.append(
@@ -87,13 +87,13 @@ def _for_stage(river: River, stage: Stage) -> list[str]:
             )
         elif stage.title.endswith("Dataset"):
             found.append(
-                "interleave(..., cycle_length=4, num_parallel_calls=4) over the files: "
-                "several are read at a time."
+                "`interleave(..., cycle_length=4, num_parallel_calls=4)` over the "
+                "files: several are read at a time."
             )
         found += _cache(river, stage)
     elif stage.kind in ("interleave", "flat_map"):
         if stage.threads == 1:
-            found.append("interleave(..., num_parallel_calls=4): several at a time.")
+            found.append("`interleave(..., num_parallel_calls=4)`: several at a time.")
         found += _cache(river, stage)
     elif stage.kind == "filter":
         found.append("filter what is cheap to judge first, before map.")
@@ -116,7 +116,7 @@ def _cache(river: River, stage: Stage) -> list[str]:
     ):
         return []
     return [
-        f"cache() behind {stage.title}, if the elements fit into memory and are the "
+        f"`cache()` behind {stage.title}, if the elements fit into memory and are the "
         "same in each epoch: the next epochs begin there."
     ]
 
@@ -141,15 +141,13 @@ def _for_threads(river: River, stage: Stage) -> list[str]:
         return []
     if rate.threads:
         found.append(
-            f"more threads: num_threads={2 * rate.threads} in batch or shuffle_batch, "
-            "or more enqueue ops in the QueueRunner."
+            f"more threads: `num_threads={2 * rate.threads}` in batch or "
+            "shuffle_batch, or more enqueue ops in the QueueRunner."
         )
-    else:
-        found.append("its threads have ended: nothing refills the queue.")
     if stage.parses:
         found.append(
-            "several records at a time: reader.read_up_to(queue, 100), decode them as "
-            "one batch, and enqueue_many=True."
+            "several records at a time: `reader.read_up_to(queue, 100)`, decode them "
+            "as one batch, and `enqueue_many=True`."
         )
     if stage.calls_python:
         found.append(

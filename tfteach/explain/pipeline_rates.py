@@ -10,12 +10,18 @@ from typing import Any
 from tfteach.engine.session.session import open_sessions
 from tfteach.explain.buffer_history import BufferHistory
 from tfteach.explain.pipeline_reports import PipelineReports
-from tfteach.explain.pipeline_stages import Pipeline
+from tfteach.explain.pipeline_stages import STEP, Pipeline
 from tfteach.explain.pipeline_verdict import Verdict, judge_river, text_of_rivers
 from tfteach.explain.pipelines import explain_pipelines
-from tfteach.explain.queue_waits import queue_states, waits_for
+from tfteach.explain.queue_waits import Wait, queue_states, waits_for
 from tfteach.explain.rivers import Draws, River, dataset_river, queue_river
-from tfteach.framework.graph import Graph
+from tfteach.framework.graph import (
+    Graph,
+    GraphMade,
+    SessionClosed,
+    SessionOpened,
+    observe_lifetimes,
+)
 from tfteach.framework.pipeline_meters import clock_ns, watching
 
 __all__ = ["PipelineRun", "watch_pipelines"]
@@ -56,6 +62,7 @@ class PipelineRun:
         self._began_ns = clock_ns()
         self._reports = PipelineReports()
         self._known: dict[Graph, tuple[int, list[Pipeline]]] = {}
+        self._ended: list[River] = []  # of sessions that were closed
         self._rivers: list[River] = []  # the last ones in which something waited long
         self._progress = -1
         self._progress_ns = self._began_ns
@@ -76,23 +83,38 @@ class PipelineRun:
             pipeline = self._pipeline_of(each)
             if pipeline is not None:
                 found.append(dataset_river(pipeline, each))
-        elapsed_s = (clock_ns() - self._began_ns) / 1e9
         for session in list(open_sessions()):
-            waits = waits_for(session)
-            meters = reports.meters_in(session)
-            if not waits and not meters:
-                continue
-            queues = queue_states(session)
-            for pipeline in self._pipelines(session.graph):
-                keys = {stage.key for stage in pipeline.stages}
-                used = {op for stage in pipeline.stages for op in stage.takes} | keys
-                ours = [wait for wait in waits if wait.queue in keys]
-                if pipeline.kind == "queues" and (ours or used & meters.keys()):
-                    lines = reports.lines_in(session)
-                    found.append(
-                        queue_river(pipeline, meters, queues, ours, elapsed_s, lines)
-                    )
+            found += self._queues_of(session)
+        return [*found, *self._ended]
+
+    def _queues_of(self, session: Any) -> list[River]:
+        """The pipelines of queues that a session uses."""
+        reports = self._reports
+        waits, meters = waits_for(session), reports.meters_in(session)
+        if not waits and not meters:
+            return []
+        queues, lines = queue_states(session), reports.lines_in(session)
+        found = []
+        for pipeline in self._pipelines(session.graph):
+            keys = {stage.key for stage in pipeline.stages}
+            used = {op for stage in pipeline.stages for op in stage.takes} | keys
+            ours = [wait for wait in waits if wait.queue in keys]
+            if pipeline.kind == "queues" and (ours or used & meters.keys()):
+                found.append(
+                    queue_river(pipeline, meters, queues, ours, self._began_ns, lines)
+                )
         return found
+
+    def lived(self, event: GraphMade | SessionOpened | SessionClosed) -> None:
+        """Keep the figures of a session that is about to be closed.
+
+        Args:
+          event: what happened to any graph or session.
+        """
+        if isinstance(event, SessionClosed) and self.is_open:
+            for session in self._reports.sessions():
+                if session.number == event.number:
+                    self._ended += self._queues_of(session)
 
     def verdicts(self) -> list[Verdict]:
         """A `Verdict` for each of `rivers()`, compared with the run before."""
@@ -140,10 +162,19 @@ class PipelineRun:
         """For how long a step has waited while no element moved; 0 if none waits."""
         if not self.is_open:
             return 0.0
-        asked = any(draws.asked_ns for draws in self._reports.draws())
-        if asked or any(waits_for(session) for session in list(open_sessions())):
-            return (clock_ns() - self._progress_ns) / 1e9
-        return 0.0
+        waits = any(draws.asked_ns for draws in self._reports.draws()) or any(
+            self._is_step(session.graph, wait)
+            for session in list(open_sessions())
+            for wait in waits_for(session)
+        )
+        return (clock_ns() - self._progress_ns) / 1e9 if waits else 0.0
+
+    def _is_step(self, graph: Graph, wait: Wait) -> bool:
+        """Whether the program itself waits, and not a thread of a QueueRunner."""
+        stages = [s for pipeline in self._pipelines(graph) for s in pipeline.stages]
+        if wait.is_enqueue:
+            return any(s.op == wait.op and not s.threads for s in stages)
+        return any(s.key == STEP and wait.op in s.takes for s in stages)
 
     def close(self, is_interrupted: bool = False) -> None:
         """End the watch, and release the sessions.
@@ -201,7 +232,7 @@ def watch_pipelines(
     thread = threading.Thread(target=sample, daemon=True, name="tfteach-pipelines")
     is_interrupted = False
     try:
-        with watching(run._reports):
+        with watching(run._reports), observe_lifetimes(run.lived):
             thread.start()
             yield run
     except BaseException:

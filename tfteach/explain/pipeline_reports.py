@@ -99,6 +99,11 @@ class PipelineReports:
         with self._lock:
             return list(self._draws.values())
 
+    def sessions(self) -> set[Any]:
+        """The sessions whose queues were used."""
+        with self._lock:
+            return {key[0] for key in self._ops}
+
     def meters_in(self, session: Any) -> dict[str, list[OpMeter]]:
         """The meters of the ops that used a session's queues, one for each thread."""
         with self._lock:
@@ -121,9 +126,7 @@ class PipelineReports:
             for key, meter in list(draws.meters.items()):
                 if (buffered := meter.buffered) is not None:
                     yield (key, *buffered)
-        with self._lock:
-            sessions = {key[0] for key in self._ops}
-        for session in sessions:
+        for session in self.sessions():
             for name, item in session.resources.items():
                 if isinstance(item, Queue):
                     key = name[2].removeprefix("node ")

@@ -111,8 +111,9 @@ class Pipeline:
         Returns:
           A dict from keys to columns; branches that join have columns of their own.
         """
+        row = {stage.key: i for i, stage in enumerate(self.stages)}
         found: dict[str, int] = {}
-        taken = 0
+        taken: list[list[tuple[int, int]]] = []  # rows of the branches of each column
         for stage in reversed(self.stages):
             found.setdefault(stage.key, 0)
             for number, key in enumerate(stage.inputs):
@@ -121,9 +122,15 @@ class Pipeline:
                 if number == 0:
                     found[key] = found[stage.key]
                 else:
-                    taken += 1
-                    found[key] = taken
+                    rows = self._first_row(key, row), row[stage.key]
+                    found[key] = 1 + _free_column(taken, rows)
         return found
+
+    def _first_row(self, key: str, row: dict[str, int]) -> int:
+        """The row in which the branch that ends with this stage begins."""
+        while inputs := self._by_key[key].inputs:
+            key = inputs[0]
+        return row[key]
 
     def readers(self, key: str) -> list[Stage]:
         """The stages that read a stage.
@@ -136,6 +143,17 @@ class Pipeline:
     def _lines(self) -> list[str]:
         lanes = self.lanes()
         return [f"{'| ' * lanes[stage.key]}{stage}" for stage in self.stages]
+
+
+def _free_column(taken: list[list[tuple[int, int]]], rows: tuple[int, int]) -> int:
+    """The first column without a branch in these rows, which are then taken."""
+    first, last = rows
+    for number, branches in enumerate(taken):
+        if all(last < start or end < first for start, end in branches):
+            branches.append(rows)
+            return number
+    taken.append([rows])
+    return len(taken) - 1
 
 
 def place(source: SourceLine) -> str:

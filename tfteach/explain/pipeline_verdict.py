@@ -71,7 +71,7 @@ def judge_river(
     if hang is not None:
         return _stuck(hang)
     if not step.steps:
-        return Verdict("idle", "No step has taken an element yet.")
+        return Verdict("idle", "No step has taken an element yet.", _not_started(river))
     share = f"{step.waits:.0%}"
     kind = _kind(river)
     headline = {
@@ -105,6 +105,21 @@ def judge_river(
 def _kind(river: River) -> str:
     waits = river.step.waits
     return "data" if waits >= WAITS else "step" if waits <= KEEPS_UP else "both"
+
+
+def _not_started(river: River) -> tuple[str, ...]:
+    """Queues whose threads do not exist yet."""
+    names = [
+        name
+        for name, state in river.queues.items()
+        if any(not runner.was_started for runner in state.runners)
+    ]
+    if not names:
+        return ()
+    return (
+        f"The threads that fill {' and '.join(names)} are not started yet: "
+        "tf.train.start_queue_runners does that.",
+    )
 
 
 def _stuck(hang: Hang) -> Verdict:
@@ -170,7 +185,7 @@ def _gain(river: River, earlier: Sequence[River]) -> tuple[str, float]:
     if per_step(before) != per_step(river):
         was, now, unit = was * per_step(before), now * per_step(river), "examples/s"
     factor = now / was
-    rates = f"({rate_text(was)} -> {rate_text(now)} {unit})"
+    rates = f"(from {rate_text(was)} to {rate_text(now)} {unit})"
     if abs(factor - 1) < _SAME:
         return f"As fast as the run before {rates}.", factor
     if factor > 1:
@@ -201,7 +216,7 @@ def rate_text(per_s: float) -> str:
     if per_s == float("inf"):
         return "any number of"
     if per_s < 1:
-        return f"{per_s:.2f}"
+        return f"{per_s:.2f}" if per_s else "0"
     return f"{per_s:.1f}" if per_s < 100 else f"{float(f'{per_s:.3g}'):,.0f}"
 
 

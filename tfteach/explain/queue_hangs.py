@@ -142,9 +142,9 @@ class _Search:
                 "tf.train.start_queue_runners was never called for this session."
             )
             self.advice.append(
-                "coord = tf.train.Coordinator(); threads = "
-                "tf.train.start_queue_runners(sess=sess, coord=coord), before the "
-                "first run that dequeues."
+                "`coord = tf.train.Coordinator()` and `threads = "
+                "tf.train.start_queue_runners(sess, coord)` before the first run that "
+                "dequeues."
             )
             return stage.key
         if runner.failures:
@@ -153,8 +153,7 @@ class _Search:
                 f"Of {threads} that run {op}{line}, one ended by {error}"
             )
             self.advice.append(
-                "coord.join(threads) raises this error; so does "
-                "`with coord.stop_on_exception():` around the loop end it."
+                "`coord.join(threads)` raises this error behind the loop."
                 if runner.has_coordinator
                 else "pass a Coordinator to start_queue_runners: its should_stop() and "
                 "join() report the error."
@@ -168,8 +167,8 @@ class _Search:
             if runner.ends:
                 self.reasons.append(f"The end was reported as {runner.ends[0][1]}")
             self.advice.append(
-                "num_epochs limits the input; local variables count the epochs: run "
-                "tf.local_variables_initializer() first."
+                "`num_epochs` limits the input; local variables count the epochs: run "
+                "`tf.local_variables_initializer()` first."
                 if runner.ends
                 else "start the threads again, or end the loop at coord.should_stop()."
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tfteach.explain.queue_stages import runners_of
+from tfteach.explain.queue_stages import queue_of, runners_of
 from tfteach.framework.graph import Operation, SourceLine
 from tfteach.framework.pipeline_meters import clock_ns
 from tfteach.lib.queues.queue_runner import QueueRunner
@@ -25,6 +25,7 @@ class RunnerState(NamedTuple):
       failures: the enqueue op and the error for each thread that failed.
       has_coordinator: whether a Coordinator stops them.
       is_stopping: whether it was asked to stop.
+      began_ns: when they were created, by `time.perf_counter_ns`.
     """
 
     threads: int
@@ -34,6 +35,7 @@ class RunnerState(NamedTuple):
     failures: tuple[tuple[str, str], ...] = ()
     has_coordinator: bool = False
     is_stopping: bool = False
+    began_ns: int = 0
 
     def __str__(self) -> str:
         if not self.was_started:
@@ -122,14 +124,13 @@ def queue_states(session: Any) -> dict[str, QueueState]:
 def waits_for(session: Any) -> list[Wait]:
     """The ops that wait for a session's queues now, the longest first."""
     found = []
-    for op in session.graph.get_operations():
-        queue = queue_in(session, op) if isinstance(op.spec, QueueHandle) else None
-        if queue is None:
+    for _, queue in session.resources.items():
+        if not isinstance(queue, Queue) or not (queue.enqueues or queue.dequeues):
             continue
         with queue.lock:
             lines = [(a, True) for a in queue.enqueues]
             lines += [(a, False) for a in queue.dequeues]
-        found += [_wait(a, op.name, is_enqueue) for a, is_enqueue in lines if a.op]
+        found += [_wait(a, is_enqueue) for a, is_enqueue in lines if a.op]
     return sorted(found, key=lambda wait: -wait.elapsed_s)
 
 
@@ -146,11 +147,13 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def _wait(attempt: Attempt, queue: str, is_enqueue: bool) -> Wait:
+def _wait(attempt: Attempt, is_enqueue: bool) -> Wait:
     op = attempt.op
     assert op is not None
     elapsed_s = (clock_ns() - attempt.since_ns) / 1e9
-    return Wait(op.name, queue, is_enqueue, elapsed_s, op.source)
+    queues = (queue_of(tensor) for tensor in op.inputs)  # a reader's is its second
+    name = next((queue.name for queue in queues if queue is not None), "")
+    return Wait(op.name, name, is_enqueue, elapsed_s, op.source)
 
 
 def _state(
@@ -187,4 +190,5 @@ def _runner(runner: QueueRunner, session: Any) -> RunnerState:
         tuple(threads.failures),
         threads.has_coordinator,
         threads.is_stopping,
+        threads.began_ns,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.explain.pipeline_stages import STEP, Pipeline, Stage
-from tfteach.explain.queue_waits import QueueState, Wait
+from tfteach.explain.queue_waits import QueueState, RunnerState, Wait
 from tfteach.framework.call_origin import SourceLine
 from tfteach.framework.pipeline_meters import StageMeter, Totals, clock_ns
 
@@ -286,7 +286,7 @@ def queue_river(
     meters: Mapping[str, Sequence[OpMeter]],
     queues: Mapping[str, QueueState],
     waits: Sequence[Wait],
-    watched_s: float,
+    began_ns: int,
     lines: Mapping[str, SourceLine | None],
 ) -> River:
     """The figures of queues, and of the threads that fill them.
@@ -296,20 +296,20 @@ def queue_river(
       meters: those of each op, one for each thread.
       queues: the queues by the names of their ops.
       waits: who waits now.
-      watched_s: for how long they have been watched.
+      began_ns: when the watch began.
       lines: the line of user code that ran each op.
     """
     takes = pipeline.stage(STEP).takes
     step = _step_of(takes, meters, waits)
     step = step._replace(line=next((lines[op] for op in takes if op in lines), None))
     rates: dict[str, StageRate] = {}
-    window_s = max(watched_s, 1e-9)
+    window = _Window(pipeline, meters, queues, began_ns)
     for stage in pipeline.stages:
         if stage.kind == "queue":
-            rates[stage.key] = _queue_rate(stage, meters, queues, pipeline, window_s)
+            rates[stage.key] = _queue_rate(stage, meters, queues, pipeline, window)
         elif stage.kind == "threads":
             rates[stage.key] = _threads_rate(
-                stage, meters, queues, pipeline, waits, step, window_s
+                stage, meters, pipeline, waits, step, window
             )
     rates[STEP] = StageRate(
         step.steps, step.per_s, 1 - step.waits, step.waits, 0.0, step.could_per_s
@@ -355,48 +355,80 @@ def _step_of(ops: Sequence[str], meters: Meters, waits: Sequence[Wait]) -> StepR
     return StepRate(count, max(0.0, own_ns) / 1e9 + waited_s, waited_s, filled_s)
 
 
+class _Window:
+    """The time in which queues were used, within the watch.
+
+    Args:
+      pipeline, meters, queues: as for `queue_river`.
+      began_ns: when the watch began.
+
+    Attributes:
+      elapsed_s: its length.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        meters: Meters,
+        queues: Mapping[str, QueueState],
+        began_ns: int,
+    ) -> None:
+        self._queues, self._pipeline = queues, pipeline
+        self.began_ns = began_ns
+        runners = [each for state in queues.values() for each in state.runners]
+        starts = [runner.began_ns for runner in runners if runner.was_started]
+        starts += [m.first_ns for each in meters.values() for m in each if m.first_ns]
+        self.starts_ns = max(began_ns, min(starts, default=began_ns))
+        ends = [meter.last_ns for each in meters.values() for meter in each]
+        is_over = not any(runner.running for runner in runners) and any(ends)
+        self.ends_ns = max(ends) if is_over else clock_ns()
+        self.elapsed_s = max(1, self.ends_ns - self.starts_ns) / 1e9
+
+    def runners(self, stage: Stage) -> list[RunnerState]:
+        """The QueueRunners whose threads are this stage."""
+        return [
+            runner
+            for each in self._pipeline.readers(stage.key)
+            if each.key in self._queues
+            for runner in self._queues[each.key].runners
+        ]
+
+
 def _queue_rate(
     stage: Stage,
     meters: Meters,
     queues: Mapping[str, QueueState],
     pipeline: Pipeline,
-    window_s: float,
+    window: _Window,
 ) -> StageRate:
     takes = [op for each in pipeline.readers(stage.key) for op in each.takes]
     count = -_count(takes, meters)
     state = queues.get(stage.key)
     held, capacity = (None, None) if state is None else (state.size, state.capacity)
-    return StageRate(count, count / window_s, held=held, capacity=capacity)
+    return StageRate(count, count / window.elapsed_s, held=held, capacity=capacity)
 
 
 def _threads_rate(
     stage: Stage,
     meters: Meters,
-    queues: Mapping[str, QueueState],
     pipeline: Pipeline,
     waits: Sequence[Wait],
     step: StepRate,
-    window_s: float,
+    window: _Window,
 ) -> StageRate:
     ours = meters.get(stage.op, ())
     count = _count([stage.op], meters)
-    runners = [
-        runner
-        for each in pipeline.readers(stage.key)
-        if each.key in queues
-        for runner in queues[each.key].runners
-    ]
+    runners = [each for each in window.runners(stage) if each.was_started]
     running = sum(runner.running for runner in runners) if runners else len(ours)
     threads = min(running, stage.threads) if stage.threads else running
     worked = max(threads, len(ours))
     if not worked:
         return StageRate(threads=0)
-    whole_s = worked * window_s
+    starts_ns = max([window.starts_ns, *(runner.began_ns for runner in runners)])
+    ends_ns = window.ends_ns
     if not threads and ours:  # they have ended
-        last_ns = max(meter.last_ns for meter in ours)
-        whole_s = min(
-            whole_s, worked * max(1e-9, window_s - (clock_ns() - last_ns) / 1e9)
-        )
+        ends_ns = min(ends_ns, max(meter.last_ns for meter in ours))
+    whole_s = worked * max(1, ends_ns - starts_ns) / 1e9
     waits_in = min(1.0, _waited_s(stage.takes, meters, waits) / whole_s)
     waits_out = min(1.0 - waits_in, _waited_s([stage.op], meters, waits) / whole_s)
     busy = 1.0 - waits_in - waits_out
@@ -405,8 +437,8 @@ def _threads_rate(
     if count and busy > 0 and step.steps and used:
         could_per_s = step.steps * worked / (busy * whole_s * used)
     return StageRate(
-        count, count / window_s, busy, waits_in, waits_out, could_per_s,
-        threads=threads,
+        count, count / window.elapsed_s, busy, waits_in, waits_out, could_per_s,
+        threads=worked,
     )  # fmt: skip
 
 

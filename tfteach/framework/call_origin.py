@@ -43,19 +43,22 @@ class SourceLine(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1024)  # loops build many ops on one line
-def decode_source(code: CodeType, lasti: int) -> SourceLine:
-    """The line of the instruction at offset `lasti` of `code`."""
+def decode_source(code: CodeType, lasti: int, file: str) -> SourceLine:
+    """The line of the instruction at offset `lasti` of `code`, which is in `file`.
+
+    Code objects of equal statements are equal, also those of two cells.
+    """
     line = code.co_firstlineno
     for start, end, number in code.co_lines():
         if start <= lasti < end and number is not None:
             line = number
             break
-    return SourceLine(code.co_filename, line, code.co_name)
+    return SourceLine(file, line, code.co_name)
 
 
 def line_of(origin: Origin) -> SourceLine:
     """The line of the user's code that an origin refers to."""
-    return decode_source(origin[0], origin[1])
+    return decode_source(origin[0], origin[1], origin[0].co_filename)
 
 
 def user_frame() -> Origin | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.memory import MemoryView as MemoryView
     from tfteach.jupyter.widgets.model import ModelView as ModelView
     from tfteach.jupyter.widgets.optimizing import OptimizingView as OptimizingView
+    from tfteach.jupyter.widgets.pipeline import PipelineView as PipelineView
     from tfteach.jupyter.widgets.placement import PlacementView as PlacementView
     from tfteach.jupyter.widgets.rows import RowsView as RowsView
     from tfteach.jupyter.widgets.run import RunView as RunView
@@ -42,6 +43,7 @@ _VIEWS = {
     "MemoryView": "memory",
     "ModelView": "model",
     "OptimizingView": "optimizing",
+    "PipelineView": "pipeline",
     "PlacementView": "placement",
     "RowsView": "rows",
     "RunView": "run",

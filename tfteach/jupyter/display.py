@@ -51,6 +51,12 @@ def where(source: SourceLine) -> tuple[str, int, str, str]:
     return (file if cell is None else f"In [{cell}]"), line, function, text
 
 
+def place(source: SourceLine) -> str:
+    """A line in the terms of a notebook: "In [3] line 4"."""
+    file, line, _, _ = where(source)
+    return f"{file} line {line}" if file else f"line {line}"
+
+
 def where_stopped(error: BaseException) -> str:
     """The line of a cell at which an exception ended it: "In [3] line 2: y = ..."."""
     places = [

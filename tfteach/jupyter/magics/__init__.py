@@ -13,6 +13,7 @@ MAGICS = {
     "graph": "GraphMagics",
     "growth": "GrowthMagics",
     "optimizing": "OptimizingMagics",
+    "pipeline": "PipelineMagics",
     "placement": "PlacementMagics",
     "rows": "RowsMagics",
     "run": "RunMagics",

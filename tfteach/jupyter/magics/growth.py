@@ -131,7 +131,7 @@ class _Watch:
 
     def _tell(self) -> None:
         """Print the verdicts."""
-        from tfteach.jupyter.widgets.growth import place
+        from tfteach.jupyter.display import place
 
         for growth in self.log.growths.values():
             verdict = growth.verdict
@@ -143,7 +143,7 @@ class _Watch:
 
     def _tell_the_rest(self) -> None:
         """Say which graphs have no view of their own."""
-        from tfteach.jupyter.widgets.growth import place
+        from tfteach.jupyter.display import place
 
         rest = self.log.not_grown
         if rest:

@@ -15,8 +15,8 @@ from tfteach.explain.growth import Growth
 from tfteach.explain.lazy_loading import text_of
 from tfteach.explain.rebuilding import Rebuilding, findings_of
 from tfteach.explain.rebuilding_text import text_of_lives
-from tfteach.framework.graph import SourceLine
 from tfteach.jupyter import display, growth_svg
+from tfteach.jupyter.display import place
 from tfteach.jupyter.graph_stream import (
     INTERVAL_S,
     MOST_WITH_ATTRS,
@@ -372,9 +372,3 @@ def _finding_row(finding: Rebuilding) -> dict[str, Any]:
         "fix": finding.fix(place).splitlines(),
         "code": finding.code(),
     }
-
-
-def place(source: SourceLine) -> str:
-    """A line in the terms of a notebook: "In [3] line 4"."""
-    file, line, _, _ = display.where(source)
-    return f"{file} line {line}" if file else f"line {line}"

@@ -6,6 +6,7 @@ Source: python/training/queue_runner_impl.py (API, messages, names of threads).
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,6 +39,7 @@ class RunnerThreads:
 
     Attributes:
       count: the number of threads.
+      began_ns: when they were created, by `time.perf_counter_ns`.
       has_coordinator: whether there is one.
       ends: the enqueue op and the message of each error that was the input's end.
       failures: the enqueue op and the text of each error that ended a thread.
@@ -49,6 +51,7 @@ class RunnerThreads:
         self._threads = weakref.WeakSet(threads)
         self._coord = None if coord is None else weakref.ref(coord)
         self.count = len(threads)
+        self.began_ns = time.perf_counter_ns()
         self.has_coordinator = coord is not None
         self.ends: list[tuple[str, str]] = []
         self.failures: list[tuple[str, str]] = []
