@@ -49,7 +49,7 @@ def _prefetch(river: River) -> list[str]:
     most = step.elapsed_s / longer_s
     return [
         "`prefetch(1)` at the end: a thread makes the next element while the step "
-        f"runs; at most {most:.2g} times as fast. Python code in both still takes turns."
+        f"runs; at most {most:.2g} times as fast. Python code in both takes turns."
     ]
 
 

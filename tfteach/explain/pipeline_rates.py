@@ -27,7 +27,7 @@ from tfteach.framework.pipeline_meters import clock_ns, watching
 __all__ = ["PipelineRun", "watch_pipelines"]
 
 SAMPLE_S = 0.05  # between two looks at the buffers
-STUCK_S = 0.5  # after which a wait is part of the report of an interrupted run
+STUCK_S = 0.15  # after which a wait is part of the report of an interrupted run
 
 
 class PipelineRun:

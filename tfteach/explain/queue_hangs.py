@@ -10,6 +10,8 @@ from tfteach.explain.queue_waits import RunnerState, Wait, plural
 from tfteach.explain.rivers import River
 from tfteach.framework.call_origin import SourceLine
 
+_SOONER = 10
+
 Place = Callable[[SourceLine], str]
 
 
@@ -43,6 +45,8 @@ def hang_of(river: River, least_s: float, place: Place) -> Hang | None:
     failed = None if river.step.steps else _failure(river, place)
     if failed is not None:
         return failed
+    # Before the first step, less time tells: nothing has moved at all.
+    least_s = least_s if river.step.steps else least_s / _SOONER
     waits = [wait for wait in river.waits if wait.elapsed_s >= least_s]
     step = next((wait for wait in waits if wait.op in takes), None)
     if step is not None:

@@ -80,7 +80,11 @@ export class RiverPicture {
     return this.#stages.flatMap((_, index) => {
       const { own, ways, joins } = stretch(this.#stages, index, half);
       const mark = index === marked ? " tft-narrow" : "";
-      return [s("path", { class: className, d: ways.join("") }), s("path", { class: `${className}${mark}`, d: own })];
+      return [
+        s("path", { class: className, d: ways.join("") }),
+        ...joins.map(({ d, width }) => s("path", { class: `${className}-join`, d, "stroke-width": width })),
+        s("path", { class: `${className}${mark}`, d: own }),
+      ];
     });
   }
 
