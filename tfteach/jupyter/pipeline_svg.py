@@ -168,7 +168,7 @@ def _row(
         _text(left + 8, top + 23, title, FETCH if is_narrow else INK, 13, "bold"),
         _text(left + 8, top + 41, second, MUTED, 11),
         _text(WIDTH - 330, top + 23, row.rate, INK, 13, "bold", "end"),
-        _text(WIDTH - 330, top + 41, row.count, MUTED, 11, anchor="end"),
+        _text(WIDTH - 330, top + 41, row.number, MUTED, 11, anchor="end"),
     ]
     parts += _shares(row.shares, WIDTH - 315, top)
     if row.buffer:

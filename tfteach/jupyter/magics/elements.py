@@ -18,6 +18,7 @@ from tfteach.explain.dataset_elements import (
 )
 from tfteach.framework.errors import OpError
 from tfteach.jupyter import display
+from tfteach.jupyter.display import place
 from tfteach.jupyter.magics.completion import CompletedMagics, Words
 from tfteach.jupyter.magics.names import did_you_mean, session_of, sessions_in
 from tfteach.jupyter.magics.options import (
@@ -28,7 +29,6 @@ from tfteach.jupyter.magics.options import (
     parsed,
     unquoted,
 )
-from tfteach.jupyter.widgets.growth import place
 
 
 def dataset_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
