@@ -39,6 +39,10 @@ def lines() -> Iterator[int]:
     yield from range(5)
 
 
+def same(x: Any) -> Any:
+    return x
+
+
 def words(number: int) -> Any:
     return Data.range(number).map(lambda i: i + number)
 
@@ -55,6 +59,15 @@ PIPELINES: dict[str, Callable[[], Any]] = {
     "cache": lambda: Data.range(9).map(lambda i: i * 2).cache().repeat(3),
     "generator": lambda: Data.from_generator(lines, tf.int64).repeat(2).batch(3),
     "window": lambda: Data.range(10).window(3).flat_map(lambda w: w.batch(3)),
+    "map_and_batch": lambda: Data.range(30).apply(
+        tf.data.experimental.map_and_batch(lambda i: i + 1, 4)
+    ),
+    "parallel": lambda: (
+        Data.range(60)
+        .map(lambda i: tf.numpy_function(same, [i], tf.int64), 3)
+        .interleave(lambda i: Data.range(i % 3), 2, num_parallel_calls=2)
+        .batch(2)
+    ),
     "unbatch": lambda: Data.range(10).batch(4).apply(tf.data.experimental.unbatch()),
 }
 
@@ -171,6 +184,25 @@ def test_times_of_fast_stages_are_estimated() -> None:
     mapped = reports.meters["MapDataset"].totals()
     assert 0.02 * batch.elapsed_ns < mapped.elapsed_ns < 2 * wall_ns
     assert batch.elapsed_ns < wall_ns
+
+
+def test_the_calls_of_a_parallel_map_are_timed_in_their_threads() -> None:
+    def slow(i: Any) -> Any:
+        time.sleep(0.003)
+        return i
+
+    reports = Reports()
+    with watching(reports):
+        elements(
+            lambda: Data.range(40).map(
+                lambda i: tf.numpy_function(slow, [i], tf.int64), num_parallel_calls=4
+            ),
+            False,
+        )
+    by_type = {key.rpartition("/")[2]: m for key, m in reports.meters.items()}
+    assert by_type["ParallelMapDataset"].totals().calls_ns > 40 * 3e6
+    assert by_type["ParallelMapDataset"].count == 40
+    assert by_type["RangeDataset"].totals().calls_ns == 0
 
 
 def test_buffers() -> None:
