@@ -41,6 +41,7 @@ EXPLAIN = {
     "sessions": "What variables hold in each session",
     "row_updates": "Which rows an optimizer moves",
     "stepping": "A run, op by op",
+    "dataset_elements": "The elements of a dataset, stage by stage",
     "value_summary": "Values in a recorded run",
     "timing": "Where the time goes",
     "memory": "What uses the memory",
