@@ -51,7 +51,7 @@ from tfteach.ops.data.iterators import (
 )
 from tfteach.ops.data.options import OptionDataset
 
-__all__ = ["GivenElement", "StageElements", "StagedElements"]
+__all__ = ["GivenElement", "StageElements", "StagedElements", "elements_of"]
 
 MOST_DRAWN = 200_000  # elements of all stages together
 MOST_S = 20.0
