@@ -1,0 +1,74 @@
+"""Canned estimators that begin here continue in TensorFlow, and the other way round."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import tfteach as tf
+from tests.golden import canned_runs
+
+# Trains an estimator to a global step, evaluates it, and asks an exported model.
+PROGRAM = """
+import json, sys
+import tensorflow as tf
+import canned_runs
+
+folder, kind, last, exported = sys.argv[1:]
+made = canned_runs.estimators(tf, folder)[kind]
+made.train(canned_runs.dataset(tf), max_steps=int(last))
+results = made.evaluate(canned_runs.dataset(tf, 1))
+predict = tf.contrib.predictor.from_saved_model(exported, "predict")
+served = predict({"x": canned_runs.X, "word": canned_runs.WORDS})
+found = [results, {"logits": served["logits"]}]
+print(json.dumps(canned_runs.rounded(found)))
+"""
+
+
+def close(results):
+    return {key: pytest.approx(value, rel=1e-4) for key, value in results.items()}
+
+
+def ours(folder, kind, last):
+    """The evaluation, predicted logits, and the path of the exported model."""
+    made = canned_runs.estimators(tf, folder)[kind]
+    made.train(canned_runs.dataset(tf), max_steps=last)
+    results = canned_runs.rounded(made.evaluate(canned_runs.dataset(tf, 1)))
+    rows = made.predict(canned_runs.dataset(tf, 1))
+    logits = [canned_runs.rounded(row["logits"]) for row in rows]
+    with tf.Graph().as_default():
+        given = {
+            "x": tf.placeholder(tf.float32, [None, 2]),
+            "word": tf.placeholder(tf.string, [None]),
+        }
+        receiver = tf.estimator.export.build_raw_serving_input_receiver_fn(given)
+        path = made.export_saved_model(folder + "_exports", receiver)
+    tf.summary.FileWriterCache.clear()
+    return results, logits, path.decode()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("kind", ["baseline", "linear", "dnn", "combined"])
+def test_a_model_goes_on(tmp_path, oracle, kind):
+    folder = str(tmp_path / "logs")
+
+    def theirs(last, exported):
+        found = subprocess.run(
+            [oracle, "-W", "ignore", "-c", PROGRAM, folder, kind, str(last), exported],
+            cwd=Path(canned_runs.__file__).parent,
+            capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        assert found.returncode == 0, found.stderr
+        return json.loads(found.stdout.splitlines()[-1])
+
+    results, logits, path = ours(folder, kind, 4)
+    evaluated, served = theirs(4, path)  # already there: it only evaluates
+    assert evaluated == close(results)
+    for mine, other in zip(logits, served["logits"], strict=True):
+        assert other == pytest.approx(mine, rel=1e-4, abs=1e-5)
+    trained, _ = theirs(8, path)
+    assert trained["global_step"] == 8
+    assert ours(folder, kind, 8)[0] == close(trained)
+    results, _, path = ours(folder, kind, 10)
+    assert theirs(10, path)[0] == close(results)
