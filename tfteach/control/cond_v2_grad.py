@@ -38,12 +38,12 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import Gradient
 from tfteach.ops.core.fill import zeros, zeros_like
 from tfteach.ops.core.identity_reshape import identity
-from tfteach.ops.functions.control_flow import Case, If, StatelessIf
-from tfteach.ops.functions.optionals import (
+from tfteach.ops.data.optionals import (
     OptionalFromValue,
     OptionalGetValue,
     OptionalNone,
 )
+from tfteach.ops.functions.control_flow import Case, If, StatelessIf
 from tfteach.ops.state.resource_variables import VariableShape
 
 

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.golden import dataset_elements, dataset_groups, dataset_threads, datasets
+from tests.golden import (
+    dataset_elements,
+    dataset_files,
+    dataset_groups,
+    dataset_threads,
+    datasets,
+)
 
 RECORDED: dict[str, Any] = json.loads(
     (Path(datasets.__file__).parent / "datasets.json").read_text()
@@ -19,6 +25,7 @@ BUILDERS = {
     **datasets.builders(dataset_elements),
     **datasets.builders(dataset_groups),
     **datasets.builders(dataset_threads),
+    **datasets.builders(dataset_files),
 }
 NAMES = sorted(RECORDED)
 
@@ -27,6 +34,7 @@ NAMES = sorted(RECORDED)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     datasets.write_files(tf)
+    dataset_files.write_files(tf)
 
 
 def equal(ours: Any, theirs: Any) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 import tfteach as tf
 from tfteach.framework.dtypes import float32
-from tfteach.ops.functions.optionals import (
+from tfteach.ops.data.optionals import (
     OptionalFromValue,
     OptionalGetValue,
     OptionalHasValue,

@@ -5,21 +5,31 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.lib.data.experimental.batches import assert_element_shape as assert_element_shape
     from tfteach.lib.data.experimental.batches import batch_and_drop_remainder as batch_and_drop_remainder
     from tfteach.lib.data.experimental.batches import dense_to_sparse_batch as dense_to_sparse_batch
     from tfteach.lib.data.experimental.batches import map_and_batch as map_and_batch
     from tfteach.lib.data.experimental.batches import padded_batch_and_drop_remainder as padded_batch_and_drop_remainder
+    from tfteach.lib.data.experimental.batches import sliding_window_batch as sliding_window_batch
     from tfteach.lib.data.experimental.batches import unbatch as unbatch
+    from tfteach.lib.data.experimental.cardinality import AUTOTUNE as AUTOTUNE
+    from tfteach.lib.data.experimental.csv_tables import make_csv_dataset as make_csv_dataset
+    from tfteach.lib.data.experimental.devices import copy_to_device as copy_to_device
+    from tfteach.lib.data.experimental.devices import prefetch_to_device as prefetch_to_device
     from tfteach.lib.data.experimental.elements import enumerate_dataset as enumerate_dataset
     from tfteach.lib.data.experimental.elements import get_single_element as get_single_element
     from tfteach.lib.data.experimental.elements import ignore_errors as ignore_errors
     from tfteach.lib.data.experimental.elements import scan as scan
     from tfteach.lib.data.experimental.elements import shuffle_and_repeat as shuffle_and_repeat
     from tfteach.lib.data.experimental.elements import unique as unique
+    from tfteach.lib.data.experimental.features import make_batched_features_dataset as make_batched_features_dataset
+    from tfteach.lib.data.experimental.features import parse_example_dataset as parse_example_dataset
+    from tfteach.lib.data.experimental.features import read_batch_features as read_batch_features
     from tfteach.lib.data.experimental.grouping import Reducer as Reducer
     from tfteach.lib.data.experimental.grouping import bucket_by_sequence_length as bucket_by_sequence_length
     from tfteach.lib.data.experimental.grouping import group_by_reducer as group_by_reducer
     from tfteach.lib.data.experimental.grouping import group_by_window as group_by_window
+    from tfteach.lib.data.experimental.grouping import reduce_dataset as reduce_dataset
     from tfteach.lib.data.experimental.interleaving import choose_from_datasets as choose_from_datasets
     from tfteach.lib.data.experimental.interleaving import parallel_interleave as parallel_interleave
     from tfteach.lib.data.experimental.interleaving import sample_from_datasets as sample_from_datasets
@@ -29,29 +39,45 @@ if TYPE_CHECKING:
     from tfteach.lib.data.experimental.sources import RandomDataset as RandomDataset
     from tfteach.lib.data.experimental.tables import CsvDataset as CsvDataset
     from tfteach.lib.data.experimental.tables import SqlDataset as SqlDataset
+    from tfteach.lib.data.experimental.writers import TFRecordWriter as TFRecordWriter
+    from tfteach.lib.data.optional import Optional as Optional
+    from tfteach.lib.data.optional import get_next_as_optional as get_next_as_optional
 
 _LATER = {
+    "AUTOTUNE": ("tfteach.lib.data.experimental.cardinality", "AUTOTUNE"),
     "Counter": ("tfteach.lib.data.experimental.sources", "Counter"),
     "CsvDataset": ("tfteach.lib.data.experimental.tables", "CsvDataset"),
+    "Optional": ("tfteach.lib.data.optional", "Optional"),
     "RandomDataset": ("tfteach.lib.data.experimental.sources", "RandomDataset"),
     "Reducer": ("tfteach.lib.data.experimental.grouping", "Reducer"),
     "SqlDataset": ("tfteach.lib.data.experimental.tables", "SqlDataset"),
+    "TFRecordWriter": ("tfteach.lib.data.experimental.writers", "TFRecordWriter"),
+    "assert_element_shape": ("tfteach.lib.data.experimental.batches", "assert_element_shape"),
     "batch_and_drop_remainder": ("tfteach.lib.data.experimental.batches", "batch_and_drop_remainder"),
     "bucket_by_sequence_length": ("tfteach.lib.data.experimental.grouping", "bucket_by_sequence_length"),
     "choose_from_datasets": ("tfteach.lib.data.experimental.interleaving", "choose_from_datasets"),
+    "copy_to_device": ("tfteach.lib.data.experimental.devices", "copy_to_device"),
     "dense_to_sparse_batch": ("tfteach.lib.data.experimental.batches", "dense_to_sparse_batch"),
     "enumerate_dataset": ("tfteach.lib.data.experimental.elements", "enumerate_dataset"),
+    "get_next_as_optional": ("tfteach.lib.data.optional", "get_next_as_optional"),
     "get_single_element": ("tfteach.lib.data.experimental.elements", "get_single_element"),
     "group_by_reducer": ("tfteach.lib.data.experimental.grouping", "group_by_reducer"),
     "group_by_window": ("tfteach.lib.data.experimental.grouping", "group_by_window"),
     "ignore_errors": ("tfteach.lib.data.experimental.elements", "ignore_errors"),
+    "make_batched_features_dataset": ("tfteach.lib.data.experimental.features", "make_batched_features_dataset"),
+    "make_csv_dataset": ("tfteach.lib.data.experimental.csv_tables", "make_csv_dataset"),
     "map_and_batch": ("tfteach.lib.data.experimental.batches", "map_and_batch"),
     "padded_batch_and_drop_remainder": ("tfteach.lib.data.experimental.batches", "padded_batch_and_drop_remainder"),
     "parallel_interleave": ("tfteach.lib.data.experimental.interleaving", "parallel_interleave"),
+    "parse_example_dataset": ("tfteach.lib.data.experimental.features", "parse_example_dataset"),
+    "prefetch_to_device": ("tfteach.lib.data.experimental.devices", "prefetch_to_device"),
+    "read_batch_features": ("tfteach.lib.data.experimental.features", "read_batch_features"),
+    "reduce_dataset": ("tfteach.lib.data.experimental.grouping", "reduce_dataset"),
     "rejection_resample": ("tfteach.lib.data.experimental.resampling", "rejection_resample"),
     "sample_from_datasets": ("tfteach.lib.data.experimental.interleaving", "sample_from_datasets"),
     "scan": ("tfteach.lib.data.experimental.elements", "scan"),
     "shuffle_and_repeat": ("tfteach.lib.data.experimental.elements", "shuffle_and_repeat"),
+    "sliding_window_batch": ("tfteach.lib.data.experimental.batches", "sliding_window_batch"),
     "sloppy_interleave": ("tfteach.lib.data.experimental.interleaving", "sloppy_interleave"),
     "unbatch": ("tfteach.lib.data.experimental.batches", "unbatch"),
     "unique": ("tfteach.lib.data.experimental.elements", "unique"),

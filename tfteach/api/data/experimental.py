@@ -10,10 +10,19 @@ if TYPE_CHECKING:
     from tfteach.lib.data.dataset import to_variant as to_variant
     from tfteach.lib.data.element_specs import DatasetSpec as DatasetStructure
     from tfteach.lib.data.element_specs import TypeSpec as Structure
+    from tfteach.lib.data.element_specs import sparse_tensor_structure as SparseTensorStructure
+    from tfteach.lib.data.element_specs import tensor_structure as TensorStructure
     from tfteach.lib.data.experimental.batches import dense_to_sparse_batch as dense_to_sparse_batch
     from tfteach.lib.data.experimental.batches import map_and_batch as map_and_batch
     from tfteach.lib.data.experimental.batches import map_and_batch as map_and_batch_with_legacy_function
     from tfteach.lib.data.experimental.batches import unbatch as unbatch
+    from tfteach.lib.data.experimental.cardinality import AUTOTUNE as AUTOTUNE
+    from tfteach.lib.data.experimental.cardinality import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+    from tfteach.lib.data.experimental.cardinality import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
+    from tfteach.lib.data.experimental.cardinality import cardinality as cardinality
+    from tfteach.lib.data.experimental.csv_tables import make_csv_dataset as make_csv_dataset
+    from tfteach.lib.data.experimental.devices import copy_to_device as copy_to_device
+    from tfteach.lib.data.experimental.devices import prefetch_to_device as prefetch_to_device
     from tfteach.lib.data.experimental.elements import enumerate_dataset as enumerate_dataset
     from tfteach.lib.data.experimental.elements import get_single_element as get_single_element
     from tfteach.lib.data.experimental.elements import ignore_errors as ignore_errors
@@ -21,6 +30,8 @@ if TYPE_CHECKING:
     from tfteach.lib.data.experimental.elements import shuffle_and_repeat as shuffle_and_repeat
     from tfteach.lib.data.experimental.elements import take_while as take_while
     from tfteach.lib.data.experimental.elements import unique as unique
+    from tfteach.lib.data.experimental.features import make_batched_features_dataset as make_batched_features_dataset
+    from tfteach.lib.data.experimental.features import parse_example_dataset as parse_example_dataset
     from tfteach.lib.data.experimental.grouping import Reducer as Reducer
     from tfteach.lib.data.experimental.grouping import bucket_by_sequence_length as bucket_by_sequence_length
     from tfteach.lib.data.experimental.grouping import group_by_reducer as group_by_reducer
@@ -33,6 +44,10 @@ if TYPE_CHECKING:
     from tfteach.lib.data.experimental.sources import RandomDataset as RandomDataset
     from tfteach.lib.data.experimental.tables import CsvDataset as CsvDataset
     from tfteach.lib.data.experimental.tables import SqlDataset as SqlDataset
+    from tfteach.lib.data.experimental.writers import TFRecordWriter as TFRecordWriter
+    from tfteach.lib.data.optional import Optional as Optional
+    from tfteach.lib.data.optional import OptionalSpec as OptionalStructure
+    from tfteach.lib.data.optional import get_next_as_optional as get_next_as_optional
     from tfteach.lib.data.options import DistributeOptions as DistributeOptions
     from tfteach.lib.data.options import MapVectorizationOptions as MapVectorizationOptions
     from tfteach.lib.data.options import OptimizationOptions as OptimizationOptions
@@ -40,31 +55,46 @@ if TYPE_CHECKING:
     from tfteach.lib.data.options import ThreadingOptions as ThreadingOptions
 
 _LATER = {
+    "AUTOTUNE": ("tfteach.lib.data.experimental.cardinality", "AUTOTUNE"),
     "Counter": ("tfteach.lib.data.experimental.sources", "Counter"),
     "CsvDataset": ("tfteach.lib.data.experimental.tables", "CsvDataset"),
     "DatasetStructure": ("tfteach.lib.data.element_specs", "DatasetSpec"),
     "DistributeOptions": ("tfteach.lib.data.options", "DistributeOptions"),
+    "INFINITE_CARDINALITY": ("tfteach.lib.data.experimental.cardinality", "INFINITE_CARDINALITY"),
     "MapVectorizationOptions": ("tfteach.lib.data.options", "MapVectorizationOptions"),
     "OptimizationOptions": ("tfteach.lib.data.options", "OptimizationOptions"),
+    "Optional": ("tfteach.lib.data.optional", "Optional"),
+    "OptionalStructure": ("tfteach.lib.data.optional", "OptionalSpec"),
     "RandomDataset": ("tfteach.lib.data.experimental.sources", "RandomDataset"),
     "Reducer": ("tfteach.lib.data.experimental.grouping", "Reducer"),
+    "SparseTensorStructure": ("tfteach.lib.data.element_specs", "sparse_tensor_structure"),
     "SqlDataset": ("tfteach.lib.data.experimental.tables", "SqlDataset"),
     "StatsOptions": ("tfteach.lib.data.options", "StatsOptions"),
     "Structure": ("tfteach.lib.data.element_specs", "TypeSpec"),
+    "TFRecordWriter": ("tfteach.lib.data.experimental.writers", "TFRecordWriter"),
+    "TensorStructure": ("tfteach.lib.data.element_specs", "tensor_structure"),
     "ThreadingOptions": ("tfteach.lib.data.options", "ThreadingOptions"),
+    "UNKNOWN_CARDINALITY": ("tfteach.lib.data.experimental.cardinality", "UNKNOWN_CARDINALITY"),
     "bucket_by_sequence_length": ("tfteach.lib.data.experimental.grouping", "bucket_by_sequence_length"),
+    "cardinality": ("tfteach.lib.data.experimental.cardinality", "cardinality"),
     "choose_from_datasets": ("tfteach.lib.data.experimental.interleaving", "choose_from_datasets"),
+    "copy_to_device": ("tfteach.lib.data.experimental.devices", "copy_to_device"),
     "dense_to_sparse_batch": ("tfteach.lib.data.experimental.batches", "dense_to_sparse_batch"),
     "enumerate_dataset": ("tfteach.lib.data.experimental.elements", "enumerate_dataset"),
     "from_variant": ("tfteach.lib.data.dataset", "from_variant"),
+    "get_next_as_optional": ("tfteach.lib.data.optional", "get_next_as_optional"),
     "get_single_element": ("tfteach.lib.data.experimental.elements", "get_single_element"),
     "get_structure": ("tfteach.lib.data.dataset", "get_structure"),
     "group_by_reducer": ("tfteach.lib.data.experimental.grouping", "group_by_reducer"),
     "group_by_window": ("tfteach.lib.data.experimental.grouping", "group_by_window"),
     "ignore_errors": ("tfteach.lib.data.experimental.elements", "ignore_errors"),
+    "make_batched_features_dataset": ("tfteach.lib.data.experimental.features", "make_batched_features_dataset"),
+    "make_csv_dataset": ("tfteach.lib.data.experimental.csv_tables", "make_csv_dataset"),
     "map_and_batch": ("tfteach.lib.data.experimental.batches", "map_and_batch"),
     "map_and_batch_with_legacy_function": ("tfteach.lib.data.experimental.batches", "map_and_batch"),
     "parallel_interleave": ("tfteach.lib.data.experimental.interleaving", "parallel_interleave"),
+    "parse_example_dataset": ("tfteach.lib.data.experimental.features", "parse_example_dataset"),
+    "prefetch_to_device": ("tfteach.lib.data.experimental.devices", "prefetch_to_device"),
     "rejection_resample": ("tfteach.lib.data.experimental.resampling", "rejection_resample"),
     "sample_from_datasets": ("tfteach.lib.data.experimental.interleaving", "sample_from_datasets"),
     "scan": ("tfteach.lib.data.experimental.elements", "scan"),

@@ -366,3 +366,17 @@ def spec_of(value: Any) -> TypeSpec:
             f"Could not build a TypeSpec for {value!r} with type {type(value).__name__}"
         ) from None
     return TensorSpec(tensor.shape, tensor.dtype)
+
+
+@export("data.experimental.TensorStructure")
+def tensor_structure(dtype: DTypeLike, shape: ShapeLike | None) -> TensorSpec:
+    """The `tf.TensorSpec` of this type and shape, by its older name."""
+    return TensorSpec(shape, dtype)
+
+
+@export("data.experimental.SparseTensorStructure")
+def sparse_tensor_structure(
+    dtype: DTypeLike, shape: ShapeLike | None
+) -> SparseTensorSpec:
+    """The `tf.SparseTensorSpec` of this type and shape, by its older name."""
+    return SparseTensorSpec(shape, dtype)

@@ -60,6 +60,15 @@ def require_same(one: Any, two: Any) -> None:
     nest.assert_same_structure(_dots(one), _dots(two))
 
 
+def same(one: Any, two: Any) -> bool:
+    """Whether two structures are alike."""
+    try:
+        require_same(one, two)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _dots(structure: Any) -> Any:
     return pack(structure, ["."] * len(flatten(structure)))
 

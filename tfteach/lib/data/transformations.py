@@ -200,6 +200,18 @@ class Transformations(DatasetBase):
         variant = op(self._variant_tensor, function.captured_inputs)
         return self.derived(variant, None, function)
 
+    def map_with_legacy_function(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: TensorLike | None = None,
+    ) -> Dataset:
+        """See `map`; only TensorFlow makes the function in another way."""
+        return self.map(map_func, num_parallel_calls)
+
+    def filter_with_legacy_function(self, predicate: Callable[..., Any]) -> Dataset:
+        """See `filter`; only TensorFlow makes the function in another way."""
+        return self.filter(predicate)
+
     def reduce(
         self, initial_state: Structure, reduce_func: Callable[..., Any]
     ) -> Structure:

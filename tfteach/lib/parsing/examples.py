@@ -33,7 +33,7 @@ from tfteach.ops.io.parse_example import ParseExample
 from tfteach.ops.io.parse_single_example import ParseSingleExample
 from tfteach.ops.math.compare import equal
 
-_ALL_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+ALL_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
 
 
 @export("parse_example", "io.parse_example")
@@ -72,7 +72,7 @@ def parse_example(
     if not features:
         raise ValueError(f"Missing: features was {features}.")
     features = with_unknown_first_axis(features)
-    raw = RawFeatures(features, _ALL_KINDS)
+    raw = RawFeatures(features, ALL_KINDS)
     return merge_sparse_features(
         features, _parse_batch(serialized, raw, name, example_names)
     )
@@ -146,7 +146,7 @@ def parse_single_example(
     if not features:
         raise ValueError("Missing features.")
     features = with_unknown_first_axis(features)
-    raw = RawFeatures(features, _ALL_KINDS)
+    raw = RawFeatures(features, ALL_KINDS)
     if example_names is not None:
         found = _parse_named(serialized, raw, name, example_names)
     else:

@@ -34,9 +34,20 @@ class Batched(Dataset):
         self.size, self.drops_remainder = size, drops_remainder
         self.is_fused = False  # with `map` before it
 
+    def cardinality(self) -> int:
+        return batch_count(self.inputs[0], self.size, self.drops_remainder)
+
     def elements(self, running: Running) -> Iterator[Element]:
         draw = batches_of(self.inputs[0], running, self.is_fused)
         return Batches(draw, self.size, self.drops_remainder)
+
+
+def batch_count(source: Dataset, size: int, drops_remainder: bool) -> int:
+    """The number of batches."""
+    count = source.cardinality()
+    if count < 0:
+        return count
+    return count // size if drops_remainder else -(-count // size)
 
 
 class Batches:

@@ -36,6 +36,10 @@ Element = tuple[Any, ...]
 # A function of a graph on arrays: (arrays) -> arrays.
 Called = Callable[[Sequence[Any]], list[Any]]
 
+# How many elements a dataset has, if that is no number.
+INFINITE_CARDINALITY = -1
+UNKNOWN_CARDINALITY = -2
+
 _ROWS_AHEAD = 64
 
 
@@ -290,6 +294,13 @@ class Dataset:
         table = self.table
         assert table is not None
         return row_elements(table, self.rows(running))
+
+    def cardinality(self) -> int:
+        """The number of elements, or `INFINITE_CARDINALITY`, `UNKNOWN_CARDINALITY`.
+
+        As TensorFlow derives it from the description, which may be wrong.
+        """
+        return UNKNOWN_CARDINALITY
 
     @property
     def table(self) -> list[Array] | None:

@@ -39,6 +39,9 @@ class CachedInFile(Dataset):
         self.inputs = (source,)
         self.prefix = file_system.resolve(prefix)
 
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality()
+
     def elements(self, running: Running) -> Iterator[Element]:
         if file_system.exists(index_path(self.prefix)):
             return self._read()

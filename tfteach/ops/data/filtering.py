@@ -42,6 +42,9 @@ class WithoutErrors(Dataset):
     def __init__(self, source: Dataset) -> None:
         self.inputs = (source,)
 
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality()
+
     def elements(self, running: Running) -> Iterator[Element]:
         return _WithoutErrors(self.inputs[0].elements(running))
 

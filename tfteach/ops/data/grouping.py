@@ -25,6 +25,7 @@ from tfteach.ops.data.dataset import (
     Element,
     Running,
     integer,
+    stacked,
 )
 
 _END: Any = object()
@@ -37,6 +38,9 @@ class Listed(Dataset):
         self._found = found
         self.types = types
         self.component_shapes = (None,) * len(types)
+
+    def cardinality(self) -> int:
+        return len(self._found)
 
     def elements(self, running: Running) -> Iterator[Element]:
         return iter(self._found)
@@ -51,11 +55,26 @@ class Windows(Dataset):
         self.inputs = (source,)
         self.size, self.shift, self.stride, self.drops = size, shift, stride, drops
 
+    def cardinality(self) -> int:
+        found = self.inputs[0].cardinality()
+        if found < 0:
+            return found
+        if self.drops:
+            span = (self.size - 1) * self.stride + 1
+            return max(0, (found - span) // self.shift + 1)
+        return -(-found // self.shift)
+
     def elements(self, running: Running) -> Iterator[Element]:
-        return WindowElements(self, self.inputs[0].elements(running))
+        return map(self._datasets, WindowLists(self, self.inputs[0].elements(running)))
+
+    def _datasets(self, found: list[Element]) -> Element:
+        types = self.inputs[0].types
+        return tuple(
+            Listed([(row[i],) for row in found], (types[i],)) for i in range(len(types))
+        )
 
 
-class WindowElements:
+class WindowLists:
     """Moves a buffer over the elements."""
 
     def __init__(self, windows: Windows, source: Iterator[Element]) -> None:
@@ -63,10 +82,10 @@ class WindowElements:
         self._source: Iterator[Element] | None = source
         self._buffer: deque[Element] = deque()
 
-    def __iter__(self) -> Iterator[Element]:
+    def __iter__(self) -> Iterator[list[Element]]:
         return self
 
-    def __next__(self) -> Element:
+    def __next__(self) -> list[Element]:
         windows, buffer = self._windows, self._buffer
         span = (windows.size - 1) * windows.stride + 1
         while len(buffer) < span and self._draw():
@@ -80,10 +99,7 @@ class WindowElements:
             if not buffer and not self._draw():
                 break
             buffer.popleft()
-        types = windows.inputs[0].types
-        return tuple(
-            Listed([(row[i],) for row in found], (types[i],)) for i in range(len(types))
-        )
+        return found
 
     def _draw(self) -> bool:
         if self._source is None:
@@ -94,6 +110,17 @@ class WindowElements:
             return False
         self._buffer.append(element)
         return True
+
+
+class SlidingWindows(Windows):
+    """Batches of the elements of windows."""
+
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality()  # in TensorFlow
+
+    def elements(self, running: Running) -> Iterator[Element]:
+        source = self.inputs[0].elements(running)
+        return map(stacked, WindowLists(self, source))
 
 
 class GroupedByWindow(Dataset):
@@ -215,6 +242,32 @@ class WindowDataset(DatasetOp):
             if value <= 0:
                 raise invalid_argument(f"Window {name} must be greater than zero.")
         return Windows(source, size, shift, stride, bool(given[3]))
+
+
+class SlidingWindowDataset(DatasetOp):
+    """Batches of windows, without a shorter one at the end.
+
+    Source: dataset_ops.cc, SlidingWindowDataset.
+    """
+
+    signature = (
+        "input_dataset: variant, window_size: int64, window_shift: int64, "
+        "window_stride: int64 -> handle: variant"
+    )
+    output_types: tuple[DType, ...]
+    output_shapes: tuple[Shape, ...]
+    minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
+    ranks: ClassVar[Mapping[str, int | tuple[int, ...]]] = {
+        "window_size": 0, "window_shift": 0, "window_stride": 0,
+    }  # fmt: skip
+
+    def dataset(self, context: KernelContext, source: Dataset, *given: Any) -> Dataset:
+        size, shift, stride = (integer(value) for value in given)
+        names = "Window size", "Window shift", "window_stride"
+        for name, value in zip(names, (size, shift, stride), strict=True):
+            if value <= 0:
+                raise invalid_argument(f"{name} must be greater than zero.")
+        return SlidingWindows(source, size, shift, stride, True)
 
 
 def _bound(

@@ -30,6 +30,7 @@ from tfteach.framework.waiting import has_deadline
 from tfteach.ops.data.background import CANCELLED, Background
 from tfteach.ops.data.dataset import Dataset, Element, Running
 from tfteach.ops.data.measuring import measured_elements
+from tfteach.ops.data.optionals import OptionalValue
 
 END = "End of sequence"
 
@@ -300,16 +301,21 @@ class MakeIterator(IteratorOp, NoOutputOp):
         return ()
 
 
+def draw(context: KernelContext, iterator: DatasetIterator) -> Any:
+    """The next element; reported to whom watches pipelines."""
+    watch = pipeline_meters.watch()
+    if watch is None:
+        return iterator.next(context)
+    return watch.draw(context, iterator)
+
+
 class _GetNext(IteratorOp, MultiOutputOp, abstract=True):
     def infer_shape(self, iterator: Shape) -> list[Shape]:
         own: Any = self
         return list(own.output_shapes)
 
     def compute(self, context: KernelContext, iterator: DatasetIterator) -> Any:
-        watch = pipeline_meters.watch()
-        if watch is None:
-            return iterator.next(context)
-        return watch.draw(context, iterator)
+        return draw(context, iterator)
 
 
 class IteratorGetNext(_GetNext):
@@ -319,6 +325,29 @@ class IteratorGetNext(_GetNext):
     output_types: tuple[DType, ...]
     output_shapes: tuple[Shape, ...]
     minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
+
+
+class IteratorGetNextAsOptional(IteratorOp):
+    """The next element as an optional, none at the end.
+
+    Source: dataset_ops.cc, IteratorGetNextAsOptional.
+    """
+
+    signature = "iterator: resource -> optional: variant"
+    output_types: tuple[DType, ...]
+    output_shapes: tuple[Shape, ...]
+    minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
+
+    def infer_shape(self, iterator: Shape) -> Shape:
+        return ()
+
+    def compute(self, context: KernelContext, iterator: DatasetIterator) -> Any:
+        try:
+            return OptionalValue(draw(context, iterator))
+        except OutOfRangeError as error:
+            if error.message != END:
+                raise
+            return OptionalValue(None)
 
 
 class IteratorGetNextSync(_GetNext):

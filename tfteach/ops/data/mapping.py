@@ -21,6 +21,7 @@ from tfteach.ops.data.background import (
     thread_limit,
 )
 from tfteach.ops.data.dataset import (
+    UNKNOWN_CARDINALITY,
     BoundFunction,
     Called,
     Dataset,
@@ -46,6 +47,9 @@ class Mapped(Dataset):
         self.inputs = (source,)
         self.function = function
         self.preserves_count = preserves_count
+
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality()
 
     def elements(self, running: Running) -> Iterator[Element]:
         call = running.call(self.function)
@@ -130,6 +134,9 @@ class Filtered(OfOne):
         self.inputs = (source,)
         self.predicate = predicate
 
+    def cardinality(self) -> int:
+        return UNKNOWN_CARDINALITY
+
     @property
     def table(self) -> None:
         return None
@@ -157,6 +164,9 @@ class TakenWhile(OfOne):
     def __init__(self, source: Dataset, predicate: BoundFunction) -> None:
         self.inputs = (source,)
         self.predicate = predicate
+
+    def cardinality(self) -> int:
+        return UNKNOWN_CARDINALITY
 
     @property
     def table(self) -> None:
@@ -195,6 +205,9 @@ class Scanned(Dataset):
         self.inputs = (source,)
         self.initial = initial
         self.function = function
+
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality()
 
     def elements(self, running: Running) -> Iterator[Element]:
         call = running.call(self.function)

@@ -32,9 +32,17 @@ from tfteach.ops.data.selection import (
 from tfteach.ops.data.shuffling import Shuffled
 
 
-def unchanged(source: Dataset) -> Dataset:
+class Unchanged(OfOne):
     """All elements of a dataset."""
-    return Taken(source, -1)
+
+    def __init__(self, source: Dataset) -> None:
+        self.inputs = (source,)
+
+    def rows(self, running: Running) -> Rows:
+        return self.inputs[0].rows(running)
+
+    def elements(self, running: Running) -> Iterator[Element]:
+        return self.inputs[0].elements(running)
 
 
 def optimized(dataset: Dataset, names: Sequence[bytes]) -> Dataset:
@@ -70,14 +78,12 @@ def optimized(dataset: Dataset, names: Sequence[bytes]) -> Dataset:
     return made
 
 
-class OwnThreads(OfOne):
+class OwnThreads(Unchanged):
     """The elements of a dataset, whose transformations use so many threads at most."""
 
     def __init__(self, source: Dataset, count: int) -> None:
-        self.inputs, self.count = (source,), count
-
-    def rows(self, running: Running) -> Rows:
-        return self.inputs[0].rows(running)
+        super().__init__(source)
+        self.count = count
 
     def elements(self, running: Running) -> Iterator[Element]:
         return self.inputs[0].elements(running.with_threads(self.count))
@@ -92,12 +98,12 @@ class OptionDataset(DatasetOp, abstract=True):
     def dataset(
         self, context: KernelContext, source: Dataset, *options: Any
     ) -> Dataset:
-        return unchanged(source)
+        return Unchanged(source)
 
 
 _SLACK_PASSES = (
-    Cached, Concatenated, Filtered, Mapped, OwnThreads, Repeated, Shard, Shuffled,
-    Skipped, Taken, Windows, Zipped,
+    Cached, Concatenated, Filtered, Mapped, Repeated, Shard, Shuffled,
+    Skipped, Taken, Unchanged, Windows, Zipped,
 )  # fmt: skip
 
 
@@ -132,7 +138,7 @@ class OptimizeDataset(OptionDataset):
         names = options[0].tolist()
         if b"slack" in names:
             check_slack(source)
-        return unchanged(optimized(source, names))
+        return Unchanged(optimized(source, names))
 
 
 class ModelDataset(OptionDataset):
@@ -159,7 +165,7 @@ class MaxIntraOpParallelismDataset(OptionDataset):
     ) -> Dataset:
         if integer(options[0]) < 0:
             raise invalid_argument("`max_intra_op_parallelism` must be >= 0")
-        return unchanged(source)
+        return Unchanged(source)
 
 
 class PrivateThreadPoolDataset(OptionDataset):

@@ -20,7 +20,7 @@ from tfteach.framework.errors import (
 )
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.batching import checked_batch_size
+from tfteach.ops.data.batching import batch_count, checked_batch_size
 from tfteach.ops.data.dataset import Dataset, DatasetOp, Element, Running
 
 
@@ -45,6 +45,9 @@ class PaddedBatches(Dataset):
     ) -> None:
         self.inputs = (source,)
         self.size, self.sizes, self.values, self.drops = size, sizes, values, drops
+
+    def cardinality(self) -> int:
+        return batch_count(self.inputs[0], self.size, self.drops)
 
     def elements(self, running: Running) -> Iterator[Element]:
         return PaddedElements(self, self.inputs[0].elements(running))
@@ -110,6 +113,9 @@ class SparseBatches(Dataset):
     def __init__(self, source: Dataset, size: int, row: list[int]) -> None:
         self.inputs = (source,)
         self.size, self.row = size, row
+
+    def cardinality(self) -> int:
+        return batch_count(self.inputs[0], self.size, False)
 
     def elements(self, running: Running) -> Iterator[Element]:
         return SparseElements(self, self.inputs[0].elements(running))

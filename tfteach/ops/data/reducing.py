@@ -1,4 +1,4 @@
-"""Values of whole datasets: reduce, the single element.
+"""Values of whole datasets: reduce, the single element, the number of elements.
 
 Source: core/kernels/data/dataset_ops.cc, iterator_ops.cc (ReduceDataset,
 DatasetToSingleElement).
@@ -10,14 +10,31 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.function_attribute import Function
-from tfteach.framework.op import MultiOutputOp, StatefulOp
+from tfteach.framework.op import MultiOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Gradient, KernelContext
+from tfteach.framework.type_aliases import ArrayModule, Gradient, KernelContext
 from tfteach.ops.data.dataset import BoundFunction, Dataset, Running
+
+
+class DatasetCardinality(Op):
+    """The number of elements.  Source: dataset_ops.cc, DatasetCardinality."""
+
+    signature = "input_dataset: variant -> cardinality: int64"
+    on_gpu: ClassVar[bool] = False
+    is_foldable: ClassVar[bool] = False
+    stops_gradients: ClassVar[bool] = True
+
+    def infer_shape(self, input_dataset: Shape) -> Shape:
+        return ()
+
+    def compute(self, xp: ArrayModule, input_dataset: Dataset) -> Any:
+        return np.int64(input_dataset.cardinality())
 
 
 class _WholeDataset(StatefulOp, MultiOutputOp, abstract=True):

@@ -15,7 +15,16 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.dataset import Dataset, DatasetOp, Element, Rows, Running, integer
+from tfteach.ops.data.dataset import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Dataset,
+    DatasetOp,
+    Element,
+    Rows,
+    Running,
+    integer,
+)
 
 _DRAWN_AT_ONCE = 1 << 12
 
@@ -26,6 +35,9 @@ class OfOne(Dataset):
     @property
     def table(self) -> list[Array] | None:
         return self.inputs[0].table
+
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality()
 
 
 # ---- take and skip
@@ -49,6 +61,14 @@ class Taken(OfOne):
     def __init__(self, source: Dataset, count: int) -> None:
         self.inputs, self.count = (source,), count
 
+    def cardinality(self) -> int:
+        found = self.inputs[0].cardinality()
+        if found == UNKNOWN_CARDINALITY:
+            return found
+        if self.count < 0:
+            return INFINITE_CARDINALITY  # also of a finite dataset, in TensorFlow
+        return self.count if found < 0 else min(found, self.count)
+
     def rows(self, running: Running) -> Rows:
         rows = self.inputs[0].rows(running)
         return rows if self.count < 0 else TakenRows(rows, self.count)
@@ -65,6 +85,12 @@ class Skipped(OfOne):
 
     def __init__(self, source: Dataset, count: int) -> None:
         self.inputs, self.count = (source,), count
+
+    def cardinality(self) -> int:
+        found = self.inputs[0].cardinality()
+        if found < 0:
+            return found
+        return 0 if self.count < 0 else max(0, found - self.count)
 
     def rows(self, running: Running) -> Rows:
         rows = self.inputs[0].rows(running)
@@ -150,6 +176,9 @@ class Repeated(OfOne):
     def __init__(self, source: Dataset, count: int) -> None:
         self.inputs, self.count = (source,), count
 
+    def cardinality(self) -> int:
+        return repeated_cardinality(self.inputs[0], self.count)
+
     def rows(self, running: Running) -> Rows:
         return RepeatedRows(self.inputs[0], self.count, running)
 
@@ -157,6 +186,16 @@ class Repeated(OfOne):
         if self.table is not None:
             return super().elements(running)
         return RepeatedElements(self.inputs[0], self.count, running)
+
+
+def repeated_cardinality(source: Dataset, count: int) -> int:
+    """The number of elements in some epochs; endless ones for a negative count."""
+    found = source.cardinality()
+    if found == 0 or count == 0:
+        return 0
+    if count < 0:
+        return INFINITE_CARDINALITY
+    return found if found < 0 else found * count
 
 
 # ---- shard
@@ -182,6 +221,12 @@ class Shard(OfOne):
     def __init__(self, source: Dataset, count: int, index: int) -> None:
         self.inputs, self.count, self.index = (source,), count, index
 
+    def cardinality(self) -> int:
+        found = self.inputs[0].cardinality()
+        if found < 0:
+            return found
+        return found // self.count + (self.index < found % self.count)
+
     def rows(self, running: Running) -> Rows:
         return ShardRows(self.inputs[0].rows(running), self.count, self.index)
 
@@ -201,6 +246,12 @@ class Zipped(Dataset):
     def __init__(self, sources: tuple[Dataset, ...]) -> None:
         self.inputs = sources
 
+    def cardinality(self) -> int:
+        found = [source.cardinality() for source in self.inputs]
+        if UNKNOWN_CARDINALITY in found:
+            return UNKNOWN_CARDINALITY
+        return min((n for n in found if n >= 0), default=INFINITE_CARDINALITY)
+
     def elements(self, running: Running) -> Iterator[Element]:
         iterators = [
             source.elements(running.branch(i)) for i, source in enumerate(self.inputs)
@@ -213,6 +264,13 @@ class Concatenated(Dataset):
 
     def __init__(self, first: Dataset, second: Dataset) -> None:
         self.inputs = first, second
+
+    def cardinality(self) -> int:
+        found = [source.cardinality() for source in self.inputs]
+        for unbounded in (INFINITE_CARDINALITY, UNKNOWN_CARDINALITY):
+            if unbounded in found:
+                return unbounded
+        return sum(found)
 
     def elements(self, running: Running) -> Iterator[Element]:
         return chain.from_iterable(

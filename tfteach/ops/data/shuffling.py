@@ -18,7 +18,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.dataset import Dataset, DatasetOp, Element, Rows, Running, integer
-from tfteach.ops.data.selection import OfOne
+from tfteach.ops.data.selection import OfOne, repeated_cardinality
 from tfteach.ops.data.sources import RandomWords, seeds_or_random
 
 _MOST_EPOCHS = 3  # in a buffer
@@ -218,6 +218,9 @@ class Shuffled(OfOne):
         self.inputs = (source,)
         self.size, self.seeds, self.reshuffles = size, seeds, reshuffles
         self.epochs = epochs
+
+    def cardinality(self) -> int:
+        return repeated_cardinality(self.inputs[0], self.epochs)
 
     def _seeds(self, running: Running) -> tuple[int, int]:
         if not self.reshuffles:

@@ -18,7 +18,15 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.dataset import Dataset, DatasetOp, Element, Rows, Running, integer
+from tfteach.ops.data.dataset import (
+    INFINITE_CARDINALITY,
+    Dataset,
+    DatasetOp,
+    Element,
+    Rows,
+    Running,
+    integer,
+)
 from tfteach.ops.random.philox import Philox
 
 # Ranges up to this size are shuffled and batched as arrays.
@@ -45,6 +53,9 @@ class TensorElement(Dataset):
     def __init__(self, element: Element) -> None:
         self._element = element
 
+    def cardinality(self) -> int:
+        return 1
+
     def elements(self, running: Running) -> Iterator[Element]:
         return iter([self._element])
 
@@ -55,6 +66,9 @@ class TensorSlices(Dataset):
     def __init__(self, components: list[Array]) -> None:
         self._components = components
         self._count = len(components[0])
+
+    def cardinality(self) -> int:
+        return self._count
 
     @property
     def table(self) -> list[Array]:
@@ -70,6 +84,9 @@ class Numbers(Dataset):
     def __init__(self, start: int, stop: int, step: int) -> None:
         self._range = range(start, stop, step)
         self._array: list[Array] | None = None
+
+    def cardinality(self) -> int:
+        return len(self._range)
 
     @property
     def table(self) -> list[Array] | None:
@@ -118,6 +135,9 @@ class RandomNumbers(Dataset):
     def __init__(self, seed: int, seed2: int) -> None:
         self._seeds = seed, seed2
 
+    def cardinality(self) -> int:
+        return INFINITE_CARDINALITY
+
     def elements(self, running: Running) -> Iterator[Element]:
         return ((np.int64(word),) for word in RandomWords(*self._seeds))
 
@@ -135,6 +155,9 @@ class SparseSlices(Dataset):
         count = int(dense_shape[0])
         self._bounds = np.searchsorted(rows, np.arange(count + 1))
         self._parts = indices[:, 1:], values, dense_shape[1:].astype(np.int64)
+
+    def cardinality(self) -> int:
+        return len(self._bounds) - 1
 
     def elements(self, running: Running) -> Iterator[Element]:
         indices, values, inner = self._parts

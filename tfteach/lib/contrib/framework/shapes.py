@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.identity_reshape import identity, reshape
 from tfteach.ops.core.shape_ops import rank, shape, size
@@ -59,7 +60,7 @@ def with_shape(expected_shape: TensorLike, tensor: Tensor) -> Tensor:
 
     Args:
       expected_shape: a list of ints, an int32 array or an int32 Tensor [rank], where -1
-        means any size.
+        means any size; or a TensorShape whose sizes are known.
       tensor: the Tensor to check.
 
     Returns:
@@ -86,9 +87,9 @@ def with_shape(expected_shape: TensorLike, tensor: Tensor) -> Tensor:
             with control_dependencies([_assert_shape(expected, tensor)]):
                 checked = identity(tensor)
             if not is_dynamic:
-                checked.set_shape(expected.tolist())
+                checked.set_shape(_static(expected))
             return checked
-    if not known.is_compatible_with(expected.tolist()):
+    if not known.is_compatible_with(_static(expected)):
         if is_scalar and known.is_compatible_with([1]):
             with name_scope(f"{tensor.op.name}/", values=[tensor]):
                 return reshape(tensor, [])
@@ -98,11 +99,19 @@ def with_shape(expected_shape: TensorLike, tensor: Tensor) -> Tensor:
     return tensor
 
 
+def _static(expected: Any) -> TensorShape:
+    if isinstance(expected, TensorShape):
+        return expected
+    return TensorShape([None if n < 0 else n for n in expected.tolist()])
+
+
 def _as_vector(expected: Any, tensor: Tensor) -> Any:
     if isinstance(expected, list | tuple):
         array = np.asarray(expected)
         is_plain = array.size == 0 or array.dtype == np.int64
         expected = array.astype(np.int32) if is_plain else array
+    if isinstance(expected, TensorShape):
+        return expected
     if isinstance(expected, np.ndarray) and expected.ndim > 1:
         raise ValueError(
             f"Invalid rank {expected.ndim} for shape {expected} expected of tensor "

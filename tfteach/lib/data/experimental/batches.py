@@ -14,12 +14,14 @@ from tfteach.framework.dtypes import DType, bool_, int64
 from tfteach.framework.export import export
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import ShapeLike, Structure, TensorLike
+from tfteach.lib.contrib.framework.shapes import with_shape
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import int64_tensor
 from tfteach.lib.data.dataset import Dataset
 from tfteach.lib.data.element_specs import SparseTensorSpec
 from tfteach.lib.data.functions import StructuredFunction
 from tfteach.ops.data.batching import MapAndBatchDataset
+from tfteach.ops.data.grouping import SlidingWindowDataset
 from tfteach.ops.data.padding import DenseToSparseBatchDataset
 
 Transformation = Callable[[Dataset], Dataset]
@@ -146,3 +148,93 @@ def padded_batch_and_drop_remainder(
         return dataset.padded_batch(batch_size, padded_shapes, padding_values, True)
 
     return transform
+
+
+@export("contrib.data.sliding_window_batch")
+def sliding_window_batch(
+    window_size: TensorLike,
+    stride: TensorLike | None = None,
+    window_shift: TensorLike | None = None,
+    window_stride: TensorLike = 1,
+) -> Transformation:
+    """A transformation: batches of a window that slides over the elements.
+
+    Args:
+      window_size: the number of elements in a window.
+      stride: the older name of `window_shift`.
+      window_shift: how far the window moves; 1 if None.
+      window_stride: the distance of the elements in a window.
+
+    Returns:
+      A function for `Dataset.apply`.
+
+    Raises:
+      ValueError: both `stride` and `window_shift` are given.
+      tf.errors.InvalidArgumentError: in a run, a number is not positive, or elements
+        of a window have different shapes.
+
+    Example:
+      >>> slide = tf.contrib.data.sliding_window_batch(3)
+      >>> tf.data.Dataset.range(5).apply(slide)  # [0 1 2], [1 2 3], [2 3 4]
+      <DatasetV1Adapter shapes: (?,), types: tf.int64>
+    """
+    if stride is not None and window_shift is not None:
+        raise ValueError("Cannot specify both `stride` and `window_shift`")
+    shift = stride if window_shift is None else window_shift
+
+    def transform(dataset: Dataset) -> Dataset:
+        specs = structures.mapped(lambda spec: spec.batched(None), dataset.element_spec)
+        types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
+        # In TensorFlow's order, and with its name of the size.
+        size = int64_tensor(window_size, "window_stride")
+        step = int64_tensor(window_stride, "window_stride")
+        distance = int64_tensor(1 if shift is None else shift, "window_shift")
+        op = SlidingWindowDataset(types, shapes)
+        variant = op(dataset._variant_tensor, size, distance, step)
+        return dataset.derived(variant, specs)
+
+    return transform
+
+
+@export("contrib.data.assert_element_shape")
+def assert_element_shape(expected_shapes: Structure) -> Transformation:
+    """A transformation that checks the shapes of elements, and makes them static.
+
+    Args:
+      expected_shapes: the structure of `tf.TensorShape`s of an element.
+
+    Returns:
+      A function for `Dataset.apply`.
+
+    Raises:
+      ValueError: while applied: static shapes differ.
+      tf.errors.InvalidArgumentError: in a run, an element has another shape.
+    """
+
+    def _check_shape(*element: Any) -> Any:
+        return tuple(
+            with_shape(_as_sizes(shape), tensor)
+            for shape, tensor in zip(
+                structures.flatten(expected_shapes),
+                structures.flatten(element),
+                strict=True,
+            )
+        )
+
+    def transform(dataset: Dataset) -> Dataset:
+        structures.require_same(expected_shapes, dataset.output_shapes)
+        checked = dataset.map(_check_shape)
+        specs = structures.from_legacy(
+            dataset.output_types, expected_shapes, dataset.output_classes
+        )
+        return Dataset(
+            checked._variant_tensor, specs, [dataset], checked._wrapped_functions
+        )
+
+    return transform
+
+
+def _as_sizes(shape: TensorShape) -> Any:
+    if shape.is_fully_defined():
+        return shape
+    return [-1 if n is None else n for n in shape.as_list()]

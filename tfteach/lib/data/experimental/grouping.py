@@ -286,3 +286,28 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
         return dataset.derived(variant, finalize.output_specs, *functions)
 
     return transform
+
+
+@export("contrib.data.reduce_dataset")
+def reduce_dataset(dataset: Dataset, reducer: Reducer) -> Structure:
+    """The result of a reducer for all elements.
+
+    Args:
+      dataset: a dataset.
+      reducer: its functions receive the key 0.
+
+    Returns:
+      The tensors that `reducer.finalize_func` returns.
+
+    Raises:
+      TypeError: `reducer` is no `tf.data.experimental.Reducer`.
+
+    Example:
+      >>> total = tf.data.experimental.Reducer(
+      ...   lambda key: np.int64(0), lambda state, x: state + x, lambda state: state)
+      >>> tf.contrib.data.reduce_dataset(tf.data.Dataset.range(4), total)  # 6
+    """
+    if not isinstance(reducer, Reducer):
+        raise TypeError("`reducer` must be a `tf.data.experimental.Reducer`.")
+    state = reducer.init_func(np.int64(0))
+    return reducer.finalize_func(dataset.reduce(state, reducer.reduce_func))

@@ -77,7 +77,7 @@ class CsvDataset(Dataset):
         else:
             kind = convert(compression_type, string, "compression_type")
         defaults = convert_n_to_tensor(
-            [_default(value) for value in record_defaults], name="record_defaults"
+            [record_default(value) for value in record_defaults], name="record_defaults"
         )
         if buffer_size is None:
             size = constant(_BUFFER_BYTES, int64, name="buffer_size")
@@ -99,7 +99,8 @@ class CsvDataset(Dataset):
         super().__init__(op(names, kind, size, *inputs, columns, defaults), specs)
 
 
-def _default(value: TensorLike | DTypeLike) -> TensorLike:
+def record_default(value: TensorLike | DTypeLike) -> TensorLike:
+    """A default of a column; an empty tensor for the type of a required value."""
     if not isinstance(value, Tensor):
         try:
             found = as_dtype(value)  # or it is a default

@@ -1,0 +1,189 @@
+"""`tf.data.experimental.Optional`: an element, or nothing.
+
+Source: python/data/ops/optional_ops.py, data/ops/iterator_ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.dtypes import variant
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import Structure, TensorLike
+from tfteach.lib.data import structures
+from tfteach.lib.data.element_specs import TypeSpec, Value, register_spec
+from tfteach.lib.data.iterator import Iterator
+from tfteach.ops.data.iterators import IteratorGetNextAsOptional
+from tfteach.ops.data.optionals import (
+    OptionalFromValue,
+    OptionalGetValue,
+    OptionalHasValue,
+    OptionalNone,
+)
+
+
+@export("data.experimental.Optional", "contrib.data.Optional")
+class Optional:
+    """A value that may be missing: an element, or nothing at the end of a dataset.
+
+    Unlike `iterator.get_next()`, an optional does not end a run with an error.
+
+    Example:
+      >>> iterator = tf.data.Dataset.range(1).make_one_shot_iterator()
+      >>> optional = tf.data.experimental.get_next_as_optional(iterator)
+      >>> number = tf.cond(optional.has_value(), optional.get_value, lambda: -1)
+
+    Source: python/data/ops/optional_ops.py.
+    """
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "Can't instantiate abstract class Optional with abstract methods "
+            "_type_spec, get_value, has_value, value_structure: use "
+            "`Optional.from_value`, `Optional.none_from_structure` or "
+            "`tf.data.experimental.get_next_as_optional`"
+        )
+
+    _variant_tensor: Tensor
+    _structure: Any
+
+    @staticmethod
+    def _of(tensor: Tensor, structure: Structure) -> Optional:
+        made = object.__new__(Optional)
+        made._variant_tensor, made._structure = tensor, structure
+        return made
+
+    @property
+    def value_structure(self) -> Structure:
+        """The structure of the value, with `tf.TensorSpec` and the like as leaves."""
+        return self._structure
+
+    @property
+    def _type_spec(self) -> OptionalSpec:
+        return OptionalSpec(self._structure)
+
+    def has_value(self, name: str | None = None) -> Tensor:
+        """Whether it has a value, a scalar bool Tensor.
+
+        Args:
+          name: the op's name.
+        """
+        return OptionalHasValue()(self._variant_tensor, name=name)
+
+    def get_value(self, name: str | None = None) -> Structure:
+        """The value, a nested structure of tensors.
+
+        Args:
+          name: the op's name.
+
+        Raises:
+          tf.errors.InvalidArgumentError: in a run, it has none.
+        """
+        specs = self._structure
+        op = OptionalGetValue(
+            structures.flat_types(specs), structures.flat_shapes(specs)
+        )
+        tensors = op(self._variant_tensor, name=name)
+        return structures.from_tensors(specs, tensors)
+
+    @staticmethod
+    def from_value(value: Structure) -> Optional:
+        """An optional that has a value.
+
+        Args:
+          value: a nested structure of tensors.
+
+        Raises:
+          TypeError: a leaf cannot be a tensor.
+        """
+        with name_scope("optional") as scope:
+            with name_scope("value"):
+                specs = structures.specs_of(value)
+                tensors = structures.to_tensors(specs, value)
+            return Optional._of(OptionalFromValue()(tensors, name=scope), specs)
+
+    @staticmethod
+    def none_from_structure(value_structure: Structure) -> Optional:
+        """An optional without a value.
+
+        Args:
+          value_structure: the structure of the value that it might have, with
+            `tf.TensorSpec` and the like as leaves.
+        """
+        return Optional._of(OptionalNone()(), value_structure)
+
+
+@export("data.experimental.OptionalStructure")
+class OptionalSpec(TypeSpec):
+    """The spec of optionals.
+
+    Args:
+      value_structure: the structure of the value, with `tf.TensorSpec` and the like as
+        leaves.
+    """
+
+    flat_types = (variant,)
+    flat_shapes = (TensorShape([]),)
+
+    def __init__(self, value_structure: Structure) -> None:
+        self._value_structure = value_structure
+
+    def __repr__(self) -> str:
+        return f"OptionalSpec({self._value_structure!r},)"
+
+    @property
+    def value_type(self) -> type:
+        return Optional
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self._value_structure,)
+
+    def is_compatible_with(self, spec_or_value: TypeSpec | TensorLike) -> bool:
+        if not isinstance(spec_or_value, OptionalSpec):
+            return False
+        ours, its = self._value_structure, spec_or_value._value_structure
+        pairs = zip(structures.flatten(ours), structures.flatten(its), strict=False)
+        return structures.same(ours, its) and all(
+            one.is_compatible_with(other) for one, other in pairs
+        )
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
+        if not isinstance(other, OptionalSpec):
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        return OptionalSpec(
+            structures.merged(self._value_structure, other._value_structure)
+        )
+
+    def to_tensors(self, value: Value) -> list[Tensor]:
+        tensor: Tensor = value._variant_tensor
+        return [tensor]
+
+    def from_tensors(self, tensors: list[Tensor]) -> Optional:
+        return Optional._of(tensors[0], self._value_structure)
+
+
+@export("data.experimental.get_next_as_optional", "contrib.data.get_next_as_optional")
+def get_next_as_optional(iterator: Iterator) -> Optional:
+    """The next element of an iterator, or nothing at the end.
+
+    Args:
+      iterator: a `tf.data.Iterator`.
+
+    Returns:
+      A `tf.data.experimental.Optional`.
+
+    Example:
+      >>> iterator = tf.data.Dataset.range(3).make_one_shot_iterator()
+      >>> tf.data.experimental.get_next_as_optional(iterator).has_value()
+    """
+    specs = iterator.element_spec
+    op = IteratorGetNextAsOptional(
+        structures.flat_types(specs), structures.flat_shapes(specs)
+    )
+    return Optional._of(op(iterator._iterator_resource), specs)
+
+
+register_spec(Optional, lambda optional: optional._type_spec)
