@@ -48,6 +48,12 @@ def test_the_end_of_a_dataset() -> None:
     assert [stage.outcome for stage in found.stages] == ["then it ends"] * 2
 
 
+def test_a_stage_that_began_again_has_not_ended() -> None:
+    found = elements_of(tf.data.Dataset.range(2).repeat(), 3)
+    assert texts(found)["RangeDataset"] == ["0: 0", "1: 1", "2: 0"]
+    assert [stage.has_ended for stage in found.stages] == [False, False]
+
+
 def test_shuffle_gives_the_order_of_a_run() -> None:
     dataset = tf.data.Dataset.range(20).shuffle(5, seed=7).repeat()
     element = dataset.make_one_shot_iterator().get_next()

@@ -214,6 +214,12 @@ def test_one_call_that_predicts_a_whole_file_is_no_waste(estimator: Any) -> None
     assert (log.verdict.kind, log.verdict.costs[0].counts["run"]) == ("kept", 4)
 
 
+def test_one_evaluation_is_nothing_to_speak_of(estimator: Any) -> None:
+    with watch_graphs() as log:
+        estimator.evaluate(inputs_of(ROWS, y=ROWS[:, :1]))
+    assert (log.verdict.kind, log.verdict.costs) == ("clean", [])
+
+
 def test_a_saver_that_restores_over_values(tmp_path: Path) -> None:
     with tf.Graph().as_default(), tf.Session() as sess, watch_graphs() as log:
         w = tf.get_variable("w", [], initializer=tf.ones_initializer())

@@ -30,6 +30,7 @@ class Page:
 
     def __init__(self, graph: tf.Graph) -> None:
         self.batches: list[dict[str, Any]] = []
+        self.hanging: list[str] = []  # rows that read what was not there yet
         self.growing = GrowingRowsWithFunctions(graph, self.take, where)
         self.rows = list(self.growing.rows)
 
@@ -40,14 +41,16 @@ class Page:
         for place, row in batch["patches"]:
             assert row.name == self.rows[place].name
             self.rows[place] = row
-        for row in self.rows:  # nothing reads what is not there
-            assert all(i < len(self.rows) for i in [*row.inputs[::2], *row.controls])
+        for row in self.rows:
+            read = [*row.inputs[::2], *row.controls]
+            self.hanging += [row.name for i in read if i >= len(self.rows)]
 
     def flush(self) -> None:
         deadline_s = time.monotonic() + 20
         while self.growing.flush(check=True):
             assert time.monotonic() < deadline_s
             time.sleep(0.005)
+        assert self.hanging == []
 
 
 def drawing(rows: list[Row]) -> dict[str, tuple[Any, ...]]:
@@ -141,3 +144,21 @@ def test_a_patch_waits_while_the_rate_is_used_up(graph: tf.Graph) -> None:
     assert page.batches == []
     page.flush()
     assert page.rows[1].controls == [0]
+
+
+def test_a_row_that_changed_is_sent_behind_those_it_reads(
+    graph: tf.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tf.data.Dataset.range(9).map(tf.square)
+    early = tf.no_op(name="early")
+    page = Page(graph)
+    monkeypatch.setattr(graph_stream, "BYTES_PER_S", 2e3)
+    monkeypatch.setattr(graph_stream, "INTERVAL_S", 0.001)
+    late = [tf.no_op(name=f"late{i}") for i in range(40)]
+    for op in late:
+        early._add_control_input(op)
+    page.flush()
+    assert len(page.batches) > 1
+    rows = {row.name: row for row in page.rows}
+    assert len(rows["early"].controls) == 40
+    assert drawing(page.rows) == drawing(rows_with_functions(graph, where))
