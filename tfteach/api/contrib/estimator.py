@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.estimator.not_implemented import SavedModelEstimator as SavedModelEstimator
     from tfteach.lib.contrib.estimator.not_implemented import TowerOptimizer as TowerOptimizer
     from tfteach.lib.contrib.estimator.not_implemented import replicate_model_fn as replicate_model_fn
+    from tfteach.lib.estimator.boosted_trees.train_in_memory import boosted_trees_classifier_train_in_memory as boosted_trees_classifier_train_in_memory
+    from tfteach.lib.estimator.boosted_trees.train_in_memory import boosted_trees_regressor_train_in_memory as boosted_trees_regressor_train_in_memory
     from tfteach.lib.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
     from tfteach.lib.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
     from tfteach.lib.estimator.canned.logit_fns import call_logit_fn as call_logit_fn
@@ -35,6 +37,8 @@ _LATER = {
     "TowerOptimizer": ("tfteach.lib.contrib.estimator.not_implemented", "TowerOptimizer"),
     "add_metrics": ("tfteach.lib.estimator.extenders", "add_metrics"),
     "binary_classification_head": ("tfteach.lib.contrib.estimator.head", "binary_classification_head"),
+    "boosted_trees_classifier_train_in_memory": ("tfteach.lib.estimator.boosted_trees.train_in_memory", "boosted_trees_classifier_train_in_memory"),
+    "boosted_trees_regressor_train_in_memory": ("tfteach.lib.estimator.boosted_trees.train_in_memory", "boosted_trees_regressor_train_in_memory"),
     "call_logit_fn": ("tfteach.lib.estimator.canned.logit_fns", "call_logit_fn"),
     "clip_gradients_by_norm": ("tfteach.lib.contrib.estimator.extenders", "clip_gradients_by_norm"),
     "dnn_logit_fn_builder": ("tfteach.lib.estimator.canned.dnn", "dnn_logit_fn_builder"),

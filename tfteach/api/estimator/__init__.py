@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from tfteach.api.estimator import export as export
     from tfteach.api.estimator import inputs as inputs
     from tfteach.lib.estimator.best_exporter import BestExporter as BestExporter
+    from tfteach.lib.estimator.boosted_trees.estimators import BoostedTreesClassifier as BoostedTreesClassifier
+    from tfteach.lib.estimator.boosted_trees.estimators import BoostedTreesEstimator as BoostedTreesEstimator
+    from tfteach.lib.estimator.boosted_trees.estimators import BoostedTreesRegressor as BoostedTreesRegressor
     from tfteach.lib.estimator.canned.baseline import BaselineClassifier as BaselineClassifier
     from tfteach.lib.estimator.canned.baseline import BaselineEstimator as BaselineEstimator
     from tfteach.lib.estimator.canned.baseline import BaselineRegressor as BaselineRegressor
@@ -59,6 +62,9 @@ _LATER = {
     "BaselineEstimator": ("tfteach.lib.estimator.canned.baseline", "BaselineEstimator"),
     "BaselineRegressor": ("tfteach.lib.estimator.canned.baseline", "BaselineRegressor"),
     "BestExporter": ("tfteach.lib.estimator.best_exporter", "BestExporter"),
+    "BoostedTreesClassifier": ("tfteach.lib.estimator.boosted_trees.estimators", "BoostedTreesClassifier"),
+    "BoostedTreesEstimator": ("tfteach.lib.estimator.boosted_trees.estimators", "BoostedTreesEstimator"),
+    "BoostedTreesRegressor": ("tfteach.lib.estimator.boosted_trees.estimators", "BoostedTreesRegressor"),
     "CheckpointSaverHook": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverHook"),
     "CheckpointSaverListener": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverListener"),
     "DNNClassifier": ("tfteach.lib.estimator.canned.dnn", "DNNClassifier"),

@@ -24,7 +24,7 @@ from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.compare import logical_not
 
 
-class Resource(NamedTuple):
+class _Resource(NamedTuple):
     """A resource: its handle, the op that creates it, and whether that was run."""
 
     handle: Tensor
@@ -40,7 +40,7 @@ def register_resource(
 ) -> None:
     """Add a resource to the graph's shared ones, or to the local ones."""
     key = GraphKeys.RESOURCES if is_shared else GraphKeys.LOCAL_RESOURCES
-    add_to_collection(key, Resource(handle, create_op, is_initialized_op))
+    add_to_collection(key, _Resource(handle, create_op, is_initialized_op))
 
 
 def shared_resources() -> list[Any]:

@@ -68,6 +68,10 @@ def _rows_of(limits: Any, summary: Any) -> slice:
 class BoostedTreesMakeStatsSummary(StatsOp):
     """Sums of gradients and hessians: [features, max_splits, num_buckets, 2].
 
+    Quantiles may make one or two boundaries more than asked for: examples behind the
+    last bucket count in it.  (TensorFlow's kernel writes beyond its memory, and ends
+    the program.)
+
     Source: boosted_trees_ops.cc, BoostedTreesMakeStatsSummary.
     """
 
@@ -110,8 +114,9 @@ class BoostedTreesMakeStatsSummary(StatsOp):
         size = (self.max_splits, self.num_buckets)
         sums = []
         for feature in features:
-            _check_below("bucketized_features", feature, self.num_buckets)
-            sums.append(_summed((node_ids, feature), values, size))
+            buckets = np.minimum(feature, self.num_buckets - 1)
+            _check_below("bucketized_features", buckets, self.num_buckets)
+            sums.append(_summed((node_ids, buckets), values, size))
         return np.stack(sums)
 
 
