@@ -117,7 +117,7 @@ class Grower(abc.ABC):
             self._ensemble.resource_handle, ids, *columns, p.max_depth, p.learning_rate
         )
 
-    def _center(self, mean_gradients: Tensor, mean_hessians: Tensor) -> Tensor:
+    def _center(self, mean_gradients: Tensor, mean_hessians: Tensor) -> Any:
         """Whether the bias is still not the mean, assigned to its variable."""
         p = self._parameters
         again = BoostedTreesCenterBias()(

@@ -204,7 +204,7 @@ class _TrainingStep:
             quantiles is None, "are_boundaries_ready"
         )
 
-        self._step = get_or_create_global_step()
+        self._step: Any = get_or_create_global_step()
         self._waits_for: list[Any] = []
         self._variables: StateVariables | None = None
         if model.train_in_memory:

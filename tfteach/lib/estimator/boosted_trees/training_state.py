@@ -33,7 +33,8 @@ class TrainingState(NamedTuple):
 
 def local_variable(value: Any, name: str) -> Any:
     """A variable that is not trained."""
-    return Variable(value, trainable=False, name=name, use_resource=True)
+    make: Any = Variable  # its metaclass accepts the arguments
+    return make(value, trainable=False, name=name, use_resource=True)
 
 
 def new_state(batch_size: Tensor) -> TrainingState:
