@@ -18,6 +18,7 @@ from playwright.sync_api import Locator, sync_playwright
 
 from tests.browser import test_estimator_growth as estimator_growth
 from tests.browser import test_optimizing_view as optimizing
+from tests.browser import test_pipeline_view as pipeline
 from tests.browser import test_placement_view as placement
 from tests.browser import test_rebuilt_graphs as rebuilt
 from tests.browser import test_rows_view as rows
@@ -298,6 +299,13 @@ NOTEBOOKS = {
         (
             Picture("placement_view", 2, ".tfteach-placement", as_it_is),
             Picture("placement_by_device", 4, ".tft-device-graphs", fit),
+        ),
+    ),
+    "pipeline": Notebook(
+        (pipeline.SETUP, pipeline.SLOW, pipeline.FASTER),
+        (
+            Picture("pipeline_view", 1, ".tfteach-pipeline", as_it_is),
+            Picture("pipeline_gain", 2, ".tfteach-pipeline", as_it_is),
         ),
     ),
     "rows": Notebook(

@@ -18,10 +18,12 @@ import tfteach as tf
 from tfteach.explain import pipeline_rates, pipeline_verdict
 from tfteach.explain.buffer_history import MOST_LEVELS, BufferHistory
 from tfteach.explain.pipeline_rates import PipelineRun, watch_pipelines
+from tfteach.explain.pipeline_stages import Pipeline, Stage
 from tfteach.explain.pipeline_verdict import judge_river
 from tfteach.explain.queue_waits import queue_states
-from tfteach.explain.rivers import River
+from tfteach.explain.rivers import Draws, River, _spent
 from tfteach.framework import pipeline_meters
+from tfteach.framework.pipeline_meters import StageMeter
 
 Data = tf.data.Dataset
 PAUSE_S = 0.004
@@ -140,10 +142,72 @@ def test_a_shuffle_that_fills_first() -> None:
     assert river.step.first_s > 30 * PAUSE_S
     assert river.step.steps == 9
     assert "shuffle first fills its buffer of 30" in str(verdict)
-    assert any("30 of 3000 rows" in line for line in verdict.advice)
+    assert any("3000 rows stay near" in line for line in verdict.advice)
     (shuffle,) = [s for s in river.pipeline.stages if s.kind == "shuffle"]
     assert river.rates[shuffle.key].elements == 18
     assert river.rates[shuffle.key][6:8] == (29, 30)
+
+
+def test_pauses_are_not_charged_to_a_stage_that_reads_fast_ones() -> None:
+    """The batch is timed with the pauses of its thread, most of the map is not."""
+    meters = {"map": StageMeter(), "batch": StageMeter()}
+    pipeline = Pipeline(
+        "dataset",
+        "it",
+        [
+            Stage("map", "map", "map"),
+            Stage("batch", "batch", "batch", inputs=("map",)),
+            Stage("step", "step", "step", inputs=("batch",)),
+        ],
+        tf.get_default_graph(),
+    )
+    fast, batch = meters["map"], meters["batch"]
+    fast.add(1000)
+    for _ in range(100):
+        fast.sampled(6_000)
+        fast.usual(6_000.0)
+    fast.untimed(900)
+    batch.add(10)
+    batch.timed(20_000_000)  # two thirds of it pauses
+    for mean_ns in (800_000.0, 800_000.0, 30_000_000.0):
+        batch.usual(mean_ns)
+    draws = Draws("it")
+    draws.meters.update(meters)
+    for _ in range(2):
+        draws.begin()
+        draws.end()
+    totals = {key: meter.totals() for key, meter in meters.items()}
+    assert totals["map"].elapsed_ns == pytest.approx(6e6)
+    spent = _spent(pipeline, meters, totals)
+    # Usually 6 of 9.6 ms are the map's: so they are of the 20 ms.
+    assert spent["map"] == pytest.approx(20e6 * 6 / 9.6)
+    assert spent["map"] + spent["batch"] == pytest.approx(20e6)
+
+
+def test_a_shuffle_that_runs_as_one_with_repeat() -> None:
+    data = Data.range(40).map(lambda i: i + 1).shuffle(10, 1).repeat().batch(4)
+    river = only(run_of(data.make_one_shot_iterator().get_next(), 30))
+    rates = {stage.kind: river.rates[stage.key] for stage in river.pipeline.stages}
+    assert rates["shuffle"].capacity == 10
+    assert rates["repeat"].capacity is None
+    assert rates["shuffle"].elements == rates["repeat"].elements >= 120
+    assert rates["repeat"].busy == pytest.approx(0, abs=0.01)
+
+
+def test_a_program_that_fills_its_queue_itself() -> None:
+    queue = tf.FIFOQueue(9, tf.float32, [[]])
+    add, take = queue.enqueue(1.0), queue.dequeue_many(4)
+    with tf.Session() as session, watch_pipelines() as run:
+        for _ in range(3):
+            for _ in range(4):
+                session.run(add)
+            session.run(take)
+    river = only(run)
+    fill, held, step = (river.rates[s.key] for s in river.pipeline.stages)
+    assert fill.elements == held.elements == 12
+    assert fill.busy == 0  # it is the step's thread
+    assert step.elements == 3
+    assert river.narrowest is None
 
 
 def test_epochs_that_a_cache_would_spare() -> None:

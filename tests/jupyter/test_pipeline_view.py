@@ -57,7 +57,7 @@ def slow(x: Any) -> Any:
 
 def watched(**options: Any) -> PipelineRun:
     left = Data.range(400).map(lambda i: tf.numpy_function(slow, [i], tf.int64))
-    rows = Data.zip((left, Data.range(400))).shuffle(20).batch(4)
+    rows = Data.zip((left, Data.range(400))).shuffle(80).batch(4)
     element = rows.make_one_shot_iterator().get_next()
     with tf.Session() as session, watch_pipelines(**options) as found:
         for _ in range(20):
@@ -91,8 +91,8 @@ def test_the_page_has_a_row_for_each_stage() -> None:
     assert max(widths) <= 1
     assert 0 < figures["flow"] <= 0.2
     shuffle = figures["rows"][4]
-    assert shuffle[4] == 0.95
-    assert shuffle[5] == "19 of 20"
+    assert shuffle[4] == 0.988
+    assert shuffle[5] == "79 of 80"
     assert all(0 <= level <= 100 for level in shuffle[7])
     assert figures["rows"][5][4] == -1
     assert re.fullmatch(r"19 steps, [\d.]+ steps/s", figures["head"])
@@ -103,7 +103,7 @@ def test_the_picture_and_the_text() -> None:
     view = tfj.PipelineView(watched())
     svg = ElementTree.fromstring(view.to_svg())
     words = "".join(svg.itertext())
-    for text in ("map(lambda)", "19 of 20", "busy", "num_parallel_calls=4"):
+    for text in ("map(lambda)", "79 of 80", "busy", "num_parallel_calls=4"):
         assert text in words
     assert "`" not in words
     assert len(svg.findall(".//{*}polyline")) == 1

@@ -128,8 +128,8 @@ def _order(river: River) -> list[str]:
     shuffles = [s for s in stages if s.kind == "shuffle" and s.capacity]
     if shuffles and rows and 10 * shuffles[0].capacity < rows:
         return [
-            f"a larger shuffle buffer: {shuffles[0].capacity} of {rows} rows stay near "
-            "their neighbours in the file."
+            f"for better mixing, a larger shuffle buffer: in one of "
+            f"{shuffles[0].capacity}, {rows} rows stay near their neighbours."
         ]
     return []
 

@@ -76,7 +76,7 @@ def judge_river(
     kind = _kind(river)
     headline = {
         "data": f"The step waits for data: {share} of its time.",
-        "step": f"The data wait for the step: it waits for them {share} of its time.",
+        "step": f"The data wait for the step, which waits only {share} of its time.",
         "both": f"Data and step take turns: the step waits {share} of its time.",
     }[kind]
     narrowest = river.narrowest

@@ -201,17 +201,18 @@ def dataset_river(pipeline: Pipeline, draws: Draws) -> River:
         for key, meter in draws.meters.items()
     }
     rates: dict[str, StageRate] = {}
+    meters = dict(draws.meters)
+    for shuffle, repeat in _fused(pipeline, meters):  # the meter is named for repeat
+        meters[shuffle], totals[shuffle] = meters[repeat], totals[repeat]
+    spent = _spent(pipeline, meters, totals)
     for stage in pipeline.stages:
-        meter = draws.meters.get(stage.key)
+        meter = meters.get(stage.key)
         if meter is not None and elapsed_ns:
-            read = [
-                totals[key].elapsed_ns
-                for key in stage.inputs
-                if key in totals and draws.meters[key].thread == meter.thread
-            ]
-            rates[stage.key] = _dataset_rate(
-                stage, meter, totals[stage.key], sum(read), step
-            )
+            own_ns = spent[stage.key]
+            rates[stage.key] = _dataset_rate(stage, meter, totals, own_ns, step)
+    for _, repeat in _fused(pipeline, draws.meters):
+        if repeat in rates:
+            rates[repeat] = rates[repeat]._replace(held=None, capacity=None)
     if elapsed_ns:
         rates[STEP] = StageRate(
             step.steps, step.per_s, 1 - step.waits, step.waits, 0.0, step.could_per_s
@@ -220,21 +221,80 @@ def dataset_river(pipeline: Pipeline, draws: Draws) -> River:
     return River(pipeline, step, rates, {}, (), is_partial)
 
 
+def _spent(
+    pipeline: Pipeline, meters: Mapping[str, StageMeter], totals: dict[str, Totals]
+) -> dict[str, float]:
+    """The time that each stage itself took, in nanoseconds.
+
+    A stage's calls include those to the stages that it reads in its thread. Where these
+    are estimated, its time is divided as it usually is: otherwise it would be charged
+    with the pauses of the thread, which fall into calls that nobody timed. Such
+    estimates in `totals` are corrected.
+    """
+    found: dict[str, float] = {}
+    for stage in reversed(pipeline.stages):
+        meter = meters.get(stage.key)
+        if meter is None:
+            continue
+        total = totals[stage.key]
+        read = [
+            key
+            for key in stage.inputs
+            if key in meters and meters[key].thread == meter.thread
+        ]
+        exact_ns = sum(
+            totals[key].elapsed_ns for key in read if not totals[key].is_estimated
+        )
+        estimated = [key for key in read if totals[key].is_estimated]
+        rest_ns = max(0.0, total.elapsed_ns - exact_ns)
+        usual_ns = {key: totals[key].usual_ns for key in estimated}
+        exact_usual_ns = sum(totals[k].usual_ns for k in read if k not in estimated)
+        usual_own_ns = total.usual_ns - exact_usual_ns - sum(usual_ns.values())
+        whole_ns = max(0.0, usual_own_ns) + sum(usual_ns.values())
+        factor = rest_ns / whole_ns if whole_ns else 0.0
+        for key in estimated:
+            elapsed_ns = factor * usual_ns[key]
+            totals[key] = totals[key]._replace(elapsed_ns=elapsed_ns)
+            rest_ns -= elapsed_ns
+        found[stage.key] = max(0.0, rest_ns)
+    return found
+
+
+def _fused(
+    pipeline: Pipeline, meters: Mapping[str, StageMeter]
+) -> list[tuple[str, str]]:
+    """The keys of each shuffle and the repeat behind it that run as one, as a default.
+
+    TensorFlow's optimization `shuffle_and_repeat_fusion` makes one dataset of them.
+    """
+    return [
+        (stage.key, reader.key)
+        for stage in pipeline.stages
+        if stage.kind == "shuffle" and stage.key not in meters
+        for reader in pipeline.readers(stage.key)
+        if reader.kind == "repeat" and reader.key in meters
+    ]
+
+
 def _dataset_rate(
-    stage: Stage, meter: StageMeter, total: Totals, read_ns: float, step: StepRate
+    stage: Stage,
+    meter: StageMeter,
+    totals: Mapping[str, Totals],
+    own_ns: float,
+    step: StepRate,
 ) -> StageRate:
+    total = totals[stage.key]
     wall_ns = step.elapsed_s * 1e9
     buffered = meter.buffered
     threads = 1
-    own_ns = max(0.0, total.elapsed_ns - read_ns)
     if total.calls_ns:  # its function runs in threads, and the consumer waits for them
         threads = max(1, stage.threads)
         busy_ns = total.calls_ns / threads
         waits_ns = 0.0
-    elif buffered is not None and stage.kind == "prefetch":
+    elif stage.kind == "prefetch":
         busy_ns, waits_ns = 0.0, own_ns
     else:
-        busy_ns, waits_ns = own_ns, min(read_ns, total.elapsed_ns)
+        busy_ns, waits_ns = own_ns, max(0.0, total.elapsed_ns - own_ns)
     busy, waits_in = min(1.0, busy_ns / wall_ns), min(1.0, waits_ns / wall_ns)
     asked_ns = meter.asked_ns
     return StageRate(
@@ -432,6 +492,10 @@ def _threads_rate(
     waits_in = min(1.0, _waited_s(stage.takes, meters, waits) / whole_s)
     waits_out = min(1.0 - waits_in, _waited_s([stage.op], meters, waits) / whole_s)
     busy = 1.0 - waits_in - waits_out
+    if not stage.threads:  # the program's own thread, which also runs the step
+        return StageRate(
+            count, count / window.elapsed_s, 0.0, waits_in, waits_out, threads=worked
+        )
     could_per_s = float("inf")
     used = _used(stage, meters, pipeline)
     if count and busy > 0 and step.steps and used:

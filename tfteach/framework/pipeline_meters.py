@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, Protocol
 clock_ns = time.perf_counter_ns
 
 _ALL = 1 << 62  # a counter counts down from here
+_PAUSE = 3  # a burst that takes so many times longer than usual was interrupted
+_NEW = 0.1  # of a burst, in the mean of the bursts so far
 
 
 class Totals(NamedTuple):
@@ -27,12 +29,17 @@ class Totals(NamedTuple):
         elements of its inputs included.  Of fast stages some calls are estimated.
       calls_ns: the time of a parallel stage's function, over all threads.
       epochs: how often its elements began.
+      is_estimated: whether some calls were not timed.
+      usual_ns: the time without pauses of the thread, as when another one has Python's
+        lock; `elapsed_ns` if it is not known.
     """
 
     elements: int = 0
     elapsed_ns: float = 0.0
     calls_ns: float = 0.0
     epochs: int = 0
+    is_estimated: bool = False
+    usual_ns: float = 0.0
 
     def since(self, earlier: Totals) -> Totals:
         """What was added after `earlier`."""
@@ -41,6 +48,8 @@ class Totals(NamedTuple):
             self.elapsed_ns - earlier.elapsed_ns,
             self.calls_ns - earlier.calls_ns,
             self.epochs - earlier.epochs,
+            self.is_estimated,
+            self.usual_ns - earlier.usual_ns,
         )
 
 
@@ -63,10 +72,13 @@ class StageMeter:
         self.calls_ns = 0
         self.epochs = 0
         self._lock = threading.Lock()
-        self._elapsed_ns = 0.0
+        self._exact_ns = self._sampled_ns = 0
+        self._sampled = self._untimed = 0  # calls
+        self._usual_ns = 0.0  # of an element
         self._ended = 0  # the elements of counters that are no longer needed
         self._counters: list[Iterator[int]] = []
         self._buffer: weakref.ref[Any] | None = None
+        self._last_buffered: tuple[int, int] | None = None
 
     def counter(self) -> Iterator[int]:
         """A new iterator of which each item counts one element."""
@@ -84,9 +96,28 @@ class StageMeter:
         """Count elements that no counter counts."""
         self._ended += count
 
-    def timed(self, elapsed_ns: float) -> None:
-        """Add the time of one call, or the estimated time of several."""
-        self._elapsed_ns += elapsed_ns
+    def timed(self, elapsed_ns: int) -> None:
+        """Add the time of a call."""
+        self._exact_ns += elapsed_ns
+
+    def sampled(self, elapsed_ns: int) -> None:
+        """Add the time of a call that stands for untimed ones, too.
+
+        Only all such calls together estimate the others: one of them may include a
+        pause of its thread that is as likely in each of the others.
+        """
+        self._sampled_ns += elapsed_ns
+        self._sampled += 1
+
+    def usual(self, mean_ns: float) -> None:
+        """Add the mean time of an element in a burst; a pause in it hardly counts."""
+        known = self._usual_ns
+        step = min(mean_ns, _PAUSE * known) - known if known else mean_ns
+        self._usual_ns += step * (_NEW if known else 1)
+
+    def untimed(self, calls: int) -> None:
+        """Add calls that were not timed."""
+        self._untimed += calls
 
     def called(self, elapsed_ns: int) -> None:
         """Add the time of a call of a parallel stage's function."""
@@ -104,13 +135,28 @@ class StageMeter:
 
     @property
     def buffered(self) -> tuple[int, int] | None:
-        """The number of elements in the buffer, and how many fit; None without one."""
+        """The number of elements in the buffer, and how many fit; None without one.
+
+        Of an iterator that exists no longer, as they were when somebody last asked.
+        """
         buffer = None if self._buffer is None else self._buffer()
-        return None if buffer is None else buffer.buffered
+        if buffer is not None:
+            self._last_buffered = buffer.buffered
+        return self._last_buffered
 
     def totals(self) -> Totals:
         """What the stage did so far."""
-        return Totals(self.count, self._elapsed_ns, self.calls_ns, self.epochs)
+        factor = 1 + self._untimed / self._sampled if self._sampled else 1.0
+        elapsed_ns = self._exact_ns + factor * self._sampled_ns
+        count = self.count
+        return Totals(
+            count,
+            elapsed_ns,
+            self.calls_ns,
+            self.epochs,
+            self._untimed > 0,
+            self._usual_ns * count if self._usual_ns else elapsed_ns,
+        )
 
 
 def counted(counter: Iterator[int]) -> int:

@@ -31,8 +31,9 @@ from tfteach.ops.data.selection import Taken
 
 _BURST = 32  # elements timed one after the other
 _TIMING_NS = 250  # what timing an element costs
-_SHARE = 0.01  # of a stage's time, for timing it
+_SHARE = 0.005  # of a stage's time, for timing it
 _MOST_UNTIMED = 4_000
+_NEW = 0.25  # of a burst, in the mean of the bursts so far
 _QUICK_NS, _OF_QUICK = 25_000, 8  # calls for rows
 
 
@@ -181,7 +182,7 @@ class _Segments:
         meter.thread = get_ident()
         ended = burst.has_ended
         if self._calls is not None:
-            meter.timed((counted(counter) - self._passed) * burst.mean_ns)
+            meter.untimed(counted(counter) - self._passed)
             # An end at the very last call is met again by the next burst.
             ended = length_hint(self._calls) > 0
         if ended:
@@ -199,9 +200,10 @@ class _Segments:
 class _Burst:
     """Times a number of elements, again and again.
 
+    The first burst stands for itself only: the first element may fill a buffer.
+
     Attributes:
       has_ended: whether the elements have ended.
-      mean_ns: the time of an element in the last complete burst.
     """
 
     def __init__(
@@ -212,7 +214,9 @@ class _Burst:
     ) -> None:
         self._next, self._meter, self._counter = following, meter, counter
         self._left, self._elapsed_ns = _BURST, 0
-        self.has_ended, self.mean_ns = False, 0.0
+        self._report = meter.timed
+        self._mean_ns = 0.0
+        self.has_ended = False
 
     def __iter__(self) -> Iterator[Element]:
         return self
@@ -231,7 +235,7 @@ class _Burst:
             elapsed_ns = clock_ns() - began_ns
             meter.asked_ns = 0
             self._elapsed_ns += elapsed_ns
-            meter.timed(elapsed_ns)
+            self._report(elapsed_ns)
         next(self._counter)
         self._left -= 1
         return found
@@ -243,9 +247,14 @@ class _Burst:
         """
         if self._left:
             return 0
-        self.mean_ns = self._elapsed_ns / _BURST
+        mean_ns = self._elapsed_ns / _BURST
         self._left, self._elapsed_ns = _BURST, 0
-        share = self.mean_ns * _SHARE / _TIMING_NS
+        if self._report == self._meter.timed:
+            self._report = self._meter.sampled
+            return 0
+        self._meter.usual(mean_ns)
+        self._mean_ns += (mean_ns - self._mean_ns) * (_NEW if self._mean_ns else 1)
+        share = self._mean_ns * _SHARE / _TIMING_NS
         return 0 if share >= 1 else min(_MOST_UNTIMED, int(_BURST / max(share, 1e-9)))
 
 
@@ -274,10 +283,12 @@ class _MeasuredBlocks:
 
 
 class _MeasuredRows(Rows):
-    """Numbers of rows. Of quick calls, every eighth is timed, and counts eightfold."""
+    """Numbers of rows. Of quick calls, every eighth is timed."""
 
     def __init__(self, rows: Rows, meter: StageMeter) -> None:
         self._take, self._meter = rows.take, meter
+        self._report = meter.timed  # of the first call: it may fill a buffer
+        self._mean_ns = 0.0
         self._untimed = 0  # calls that follow
 
     def take(self, count: int) -> Array:
@@ -289,14 +300,21 @@ class _MeasuredRows(Rows):
             meter.thread = get_ident()
             meter.asked_ns = began_ns = clock_ns()
             found = self._take(count)
-            elapsed_ns = clock_ns() - began_ns
+            self._timed(clock_ns() - began_ns)
             meter.asked_ns = 0
-            if elapsed_ns < _QUICK_NS:
-                self._untimed = _OF_QUICK - 1
-                elapsed_ns *= _OF_QUICK
-            meter.timed(elapsed_ns)
         meter.add(len(found))
         return found
+
+    def _timed(self, elapsed_ns: int) -> None:
+        meter = self._meter
+        self._report(elapsed_ns)
+        if self._report == meter.timed:
+            self._report = meter.sampled
+            return
+        self._mean_ns += (elapsed_ns - self._mean_ns) * (_NEW if self._mean_ns else 1)
+        if self._mean_ns < _QUICK_NS:
+            self._untimed = _OF_QUICK - 1
+            meter.untimed(self._untimed)
 
 
 class _Asking:
