@@ -76,6 +76,30 @@ def test_a_generator_that_an_object_holds() -> None:
     assert (call.source.line, call.first, call.function) == (26, "g", "__init__")
 
 
+@pytest.mark.parametrize(
+    ("batch", "example"),
+    [
+        ("rows[i:i + 1]", "rows[i]"),
+        ("rows[:1]", "rows[0]"),
+        ("rows[7:8]", "rows[7]"),
+        ("rows[7:9]", "rows[7:9]"),
+        ("rows[i:]", "rows[i:]"),
+        ("rows[::2]", "rows[::2]"),
+        ("np.reshape(row, [1, -1])", "row"),
+        ("np.array([row.x])[np.newaxis]", "row.x"),
+        ("table.rows()", "table.rows()"),
+    ],
+)
+def test_the_example_of_a_batch_of_one(
+    monkeypatch: pytest.MonkeyPatch, batch: str, example: str
+) -> None:
+    lines = [f'model.predict(read({{"x": {batch}}}))\n']
+    monkeypatch.setitem(linecache.cache, "q.py", (1, None, lines, "q.py"))
+    call = find_call(SourceLine("q.py", 1, "f"), "predict", ["x"])
+    assert call is not None
+    assert call.given == {"x": example}
+
+
 def test_features_of_other_names_are_not_given() -> None:
     assert call_at(14, "a", "b").given == {}
     assert call_at(14).given == {}

@@ -307,7 +307,8 @@ class GraphLog:
         if session is None:
             return own
         life = self._sessions[session.number]
-        if life.time.counts["run"] < MOST_COUNTED or module in _OWN_RUNS:
+        may_restore = module == SessionManager.__module__
+        if life.time.counts["run"] < MOST_COUNTED or may_restore:
             before = self._variables[session.number]
             now = self._variables[session.number] = _initialized(session)
             if now > before:

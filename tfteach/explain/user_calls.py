@@ -198,15 +198,21 @@ def _definitions(scope: ast.AST, name: str) -> Iterator[ast.AST]:
 
 
 def _example(value: ast.expr) -> ast.expr:
-    """The only example of a batch, as the user wrote it: `row` in `row[None]`."""
+    """The only example of a batch, as the user wrote it.
+
+    That is `row` in `row[None]`, and `rows[i]` in `rows[i : i + 1]`.
+    """
     inner: ast.expr | None = None
     if isinstance(value, ast.List) and len(value.elts) == 1:
         inner = value.elts[0]
     elif isinstance(value, ast.Subscript):
         index = value.slice
         is_new = isinstance(index, ast.Attribute) and index.attr == "newaxis"
+        number = _only_index(index)
         if is_new or (isinstance(index, ast.Constant) and index.value is None):
             inner = value.value
+        elif number is not None:
+            return ast.Subscript(value.value, number, ast.Load())
     elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         inner = value.args[0] if value.args else None
         wraps = value.func.attr in _ADDS_A_DIMENSION
@@ -215,3 +221,15 @@ def _example(value: ast.expr) -> ast.expr:
         if not (wraps or (is_array and is_list)):
             inner = None
     return value if inner is None else _example(inner)
+
+
+def _only_index(index: ast.expr) -> ast.expr | None:
+    """The only index of a slice of length one; None for any other."""
+    if not isinstance(index, ast.Slice) or index.step is not None or not index.upper:
+        return None
+    lower: ast.expr = ast.Constant(0) if index.lower is None else index.lower
+    first, after = ast.unparse(lower), ast.unparse(index.upper)
+    one_more = [f"{first} + 1", f"1 + {first}"]
+    if first.isdecimal():
+        one_more.append(str(int(first) + 1))
+    return lower if after in one_more else None
