@@ -15,6 +15,8 @@ from .graphs import check_build_and_run as check_build_and_run
 from .graphs import check_fetch_feed_and_prune as check_fetch_feed_and_prune
 from .graphs import check_running_mean as check_running_mean
 from .graphs import check_sharing as check_sharing
+from .pipelines import check_epochs_of as check_epochs_of
+from .pipelines import check_mean_of_column as check_mean_of_column
 from .serving import check_served_model as check_served_model
 from .training import check_control_dependencies as check_control_dependencies
 from .training import check_convnet as check_convnet

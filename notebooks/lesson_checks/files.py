@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import tfteach as tf
 
-from .verdict import report
+from .verdict import quiet, report
 
 # ---- lesson 14
 
@@ -23,7 +21,7 @@ def check_saver(saver_of_what_fits: Any) -> None:
 def _problem_of_saver(saver_of_what_fits: Any) -> str | None:
     saved = {"steps": [], "hidden/kernel": [2, 3], "output/kernel": [3, 1]}
     built = {**saved, "output/kernel": [3, 4], "output/bias": [4]}
-    with _quiet(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    with quiet(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         with tf.Graph().as_default(), tf.Session() as session:
             variables = _filled(saved, 7.0)
             session.run(tf.global_variables_initializer())
@@ -66,14 +64,3 @@ def _filled(shapes: dict[str, list[int]], value: float) -> list[Any]:
     return [
         tf.get_variable(name, shape, initializer=fill) for name, shape in shapes.items()
     ]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the log's "Restoring parameters from", which names a folder of ours."""
-    before = tf.logging.get_verbosity()
-    tf.logging.set_verbosity(tf.logging.WARN)
-    try:
-        yield
-    finally:
-        tf.logging.set_verbosity(before)

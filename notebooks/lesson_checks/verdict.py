@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +58,14 @@ def not_a_tensor(value: Any, whose: str) -> str | None:
 def near(values: Any, expected: list[float]) -> bool:
     pairs = zip(values, expected, strict=True)
     return all(abs(value - wanted) < 1e-4 for value, wanted in pairs)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without TensorFlow's log lines, which name folders and errors of the check."""
+    before = tf.logging.get_verbosity()
+    tf.logging.set_verbosity(tf.logging.FATAL)
+    try:
+        yield
+    finally:
+        tf.logging.set_verbosity(before)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,15 +10,6 @@ import pytest
 
 import tfteach as tf
 from tfteach.explain import watch_growth
-
-NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
-
-
-@pytest.fixture(scope="module")
-def checks() -> Iterator[ModuleType]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(NOTEBOOKS)
-        yield importlib.import_module("lesson_checks")
 
 
 def answer(scope: str = "parts", divisor: float = 2.0, constant: bool = False):
