@@ -42,6 +42,7 @@ EXPLAIN = {
     "row_updates": "Which rows an optimizer moves",
     "stepping": "A run, op by op",
     "dataset_elements": "The elements of a dataset, stage by stage",
+    "stage_elements": "What a stage of a dataset gives",
     "value_summary": "Values in a recorded run",
     "timing": "Where the time goes",
     "memory": "What uses the memory",

@@ -11,7 +11,8 @@ import pytest
 
 import tfteach as tf
 from tfteach.explain import dataset_elements
-from tfteach.explain.dataset_elements import StagedElements, elements_of
+from tfteach.explain.dataset_elements import elements_of
+from tfteach.explain.stage_elements import StagedElements
 
 
 @pytest.fixture(autouse=True)

@@ -54,7 +54,8 @@ def test_html_shows_the_pictures(lesson: Any) -> None:
     page, _ = HTMLExporter().from_notebook_node(lesson)  # type: ignore[no-untyped-call]
     pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
     starts = re.compile(
-        r"^(TimelineView|StepView\.of|CheckpointView)\(|^%(step|checkpoint) |^%%rows "
+        r"^(TimelineView|StepView\.of|CheckpointView)\(|^%(step|checkpoint) "
+        r"|^%%(rows|pipeline)\b"
         r"|^ *%(sharing|collections)|^%optimizing |^ *view = show\(",
         re.MULTILINE,
     )

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,11 @@ from tfteach.engine.devices.array_module import to_host
 from tfteach.engine.execute.kernel_context import Context
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import Session
-from tfteach.explain.graph_rows import plain_source
+from tfteach.explain.stage_elements import (
+    GivenElement,
+    StagedElements,
+    StageElements,
+)
 from tfteach.explain.value_summary import (
     WHOLE,
     Seen,
@@ -31,7 +35,7 @@ from tfteach.framework.defaults import get_default_session
 from tfteach.framework.dtypes import variant
 from tfteach.framework.errors import OpError
 from tfteach.framework.functions.body import defined_in
-from tfteach.framework.graph import Graph, Operation, SourceLine, Tensor
+from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.type_aliases import FeedDict
 from tfteach.ops.data.buffering import Prefetched
 from tfteach.ops.data.dataset import (
@@ -51,109 +55,10 @@ from tfteach.ops.data.iterators import (
 )
 from tfteach.ops.data.options import OptionDataset
 
-__all__ = ["GivenElement", "StageElements", "StagedElements", "elements_of"]
+__all__ = ["elements_of"]
 
 MOST_DRAWN = 200_000  # elements of all stages together
 MOST_S = 20.0
-MOST_BARE = 12  # components of an array that is shown without type and shape
-
-
-class GivenElement(NamedTuple):
-    """An element that a stage gave.
-
-    Attributes:
-      number: its number among those of the stage, from 0.
-      values: a `Seen` for each of its components.
-      read: stage -> (first, last) of the elements that were read for it, for each input
-        from which it read any.
-    """
-
-    number: int
-    values: tuple[Seen, ...]
-    read: dict[str, tuple[int, int]]
-
-    @property
-    def origin(self) -> str:
-        """Which elements it was made of, such as "of 0 to 3"; "" for a source's."""
-        parts = [
-            f"{first}" if first == last else f"{first} to {last}"
-            for first, last in self.read.values()
-        ]
-        return f"of {' and '.join(parts)}" if parts else ""
-
-    @property
-    def said(self) -> str:
-        """Its values in brief."""
-        return ", ".join(_brief(value) for value in self.values)
-
-    def __str__(self) -> str:
-        return f"{self.number}: {self.said}  {self.origin}".rstrip()
-
-
-class StageElements(NamedTuple):
-    """A stage of a dataset with its first elements.
-
-    Attributes:
-      key: the name of its op; of a dataset that a function returns behind that of the
-        op that calls the function.
-      op_type: the op's type.
-      inputs: the keys of the stages that it reads.
-      source: the line that built it, or None.
-      elements: its first `GivenElement`s.
-      total: the number of elements that it gave.
-      has_ended: whether there are no more.
-      error: what ended it, or None.
-    """
-
-    key: str
-    op_type: str
-    inputs: tuple[str, ...]
-    source: SourceLine | None
-    elements: tuple[GivenElement, ...]
-    total: int
-    has_ended: bool
-    error: OpError | None
-
-    @property
-    def outcome(self) -> str:
-        """What became of it, in words."""
-        if self.error is not None:
-            message = self.error.message.partition("\n")[0]
-            return f"then {type(self.error).__name__}: {message}"
-        left = self.total - len(self.elements)
-        more = f"{left:,} more were read" if left else ""
-        end = "then it ends" if self.has_ended else ""
-        return ", ".join(part for part in (more, end) if part)
-
-    @property
-    def place(self) -> str:
-        """The line that built it, such as "pipeline.py line 3: ds = ds.batch(2)"."""
-        if self.source is None:
-            return ""
-        file, line, _, text = plain_source(self.source)
-        return f"{file} line {line}: {text}" if text else f"{file} line {line}"
-
-    def __str__(self) -> str:
-        lines = [f"{self.op_type} {self.key}  {self.place}".rstrip()]
-        lines += [f"  {element}" for element in self.elements]
-        lines += [f"  {self.outcome}"] if self.outcome else []
-        return "\n".join(lines)
-
-
-class StagedElements(NamedTuple):
-    """The stages of a dataset, each behind those it reads; `print` it.
-
-    Attributes:
-      stages: the `StageElements`.
-      stopped: why reading was ended early; "" if it was not.
-    """
-
-    stages: tuple[StageElements, ...]
-    stopped: str = ""
-
-    def __str__(self) -> str:
-        parts = [str(stage) for stage in self.stages]
-        return "\n".join([*parts, self.stopped] if self.stopped else parts)
 
 
 def elements_of(
@@ -193,12 +98,12 @@ def elements_of(
     """
     if n < 1:
         raise ValueError(f"The number of elements is at least 1, got {n}")
-    tensor = _tensor_of(dataset)
+    tensor = dataset_tensor(dataset)
     with _session_for(tensor.graph, session) as open_session:
         return _read(tensor, n, open_session, feed_dict)
 
 
-def _tensor_of(given: Any) -> Tensor:
+def dataset_tensor(given: Any) -> Tensor:
     """The dataset's or the iterator's tensor."""
     tensor = getattr(given, "_variant_tensor", None)
     if tensor is None:
@@ -501,11 +406,3 @@ def _seen(number: int, value: Any) -> Seen:
     copied = array.copy() if array.size <= WHOLE else None
     said = words_of(array, figures) if copied is None else ""
     return Seen(str(number), kind_of(array), array.shape, said, copied, figures)
-
-
-def _brief(value: Seen) -> str:
-    """A component in a line: its type and shape, too, if it is not all there."""
-    size = "x".join(map(str, value.shape))
-    if value.array is not None and value.array.size <= MOST_BARE:
-        return value.text
-    return f"{value.dtype} {size} {value.text}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from tfteach.explain.graph_rows import plain_source
@@ -154,6 +154,9 @@ def _free_column(taken: list[list[tuple[int, int]]], rows: tuple[int, int]) -> i
             return number
     taken.append([rows])
     return len(taken) - 1
+
+
+Place = Callable[[SourceLine], str]  # how to write a line of code
 
 
 def place(source: SourceLine) -> str:

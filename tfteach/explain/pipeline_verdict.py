@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tfteach.explain.pipeline_advice import advice_on
-from tfteach.explain.pipeline_stages import STEP, Stage, place
+from tfteach.explain.pipeline_stages import STEP, Place, Stage, place
 from tfteach.explain.queue_hangs import Hang, hang_of
 from tfteach.explain.rivers import River, StageRate
-from tfteach.framework.call_origin import SourceLine
 
 __all__ = ["Verdict", "judge_river"]
 
 WAITS, KEEPS_UP = 0.5, 0.15  # shares of the step's time
 HANGS_S = 1.0
 _SAME = 0.05  # a smaller gain than this is none
-
-Place = Callable[[SourceLine], str]
 
 
 class Verdict(NamedTuple):

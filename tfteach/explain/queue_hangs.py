@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
-from tfteach.explain.pipeline_stages import STEP, Stage
+from tfteach.explain.pipeline_stages import STEP, Place, Stage
 from tfteach.explain.queue_waits import RunnerState, Wait, plural
 from tfteach.explain.rivers import River
 from tfteach.framework.call_origin import SourceLine
 
 _SOONER = 10
-
-Place = Callable[[SourceLine], str]
 
 
 class Hang(NamedTuple):

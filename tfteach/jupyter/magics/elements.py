@@ -10,13 +10,10 @@ from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.engine.session.base_session import BaseSession
-from tfteach.explain.dataset_elements import (
-    GivenElement,
-    StagedElements,
-    StageElements,
-    elements_of,
-)
+from tfteach.explain.dataset_elements import dataset_tensor, elements_of
+from tfteach.explain.stage_elements import GivenElement, StagedElements, StageElements
 from tfteach.framework.errors import OpError
+from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.display import place
 from tfteach.jupyter.magics.completion import CompletedMagics, Words
@@ -81,14 +78,16 @@ class ElementsMagics(CompletedMagics):
         dataset = self._value(unquoted(args.dataset), "dataset")
         feed_dict = args.feed_dict and self._value(unquoted(args.feed_dict), "feeds")
         try:
-            found = elements_of(dataset, args.n, self._session(args), feed_dict)
+            session = self._session(args, dataset_tensor(dataset).graph)
+            found = elements_of(dataset, args.n, session, feed_dict)
         except (OpError, TypeError, ValueError) as error:
             message = error.message if isinstance(error, OpError) else error
             raise UsageError(f"%elements {args.dataset}: {message}") from None
+        text = found.text(place)
         if args.text:
-            print(found)
+            print(text)
         else:
-            display.publish({"text/plain": str(found), "text/html": _table(found)})
+            display.publish({"text/plain": text, "text/html": _table(found)})
 
     def _value(self, expression: str, kind: str) -> Any:
         try:
@@ -97,12 +96,13 @@ class ElementsMagics(CompletedMagics):
             near = did_you_mean(expression, dataset_words(self.shell.user_ns, []))
             raise UsageError(f"%elements: no {kind}: {error}.{near}") from None
 
-    def _session(self, args: Any) -> BaseSession | None:
-        """The session asked for, or the only one that has a name."""
+    def _session(self, args: Any, graph: Graph) -> BaseSession | None:
+        """The session asked for, or the only one of the graph that has a name."""
         if args.session:
             return session_of(self.shell, args.session)
-        named = list(sessions_in(self.shell.user_ns).values())
-        return named[0] if len(named) == 1 else None
+        named = sessions_in(self.shell.user_ns).values()
+        suitable = [session for session in named if session.graph is graph]
+        return suitable[0] if len(suitable) == 1 else None
 
 
 CELL = "text-align:left;padding:3px 16px 3px 0;vertical-align:top;"
