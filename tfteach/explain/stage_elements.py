@@ -82,19 +82,23 @@ class StageElements(NamedTuple):
         end = "then it ends" if self.has_ended else ""
         return ", ".join(part for part in (more, end) if part)
 
-    def text(self, place: Place) -> str:
-        """The stage, the line that built it, and its elements."""
+    def text(self, where: Place | None = None) -> str:
+        """The stage, the line that built it, and its elements.
+
+        Args:
+          where: how to write a line of code; by default its file and number.
+        """
         line = ""
         if self.source is not None:
             code = plain_source(self.source)[-1]
-            line = f"  {place(self.source)}" + (f": {code}" if code else "")
+            line = f"  {(where or place)(self.source)}" + (f": {code}" if code else "")
         lines = [f"{self.op_type} {self.key}{line}"]
         lines += [f"  {element}" for element in self.elements]
         lines += [f"  {self.outcome}"] if self.outcome else []
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        return self.text(place)
+        return self.text()
 
 
 class StagedElements(NamedTuple):
@@ -108,13 +112,13 @@ class StagedElements(NamedTuple):
     stages: tuple[StageElements, ...]
     stopped: str = ""
 
-    def text(self, place: Place = place) -> str:
+    def text(self, where: Place | None = None) -> str:
         """The stages in words.
 
         Args:
-          place: how to write a line of code.
+          where: how to write a line of code; by default its file and number.
         """
-        parts = [stage.text(place) for stage in self.stages]
+        parts = [stage.text(where) for stage in self.stages]
         return "\n".join([*parts, self.stopped] if self.stopped else parts)
 
     def __str__(self) -> str:
