@@ -6,6 +6,7 @@ Source: python/ops/data_flow_ops.py (API).
 from __future__ import annotations
 
 from tfteach.ops.queues.barrier import Barriers as Barrier
+from tfteach.ops.queues.map_staging import MapStagingArea
 from tfteach.ops.queues.staging import StagingArea
 
-__all__ = ["Barrier", "StagingArea"]
+__all__ = ["Barrier", "MapStagingArea", "StagingArea"]

@@ -213,39 +213,17 @@ class StageClear(_StagingOp, NoOutputOp):
 # ---- the class of programs
 
 
-@export("contrib.staging.StagingArea")
-class StagingArea:
-    """A buffer between steps: one op puts elements, another one takes them.
-
-    Args:
-      dtypes: the type of each component.
-      shapes: the shape of each component, or None.
-      names: a name for each component; elements then are dicts.  Or None.
-      shared_name: a name by which several ops refer to one buffer.
-      capacity: the largest number of elements; 0 for no limit.
-      memory_limit: the largest number of bytes; 0 for no limit.
-
-    Raises:
-      ValueError: there are not as many shapes or names as types.
-
-    Example:
-      >>> area = tf.contrib.staging.StagingArea([tf.float32], shapes=[[]])
-      >>> session = tf.Session()
-      >>> session.run(area.put([tf.constant(3.0)]))
-      >>> session.run(area.get())
-      [3.0]
-
-    Source: python/ops/data_flow_ops.py, StagingArea.
-    """
+class BaseStagingArea:
+    """What staging areas of both kinds have in common."""
 
     def __init__(
         self,
         dtypes: Sequence[DTypeLike],
-        shapes: Sequence[ShapeLike | None] | None = None,
-        names: Sequence[str] | None = None,
-        shared_name: str | None = None,
-        capacity: int = 0,
-        memory_limit: int = 0,
+        shapes: Sequence[ShapeLike | None] | None,
+        names: Sequence[str] | None,
+        shared_name: str | None,
+        capacity: int,
+        memory_limit: int,
     ) -> None:
         graph = get_default_graph()
         kind = type(self).__name__
@@ -299,8 +277,18 @@ class StagingArea:
             "shared_name": self._name,
         }
 
-    def _checked(self, values: Any) -> list[Tensor]:
-        """The tensors to put, by position."""
+    def _checked(
+        self, values: Any, indices: Sequence[int] | None
+    ) -> tuple[list[Tensor], list[int]]:
+        """The tensors to put, and which components they are.
+
+        Args:
+          values: tensors by position or by name.
+          indices: the components that positions mean.
+
+        Raises:
+          ValueError: they do not fit the components.
+        """
         if isinstance(values, Mapping):
             if not self._names:
                 raise ValueError(
@@ -320,11 +308,15 @@ class StagingArea:
                     "You must enqueue a dictionary in a staging area with names"
                 )
             found = list(values) if isinstance(values, list | tuple) else [values]
-            places = list(range(len(found)))
-            if len(found) != len(self._dtypes):
+            if indices is None:
                 raise ValueError(
-                    f"Unexpected number of inputs '{len(found)}' vs "
-                    f"'{len(self._dtypes)}'"
+                    "Indices must be supplied when inserting a list of tensors"
+                )
+            places = list(indices)
+            if len(places) != len(found):
+                raise ValueError(
+                    f"Number of indices '{len(places)}' doesn't match number of "
+                    f"values '{len(found)}'"
                 )
         for i, value in zip(places, found, strict=True):
             if value.dtype != self._dtypes[i]:
@@ -332,7 +324,50 @@ class StagingArea:
                     f"Datatypes do not match. '{value.dtype}' != '{self._dtypes[i]}'"
                 )
             value.get_shape().assert_is_compatible_with(self._shapes[i])
-        return found
+        return found, places
+
+    def _here(self, tensors: list[Tensor]) -> list[Tensor]:
+        """Copies of the tensors on the device of the caller's scope."""
+        if no_op().device != self._coloc_op.device:
+            return [identity(tensor) for tensor in tensors]
+        return tensors
+
+
+@export("contrib.staging.StagingArea")
+class StagingArea(BaseStagingArea):
+    """A buffer between steps: one op puts elements, another one takes them.
+
+    Args:
+      dtypes: the type of each component.
+      shapes: the shape of each component, or None.
+      names: a name for each component; elements then are dicts.  Or None.
+      shared_name: a name by which several ops refer to one buffer.
+      capacity: the largest number of elements; 0 for no limit.
+      memory_limit: the largest number of bytes; 0 for no limit.
+
+    Raises:
+      ValueError: there are not as many shapes or names as types.
+
+    Example:
+      >>> area = tf.contrib.staging.StagingArea([tf.float32], shapes=[[]])
+      >>> session = tf.Session()
+      >>> session.run(area.put([tf.constant(3.0)]))
+      >>> session.run(area.get())
+      [3.0]
+
+    Source: python/ops/data_flow_ops.py, StagingArea.
+    """
+
+    def __init__(
+        self,
+        dtypes: Sequence[DTypeLike],
+        shapes: Sequence[ShapeLike | None] | None = None,
+        names: Sequence[str] | None = None,
+        shared_name: str | None = None,
+        capacity: int = 0,
+        memory_limit: int = 0,
+    ) -> None:
+        super().__init__(dtypes, shapes, names, shared_name, capacity, memory_limit)
 
     def put(
         self, values: Mapping[str, Tensor] | Sequence[Tensor] | Tensor,
@@ -352,9 +387,18 @@ class StagingArea:
         given = list(values.values()) if isinstance(values, Mapping) else values
         listed = list(given) if isinstance(given, list | tuple) else [given]
         with name_scope(name, f"{self._name}_put", listed) as scope:
-            tensors = self._checked(values)
+            if not isinstance(values, Mapping) and not self._names:
+                self._check_count(listed)
+            tensors, _ = self._checked(values, range(len(listed)))
+            self._check_count(tensors)
             with colocate_with(self._coloc_op):
                 return Stage(**self._attributes())(tensors, name=scope)
+
+    def _check_count(self, values: Sequence[Any]) -> None:
+        if len(values) != len(self._dtypes):
+            raise ValueError(
+                f"Unexpected number of inputs '{len(values)}' vs '{len(self._dtypes)}'"
+            )
 
     def get(self, name: str | None = None) -> dict[str, Tensor] | list[Tensor]:
         """Tensors: the components of the first element, which the op removes.
@@ -386,9 +430,7 @@ class StagingArea:
         tensors = [found] if isinstance(found, Tensor) else list(found)
         for tensor, shape in zip(tensors, self._shapes, strict=True):
             tensor.set_shape(shape)
-        here = no_op().device  # that of the caller's scope
-        if here != self._coloc_op.device:
-            tensors = [identity(tensor) for tensor in tensors]
+        tensors = self._here(tensors)
         if self._names:
             return dict(zip(self._names, tensors, strict=True))
         return tensors
