@@ -373,9 +373,57 @@ def forwarded(tf, folder):
     return {"found": found}
 
 
+def predictors(tf, folder):
+    """Estimators as functions; one graph for all calls."""
+    make = tf.contrib.predictor
+    made = estimators(tf, folder)["combined"]
+    made.train(dataset(tf), steps=3)
+    spec = tf.estimator.classifier_parse_example_spec(columns(tf)[:2], "label")
+    del spec["label"]
+    parsing = tf.estimator.export.build_parsing_serving_input_receiver_fn(spec)
+
+    def raw():
+        features = {
+            "x": tf.placeholder(tf.float32, [None, 2], name="x"),
+            "word": tf.placeholder(tf.string, [None], name="word"),
+        }
+        inputs = {"numbers": features["x"], "words": features["word"]}
+        return tf.estimator.export.ServingInputReceiver(features, inputs)
+
+    example = tf.train.Example()
+    example.features.feature["x"].float_list.value.extend([1.0, 2.0])
+    example.features.feature["word"].bytes_list.value.append(b"b")
+    given = [example.SerializeToString()] * 2
+    found = []
+    for fn, key, feed in (
+        (raw, "predict", {"numbers": X[:2], "words": WORDS[:2]}),
+        (parsing, None, {"inputs": given}), (parsing, "regression", {"inputs": given}),
+    ):  # fmt: skip
+        predict = make.from_estimator(made, fn, key)
+        names = {k: t.name for k, t in predict.fetch_tensors.items()}
+        feeds = {k: t.name for k, t in predict.feed_tensors.items()}
+        values = [rounded(predict(feed)) for _ in range(2)]
+        found.append([type(predict).__name__, names, feeds, values])
+    graph = tf.Graph()
+    predict = make.from_estimator(made, raw, "predict", graph)
+    found.append([predict.graph is graph, graph.finalized])
+    for call in (
+        lambda: predict({"other": 1}), lambda: make.from_estimator(made, raw),
+        lambda: make.from_estimator(made, parsing, "absent"),
+        lambda: make.from_contrib_estimator(made, raw),
+    ):  # fmt: skip
+        found.append(loops.outcome(call))
+    other = os.path.join(folder, "untrained")
+    untrained = estimators(tf, other)["linear"]
+    predict = make.from_estimator(untrained, raw, "predict")
+    values = predict({"numbers": X[:2], "words": WORDS[:2]})
+    found.append(rounded(values["logits"]))
+    return {"found": found}
+
+
 PROGRAMS = [
     baseline, linear, dnn, combined, warm_start, exports, metrics, early_stops,
-    stops_by_metrics, in_memory, best_exports, forwarded,
+    stops_by_metrics, in_memory, best_exports, forwarded, predictors,
 ]  # fmt: skip
 
 

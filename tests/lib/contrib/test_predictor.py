@@ -70,7 +70,5 @@ def test_refused(folder):
         from_saved_model(folder, "q")
     with pytest.raises(RuntimeError, match="tags 'gpu' could not be found"):
         from_saved_model(folder, tags="gpu")
-    with pytest.raises(NotImplementedError, match="Estimators are not implemented"):
-        tf.contrib.predictor.from_estimator(None, None)
     with pytest.raises(NotImplementedError, match="from_contrib_estimator"):
         tf.contrib.predictor.from_contrib_estimator(None, None)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.lib.contrib.predictor.saved_model_predictor import from_contrib_estimator as from_contrib_estimator
-    from tfteach.lib.contrib.predictor.saved_model_predictor import from_estimator as from_estimator
+    from tfteach.lib.contrib.predictor.estimator_predictor import from_contrib_estimator as from_contrib_estimator
+    from tfteach.lib.contrib.predictor.estimator_predictor import from_estimator as from_estimator
     from tfteach.lib.contrib.predictor.saved_model_predictor import from_saved_model as from_saved_model
 
 _LATER = {
-    "from_contrib_estimator": ("tfteach.lib.contrib.predictor.saved_model_predictor", "from_contrib_estimator"),
-    "from_estimator": ("tfteach.lib.contrib.predictor.saved_model_predictor", "from_estimator"),
+    "from_contrib_estimator": ("tfteach.lib.contrib.predictor.estimator_predictor", "from_contrib_estimator"),
+    "from_estimator": ("tfteach.lib.contrib.predictor.estimator_predictor", "from_estimator"),
     "from_saved_model": ("tfteach.lib.contrib.predictor.saved_model_predictor", "from_saved_model"),
 }
 

@@ -6,7 +6,7 @@ Source: contrib/predictor/{predictor,predictor_factories,saved_model_predictor}.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from tfteach.engine.session.session import Session
 from tfteach.framework.export import export
@@ -159,35 +159,3 @@ def _signature(meta_graph: Any, key: str) -> Proto:
         f'Got signature_def_key "{key}". Available signatures are '
         f"{sorted(meta_graph.signature_def)}."
     )
-
-
-def _refuse_estimator(name: str) -> NoReturn:
-    raise NotImplementedError(
-        f"tf.contrib.predictor.{name}: Estimators are not implemented. Export the "
-        "model as a SavedModel, and use from_saved_model."
-    )
-
-
-@export("contrib.predictor.from_estimator")
-def from_estimator(
-    estimator: object,
-    serving_input_receiver_fn: object,
-    output_key: str | None = None,
-    graph: Graph | None = None,
-    config: Proto | None = None,
-) -> NoReturn:
-    """Raises NotImplementedError: there are no Estimators."""
-    _refuse_estimator("from_estimator")
-
-
-@export("contrib.predictor.from_contrib_estimator")
-def from_contrib_estimator(
-    estimator: object,
-    prediction_input_fn: object,
-    input_alternative_key: str | None = None,
-    output_alternative_key: str | None = None,
-    graph: Graph | None = None,
-    config: Proto | None = None,
-) -> NoReturn:
-    """Raises NotImplementedError: there are no Estimators."""
-    _refuse_estimator("from_contrib_estimator")
