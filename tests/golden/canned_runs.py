@@ -407,8 +407,9 @@ def predictors(tf, folder):
     graph = tf.Graph()
     predict = make.from_estimator(made, raw, "predict", graph)
     found.append([predict.graph is graph, graph.finalized])
+    found.append(loops.outcome(lambda: predict({"other": 1}))[1].split("\n")[0])
     for call in (
-        lambda: predict({"other": 1}), lambda: make.from_estimator(made, raw),
+        lambda: make.from_estimator(made, raw),
         lambda: make.from_estimator(made, parsing, "absent"),
         lambda: make.from_contrib_estimator(made, raw),
     ):  # fmt: skip

@@ -1,4 +1,4 @@
-"""Names of tf.estimator and tf.contrib.estimator that are refused, and what they say."""
+"""Refused names of tf.estimator and tf.contrib.estimator, and what they say."""
 
 import pytest
 

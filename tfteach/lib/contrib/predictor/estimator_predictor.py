@@ -78,7 +78,7 @@ def from_estimator(
                 f"output_key must be one of {outputs.keys()}; got {output_key}"
             )
         signature = outputs[key].as_signature_def(receiver.receiver_tensors)
-        session = MonitoredSession(
+        session: Any = MonitoredSession(
             ChiefSessionCreator(
                 scaffold=spec.scaffold,
                 config=config,
