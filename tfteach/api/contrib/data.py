@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from tfteach.lib.data.experimental.interleaving import sample_from_datasets as sample_from_datasets
     from tfteach.lib.data.experimental.interleaving import sloppy_interleave as sloppy_interleave
     from tfteach.lib.data.experimental.resampling import rejection_resample as rejection_resample
+    from tfteach.lib.data.experimental.saved_iterators import CheckpointInputPipelineHook as CheckpointInputPipelineHook
+    from tfteach.lib.data.experimental.saved_iterators import make_saveable_from_iterator as make_saveable_from_iterator
     from tfteach.lib.data.experimental.sources import Counter as Counter
     from tfteach.lib.data.experimental.sources import RandomDataset as RandomDataset
     from tfteach.lib.data.experimental.tables import CsvDataset as CsvDataset
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
 _LATER = {
     "AUTOTUNE": ("tfteach.lib.data.experimental.cardinality", "AUTOTUNE"),
+    "CheckpointInputPipelineHook": ("tfteach.lib.data.experimental.saved_iterators", "CheckpointInputPipelineHook"),
     "Counter": ("tfteach.lib.data.experimental.sources", "Counter"),
     "CsvDataset": ("tfteach.lib.data.experimental.tables", "CsvDataset"),
     "Optional": ("tfteach.lib.data.optional", "Optional"),
@@ -66,6 +69,7 @@ _LATER = {
     "ignore_errors": ("tfteach.lib.data.experimental.elements", "ignore_errors"),
     "make_batched_features_dataset": ("tfteach.lib.data.experimental.features", "make_batched_features_dataset"),
     "make_csv_dataset": ("tfteach.lib.data.experimental.csv_tables", "make_csv_dataset"),
+    "make_saveable_from_iterator": ("tfteach.lib.data.experimental.saved_iterators", "make_saveable_from_iterator"),
     "map_and_batch": ("tfteach.lib.data.experimental.batches", "map_and_batch"),
     "padded_batch_and_drop_remainder": ("tfteach.lib.data.experimental.batches", "padded_batch_and_drop_remainder"),
     "parallel_interleave": ("tfteach.lib.data.experimental.interleaving", "parallel_interleave"),

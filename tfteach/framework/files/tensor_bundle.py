@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NoReturn, Self, TypeVar
 
 import numpy as np
 
-from tfteach.framework.dtypes import DType, as_dtype, string
+from tfteach.framework.dtypes import DType, as_dtype, string, variant
 from tfteach.framework.errors import (
     DataLossError,
     NotFoundError,
@@ -223,6 +223,8 @@ class BundleReader:
         file.seek(entry.offset)
         if dtype is string:
             return _read_strings(file, entry, shape, lost)
+        if dtype is variant and not shape:
+            return _read_variant(file, entry, lost)
         if not dtype.is_numpy_compatible:
             raise UnimplementedError(
                 None, None, f"{name} in {path}: tensors of type {dtype.name}"
@@ -381,6 +383,27 @@ def _read_strings(
         result[i] = data[at : at + length]
         at += length
     return result.reshape(shape)
+
+
+def _read_variant(
+    file: BinaryIO, entry: Any, lost: Callable[[str], NoReturn]
+) -> np.ndarray[Any, Any]:
+    """A scalar variant: the length of its message, the message, a checksum of both."""
+    data = file.read(entry.size)
+    try:
+        length, at = read_varint(data, 0)
+        (stored,) = struct.unpack("<I", data[at + length :])
+    except (IndexError, struct.error):
+        lost("the length of the variant is damaged")
+    crc = Crc32c()
+    crc.update(struct.pack("<Q", length))
+    crc.update(data[at : at + length])
+    if masked(crc.value) != stored:
+        lost(_differing(stored, masked(crc.value)))
+    crc.update(data[at + length :])
+    if masked(crc.value) != entry.crc32c:
+        lost(_differing(entry.crc32c, masked(crc.value)))
+    return np.array(data[at : at + length], object)
 
 
 def packed_lengths(lengths: Sequence[int]) -> bytes:

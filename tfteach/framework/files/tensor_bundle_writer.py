@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import contextlib
 import re
+import struct
 import threading
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from tfteach.framework.dtypes import as_dtype, string
+from tfteach.framework.dtypes import as_dtype, string, variant
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.files import file_system
 from tfteach.framework.files.crc32c import Crc32c, masked
@@ -152,6 +153,27 @@ class BundleWriter:
             self._write(flat.data, crc)
         entry.size = self._offset - entry.offset
         entry.crc32c = masked(crc.value)
+
+    def add_variant(self, name: str, data: bytes) -> None:
+        """Add a scalar variant.
+
+        Args:
+          name: its name.
+          data: a serialized VariantTensorDataProto.
+        """
+        entry = self._new_entry(name.encode(), name)
+        entry.dtype = variant.as_datatype_enum
+        entry.offset = self._offset
+        head = varint(len(data))
+        content = Crc32c()
+        content.update(struct.pack("<Q", len(data)))
+        content.update(data)
+        tail = masked(content.value).to_bytes(4, "little")
+        self._data.write(head + data + tail)
+        self._offset += len(head) + len(data) + len(tail)
+        entry.size = self._offset - entry.offset
+        content.update(tail)
+        entry.crc32c = masked(content.value)
 
     def _write(self, data: memoryview, crc: Crc32c) -> None:
         if len(data) <= _PIECE_BYTES:

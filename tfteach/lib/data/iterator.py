@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tfteach.lib.data.base import DatasetBase
 
 _MANY_CALLS = 32
-_COLLECTION = "iterators"
+ITERATORS = "iterators"
 
 
 @export("data.Iterator")
@@ -79,7 +79,7 @@ class Iterator:
         self._specs = specs
         self._string_handle = IteratorToStringHandle()(resource)
         self._calls = 0
-        get_default_graph().add_to_collection(_COLLECTION, resource)
+        get_default_graph().add_to_collection(ITERATORS, resource)
         return self
 
     @staticmethod

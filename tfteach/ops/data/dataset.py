@@ -12,6 +12,9 @@ Source: core/framework/dataset.h.
 from __future__ import annotations
 
 import copy
+import hashlib
+import secrets
+import struct
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +25,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, variant
-from tfteach.framework.errors import OpError, invalid_argument
+from tfteach.framework.errors import FailedPreconditionError, OpError, invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, body_of
 from tfteach.framework.graph import Graph
@@ -78,14 +81,18 @@ class Running:
 
     Args:
       context: the kernel's context, which finds the functions of the graph.
+      seed: determines the order of datasets without seeds; random if None.
 
     Attributes:
+      seed: see there.
       state: objects of datasets that outlive an epoch, by their place and name.
       most_threads: how many threads a dataset may use, or None.
     """
 
-    def __init__(self, context: KernelContext) -> None:
+    def __init__(self, context: KernelContext, seed: int | None = None) -> None:
         self._context = context
+        self.seed = secrets.randbits(64) if seed is None else seed
+        self._calls: tuple[tuple[str, int], ...] = ()  # of functions around
         self.most_threads: int | None = None
         self._buffers = _Buffers()
         self._op_states: Any = None
@@ -109,7 +116,14 @@ class Running:
         """
         made = copy.copy(self)
         made._path = (*self._path, name, number)
+        made._calls = (*self._calls, (name, number))
         return made
+
+    def random_seeds(self, dataset: Dataset) -> tuple[int, int]:
+        """The seeds of a dataset without seeds; others for each initialization."""
+        text = f"{self.seed} {self._calls} {dataset.node_name}".encode()
+        found = struct.unpack("<QQ", hashlib.blake2b(text, digest_size=16).digest())
+        return found[0], found[1]
 
     def with_threads(self, count: int) -> Running:
         """The same, with another number of threads for each dataset."""
@@ -186,6 +200,16 @@ class BoundFunction:
         self.is_seeded = any(
             getattr(op.spec, "seed", 0) or getattr(op.spec, "seed2", 0) for op in called
         )
+
+    def check_stateless(self) -> None:
+        """Raise FailedPreconditionError if a call reads or changes state."""
+        for op in _all_operations(self._body.graph):
+            has_state = op.op_def.is_stateful and not isinstance(op.spec, DatasetOp)
+            if has_state and op.outputs:  # not checks, such as Assert
+                raise FailedPreconditionError(None, None, f"{op.type} is stateful.")
+        for value in self._captured:
+            if isinstance(value, Dataset):
+                value.check_stateless()
 
     @property
     def returns_dataset(self) -> bool:
@@ -317,12 +341,27 @@ class Dataset:
 
     def may_block(self) -> bool:
         """Whether drawing an element may wait, as for a Python function."""
-        functions: list[Any] = []
-        for value in vars(self).values():
-            functions += value if isinstance(value, list | tuple) else [value]
         return any(source.may_block() for source in self.inputs) or any(
-            f.may_block for f in functions if isinstance(f, BoundFunction)
+            function.may_block for function in self.bound_functions()
         )
+
+    def bound_functions(self) -> list[BoundFunction]:
+        """The functions that it calls."""
+        found: list[Any] = []
+        for value in vars(self).values():
+            found += value if isinstance(value, list | tuple) else [value]
+        return [f for f in found if isinstance(f, BoundFunction)]
+
+    def check_stateless(self) -> None:
+        """Check that the state of an iterator is its position.
+
+        Raises:
+          FailedPreconditionError: a function has other state.
+        """
+        for function in self.bound_functions():
+            function.check_stateless()
+        for source in self.inputs:
+            source.check_stateless()
 
     def with_inputs(self, inputs: tuple[Dataset, ...]) -> Dataset:
         """The same transformation of other datasets."""

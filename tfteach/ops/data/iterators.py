@@ -5,9 +5,10 @@ Source: core/kernels/data/iterator_ops.cc.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,11 @@ from tfteach.framework import pipeline_meters
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import (
+    CancelledError,
+    DeadlineExceededError,
     FailedPreconditionError,
     NotFoundError,
+    OpError,
     OutOfRangeError,
     invalid_argument,
 )
@@ -33,6 +37,27 @@ from tfteach.ops.data.measuring import measured_elements
 from tfteach.ops.data.optionals import OptionalValue
 
 END = "End of sequence"
+
+
+class IteratorState(NamedTuple):
+    """Where an iterator is in its dataset.
+
+    Attributes:
+      position: the number of elements that were drawn.
+      seed: of the initialization; see `Running`.
+    """
+
+    position: int
+    seed: int
+
+
+def _uninitialized(what: str, doing: str) -> FailedPreconditionError:
+    return FailedPreconditionError(
+        None,
+        None,
+        f"{what}() failed because the iterator has not been initialized. Ensure that "
+        f"you have run the initializer operation for this iterator before {doing} it.",
+    )
 
 
 class DatasetIterator:
@@ -58,6 +83,7 @@ class DatasetIterator:
         self.count = 0
         self._elements: Iterator[Element] | None = None
         self._running: Running | None = None
+        self._position = 0  # draws since then, also those that raised
         self._is_apart = False
         # Held while an element is drawn; whoever waits for it can be cancelled.
         self._drawing = threading.Lock()
@@ -83,7 +109,7 @@ class DatasetIterator:
                     dataset, context, watch, self
                 )
             self._running = running
-            self.dataset, self.count = dataset, 0
+            self.dataset, self.count, self._position = dataset, 0, 0
             self._is_apart = False
         finally:
             self._end_drawing()
@@ -116,9 +142,55 @@ class DatasetIterator:
             except StopIteration:
                 context.check_open()
                 raise OutOfRangeError(None, None, END) from None
+            except (CancelledError, DeadlineExceededError):
+                raise  # the element comes with a later draw
+            except OpError:
+                self._position += 1
+                raise
             context.check_open()
+            self._position += 1
             self.count += 1
             return found
+        finally:
+            self._end_drawing()
+
+    def state(self, context: KernelContext) -> IteratorState:
+        """The position in the dataset.
+
+        Raises:
+          FailedPreconditionError: the iterator has not been initialized, or a function
+            of the dataset has state.
+        """
+        self._begin_drawing(context)
+        try:
+            if self.dataset is None or self._running is None:
+                raise _uninitialized("Save", "saving")
+            self.dataset.check_stateless()
+            return IteratorState(self._position, self._running.seed)
+        finally:
+            self._end_drawing()
+
+    def restore(self, context: KernelContext, state: IteratorState) -> None:
+        """Continue behind a position: the elements before it are drawn once more.
+
+        Raises:
+          FailedPreconditionError: the iterator has not been initialized, or a function
+            of the dataset has state.
+        """
+        self._begin_drawing(context)
+        try:
+            dataset = self.dataset
+            if dataset is None:
+                raise _uninitialized("Restore", "restoring")
+            dataset.check_stateless()
+            self._release()
+            self._running = Running(context, state.seed)
+            self._elements = dataset.elements(self._running)
+            for _ in range(state.position):
+                with contextlib.suppress(StopIteration, OpError):
+                    next(self._elements)
+            self.count = self._position = state.position
+            self._is_apart = False
         finally:
             self._end_drawing()
 

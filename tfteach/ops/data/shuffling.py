@@ -19,7 +19,7 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.dataset import Dataset, DatasetOp, Element, Rows, Running, integer
 from tfteach.ops.data.selection import OfOne, repeated_cardinality
-from tfteach.ops.data.sources import RandomWords, seeds_or_random
+from tfteach.ops.data.sources import RandomWords, seeds_or_none
 
 _MOST_EPOCHS = 3  # in a buffer
 _BLOCK = 1 << 10
@@ -202,7 +202,7 @@ class Shuffled(OfOne):
     Args:
       source: a dataset.
       size: of the buffer.
-      seeds: two seeds.
+      seeds: two seeds; None for random ones.
       reshuffles: whether each epoch has another order.
       epochs: the number of epochs that are shuffled together.
     """
@@ -211,7 +211,7 @@ class Shuffled(OfOne):
         self,
         source: Dataset,
         size: int,
-        seeds: tuple[int, int],
+        seeds: tuple[int, int] | None,
         reshuffles: bool,
         epochs: int = 1,
     ) -> None:
@@ -223,9 +223,10 @@ class Shuffled(OfOne):
         return repeated_cardinality(self.inputs[0], self.epochs)
 
     def _seeds(self, running: Running) -> tuple[int, int]:
+        seeds = self.seeds or running.random_seeds(self)
         if not self.reshuffles:
-            return self.seeds
-        words = running.once(self, "seeds", lambda: RandomWords(*self.seeds))
+            return seeds
+        words = running.once(self, "seeds", lambda: RandomWords(*seeds))
         return next(words), next(words)
 
     def rows(self, running: Running) -> Rows:
@@ -276,7 +277,7 @@ class ShuffleDataset(DatasetOp):
         return Shuffled(
             source,
             _checked_size(size),
-            seeds_or_random(*seeds),
+            seeds_or_none(*seeds),
             self.reshuffle_each_iteration,
         )
 
@@ -304,5 +305,5 @@ class ShuffleAndRepeatDataset(DatasetOp):
         seed2: Any,
         count: Any,
     ) -> Dataset:
-        seeds = seeds_or_random(seed, seed2)
+        seeds = seeds_or_none(seed, seed2)
         return Shuffled(source, _checked_size(size), seeds, False, integer(count))

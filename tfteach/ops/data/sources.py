@@ -7,7 +7,6 @@ experimental/random_dataset_op.cc.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -132,14 +131,15 @@ class RandomWords(Iterator[int]):
 class RandomNumbers(Dataset):
     """Random 32-bit numbers, without end."""
 
-    def __init__(self, seed: int, seed2: int) -> None:
-        self._seeds = seed, seed2
+    def __init__(self, seeds: tuple[int, int] | None) -> None:
+        self._seeds = seeds
 
     def cardinality(self) -> int:
         return INFINITE_CARDINALITY
 
     def elements(self, running: Running) -> Iterator[Element]:
-        return ((np.int64(word),) for word in RandomWords(*self._seeds))
+        seeds = self._seeds or running.random_seeds(self)
+        return ((np.int64(word),) for word in RandomWords(*seeds))
 
 
 class SparseSlices(Dataset):
@@ -261,11 +261,9 @@ class RandomDataset(SourceOp):
     ranks: ClassVar[Mapping[str, int | tuple[int, ...]]] = {"seed": 0, "seed2": 0}
 
     def dataset(self, context: KernelContext, seed: Any, seed2: Any) -> Dataset:
-        return RandomNumbers(*seeds_or_random(seed, seed2))
+        return RandomNumbers(seeds_or_none(seed, seed2))
 
 
-def seeds_or_random(seed: Any, seed2: Any) -> tuple[int, int]:
-    """The two seeds; random ones if both are 0."""
-    if int(seed) == 0 and int(seed2) == 0:
-        return secrets.randbits(64), secrets.randbits(64)
-    return int(seed), int(seed2)
+def seeds_or_none(seed: Any, seed2: Any) -> tuple[int, int] | None:
+    """The two seeds; None for random ones if both are 0."""
+    return (int(seed), int(seed2)) if int(seed) or int(seed2) else None

@@ -11,8 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType
-from tfteach.framework.errors import InvalidArgumentError, invalid_argument
+from tfteach.framework.dtypes import DType, variant
+from tfteach.framework.errors import (
+    InvalidArgumentError,
+    UnimplementedError,
+    invalid_argument,
+)
 from tfteach.framework.files.checkpoint import is_version_2, read_checkpoint
 from tfteach.framework.files.saved_tensor_slices import (
     TensorSliceReader,
@@ -96,12 +100,28 @@ class SaveV2(_SaveOp):
             # TensorFlow leaves these files where a save fails.
             running.transaction.on_failure(lambda: delete_scratch(path))
         with BundleWriter(path) as writer:
-            for name, spec, tensor in zip(names, specs, tensors, strict=True):
+            dtypes = [tensor.dtype for tensor in ctx.op.inputs[3:]]
+            rows = zip(names, specs, tensors, dtypes, strict=True)
+            for name, spec, tensor, dtype in rows:
                 if spec:
                     writer.add_slice(name, SliceSpec.parse(spec), tensor)
+                elif dtype is variant:
+                    writer.add_variant(name, _message_of(name, tensor))
                 else:
                     writer.add(name, tensor)
         return ()
+
+
+def _message_of(name: str, tensor: Any) -> bytes:
+    """The message of a scalar variant, such as that of an iterator's position."""
+    found = tensor.item() if isinstance(tensor, np.ndarray) and not tensor.ndim else 0
+    if not isinstance(found, bytes):
+        raise UnimplementedError(
+            None,
+            None,
+            f"{name} cannot be saved: no variants but positions of iterators",
+        )
+    return found
 
 
 class SaveSlices(_SaveOp):
