@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -105,6 +106,35 @@ def test_datasets_that_a_function_returns() -> None:
     inner = found.stages[2]
     assert inner.source is not None
     assert inner.source.text.startswith("return tf.data.Dataset.range(n)")
+
+
+def test_datasets_without_an_op_are_part_of_their_reader() -> None:
+    dataset = tf.data.Dataset.range(6).window(3).flat_map(lambda rows: rows.batch(2))
+    dataset = dataset.apply(tf.data.experimental.map_and_batch(lambda x: -x, 2))
+    found = elements_of(dataset, 1)
+    assert [stage.key for stage in found.stages] == [
+        "RangeDataset",
+        "WindowDataset",
+        "FlatMapDataset/BatchDatasetV2",
+        "FlatMapDataset",
+        "MapAndBatchDataset",
+    ]
+    assert str(found.stages[2].elements[0]) == "0: [0, 1]"
+
+
+def test_threads_of_parallel_stages_end() -> None:
+    before = threading.active_count()
+    dataset = tf.data.Dataset.range(20).map(lambda x: x + 1, num_parallel_calls=2)
+    found = elements_of(dataset, 3)
+    assert texts(found)["ParallelMapDataset"] == [
+        "0: 1  of 0",
+        "1: 2  of 1",
+        "2: 3  of 2",
+    ]
+    deadline_s = time.monotonic() + 20
+    while threading.active_count() > before:
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
 
 
 def test_two_inputs_and_nested_structures() -> None:

@@ -139,7 +139,7 @@ def _read(
     running = _StagedRunning(context, record)
     stopped = ""
     try:
-        elements = running.staged(value).elements(running)
+        elements = running.staged(value)[0].elements(running)
         for _ in range(n):
             next(elements)
     except (StopIteration, OpError):
@@ -293,24 +293,35 @@ class _StagedRunning(Running):
         dataset: Dataset,
         outer: str = "",
         graphs: Sequence[Graph] = (),
-    ) -> _Staged:
+    ) -> tuple[Dataset, list[str]]:
         """A dataset that records itself and all that it reads.
+
+        A dataset without an op, such as a window or the map of a `map_and_batch`, is a
+        part of the one that reads it.
 
         Args:
           dataset: the dataset.
           outer: the key of the stage whose function returned it, or "".
           graphs: where its ops are; by default those of the record.
+
+        Returns:
+          The dataset, and the keys of the stages that a reader of it reads.
         """
         op = _op_of(dataset.node_name, graphs or self.record.graphs)
         name = dataset.node_name if op is None else op.name
         inputs = [self.staged(each, outer, graphs) for each in dataset.inputs]
         if op is not None and isinstance(op.spec, OptionDataset) and inputs:
             return inputs[0]  # no line of the program made it
+        read = [key for _, keys in inputs for key in keys]
+        made = dataset
+        if inputs:
+            made = dataset.with_inputs(tuple(each for each, _ in inputs))
+        if not name:
+            return made, read
         stage = self.record.stage(f"{outer}/{name}" if outer else name, op)
-        for each in inputs:
-            stage.read(each.stage.key)
-        made = dataset.with_inputs(tuple(inputs)) if inputs else dataset
-        return _Staged(made, stage)
+        for key in read:
+            stage.read(key)
+        return _Staged(made, stage), [stage.key]
 
     def call(self, function: BoundFunction) -> Called:
         called = super().call(function)
@@ -322,8 +333,9 @@ class _StagedRunning(Running):
             found = called(arrays)
             for i, value in enumerate(found):
                 if isinstance(value, Dataset):
-                    found[i] = self.staged(value, stage.key, [body.graph])
-                    stage.read(found[i].stage.key)
+                    found[i], keys = self.staged(value, stage.key, [body.graph])
+                    for key in keys:
+                        stage.read(key)
             return found
 
         return wrapped
