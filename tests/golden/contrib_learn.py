@@ -51,7 +51,8 @@ def rounded(value, digits=6):
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         return str(value)
-    return np.round(array.astype(float), digits).tolist()
+    # No -0.0.
+    return (np.round(array.astype(float), digits) + 0.0).tolist()
 
 
 def summaries(tf, folder):

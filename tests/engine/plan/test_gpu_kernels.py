@@ -97,6 +97,7 @@ COPY_NOTHING = {
 }
 # Ops that TensorFlow computes on CPUs only.
 ONLY_HERE = frozenset(
+    "KMC2ChainInitialization KmeansPlusPlusInitialization NearestNeighbors "
     "Abort AccumulateNV2 ApplyAdagradDA ApplyFtrl ApplyFtrlV2 ApplyProximalAdagrad "
     "ApplyProximalGradientDescent CholeskyGrad CountUpTo GuaranteeConst InTopK "
     "ListDiff NthElement RandomGamma RandomPoissonV2 RandomShuffle RefSelect "

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import data as data
     from tfteach.api.contrib import distributions as distributions
     from tfteach.api.contrib import estimator as estimator
+    from tfteach.api.contrib import factorization as factorization
     from tfteach.api.contrib import feature_column as feature_column
     from tfteach.api.contrib import graph_editor as graph_editor
     from tfteach.api.contrib import image as image
@@ -40,6 +41,7 @@ _LATER = {
     "data": ("tfteach.api.contrib", "data"),
     "distributions": ("tfteach.api.contrib", "distributions"),
     "estimator": ("tfteach.api.contrib", "estimator"),
+    "factorization": ("tfteach.api.contrib", "factorization"),
     "feature_column": ("tfteach.api.contrib", "feature_column"),
     "graph_editor": ("tfteach.api.contrib", "graph_editor"),
     "image": ("tfteach.api.contrib", "image"),

@@ -1,0 +1,131 @@
+"""The first centers of k-means.
+
+Source: contrib/factorization/python/ops/clustering_ops.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tfteach.control.branch import cond
+from tfteach.control.checks.values import (
+    assert_equal,
+    assert_greater_equal,
+    assert_positive,
+)
+from tfteach.framework.dtypes import int64
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import control_dependencies
+from tfteach.ops.array.concat_split import concat
+from tfteach.ops.core.control_flow_ops import no_op
+from tfteach.ops.core.identity_reshape import reshape
+from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.linalg.clustering import KmeansPlusPlusInitialization
+from tfteach.ops.math.add_n import add_n
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.compare import equal, less_equal
+from tfteach.ops.nn.embedding_lookup import embedding_lookup
+from tfteach.ops.nn.l2_loss import l2_normalize
+from tfteach.ops.random.random_ops import random_uniform
+from tfteach.ops.state.ref_variables import assign
+
+RANDOM_INIT = "random"
+KMEANS_PLUS_PLUS_INIT = "kmeans_plus_plus"
+KMC2_INIT = "kmc2"
+
+
+class Start(NamedTuple):
+    """How the first centers are chosen.
+
+    Attributes:
+      inputs: float Tensors [n, d].
+      num_clusters: the number of centers, a Tensor.
+      initial_clusters: a method's name, a Tensor [num_clusters, d], or a function.
+      is_cosine: whether the centers are normalized.
+      seed: the seed.
+      retries: further tries of each choice of k-means++.
+      centers: the variable.
+      centers_updated: that of the updates, maybe the same.
+      is_initialized: the variable that is True once there are all centers.
+    """
+
+    inputs: list[Tensor]
+    num_clusters: Tensor
+    initial_clusters: Any
+    is_cosine: bool
+    seed: int
+    retries: int
+    centers: Any
+    centers_updated: Any
+    is_initialized: Any
+
+    def op(self) -> Any:
+        """The op that adds centers until there are all."""
+        chosen = shape(self.centers)[0]
+        missing = self.num_clusters - chosen
+        rows: Any = [shape(inp)[0] for inp in self.inputs]
+        available = rows[0] if len(rows) == 1 else add_n(rows)
+        return cond(
+            equal(missing, 0),
+            lambda: assert_equal(self.is_initialized, True),
+            lambda: self._added(chosen, missing, available),
+        )
+
+    def _added(self, chosen: Tensor, missing: Tensor, available: Tensor) -> Any:
+        with control_dependencies([assert_positive(missing)]):
+            left = self._left(chosen, missing, available)
+            return cond(
+                equal(left, 0), lambda: assign(self.is_initialized, True), no_op
+            )
+
+    def _left(self, chosen: Tensor, missing: Tensor, available: Tensor) -> Tensor:
+        """Add centers; returns how many are still missing."""
+        new = self._new_centers(missing, available)
+        if self.is_cosine:
+            new = l2_normalize(new, 1)
+        every = cond(
+            equal(chosen, 0), lambda: new, lambda: concat([self.centers, new], 0)
+        )
+        assigned = assign(self.centers, every, validate_shape=False)
+        if self.centers_updated is not self.centers:
+            assigned = assign(self.centers_updated, assigned, validate_shape=False)
+        left: Tensor = self.num_clusters - shape(assigned)[0]
+        return left
+
+    def _new_centers(self, missing: Tensor, available: Tensor) -> Any:
+        given = self.initial_clusters
+        if isinstance(given, str) and given == RANDOM_INIT:
+            return cond(
+                less_equal(available, missing),
+                lambda: concat(self.inputs, 0),
+                lambda: self._random(missing, available),
+            )
+        if isinstance(given, str) and given == KMEANS_PLUS_PLUS_INIT:
+            return self._spread(missing, available)
+        if callable(given):
+            return given(self.inputs, missing)
+        same = assert_equal(missing, shape(given)[0])
+        with control_dependencies([same]):
+            return given
+
+    def _random(self, missing: Tensor, available: Tensor) -> Tensor:
+        """Random rows of the input, maybe some twice."""
+        rows = random_uniform(
+            reshape(missing, [-1]), minval=0, maxval=cast(available, int64),
+            seed=self.seed, dtype=int64,
+        )  # fmt: skip
+        return embedding_lookup(self.inputs, rows, partition_strategy="div")
+
+    def _spread(self, missing: Tensor, available: Tensor) -> Any:
+        """Rows far from each other."""
+        points = self.inputs[0]
+        with control_dependencies([assert_greater_equal(available, missing)]):
+            if self.is_cosine:
+                points = l2_normalize(points, 1)
+            return KmeansPlusPlusInitialization()(
+                points, cast(missing, int64), self.seed, self.retries
+            )  # fmt: skip
+
+
+InitialClusters = Tensor | str | Callable[..., Tensor]
