@@ -6,6 +6,7 @@ Source: core/ops/clustering_ops.cc, core/kernels/clustering_ops.cc.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -129,14 +130,13 @@ class KmeansPlusPlusInitialization(Op):
         require(count > 0, "Expected num_to_sample > 0.")
         message = "Expected num_to_sample <= points.rows(). %s vs %s."
         require(count <= length, message, count, length)
+        # Negative: the number that Arthur and Vassilvitskii recommend.
+        more = int(retries) if retries >= 0 else 2 + int(math.log(count))
         words = _words(int(seed))
         distances: Any = None
         chosen = []
         for _ in range(count):
-            tries = [
-                self._drawn(xp, words, points, distances)
-                for _ in range(max(0, int(retries)) + 1)
-            ]
+            tries = [self._drawn(xp, words, points, distances) for _ in range(more + 1)]
             # The try that leaves the least sum of distances; the first of equal ones.
             _, index, distances = min(tries, key=lambda found: found[0])
             chosen.append(index)
