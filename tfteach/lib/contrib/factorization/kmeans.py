@@ -30,10 +30,10 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones, zeros
 from tfteach.ops.core.identity_reshape import squeeze
 from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.linalg.clustering import NearestNeighbors
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.unary import square
+from tfteach.ops.nn.clustering import NearestNeighbors
 from tfteach.ops.nn.l2_loss import l2_normalize
 from tfteach.variables.base import Variable
 

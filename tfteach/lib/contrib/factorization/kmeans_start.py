@@ -21,10 +21,10 @@ from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.linalg.clustering import KmeansPlusPlusInitialization
 from tfteach.ops.math.add_n import add_n
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, less_equal
+from tfteach.ops.nn.clustering import KmeansPlusPlusInitialization
 from tfteach.ops.nn.embedding_lookup import embedding_lookup
 from tfteach.ops.nn.l2_loss import l2_normalize
 from tfteach.ops.random.random_ops import random_uniform

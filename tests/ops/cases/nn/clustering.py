@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.linalg.clustering import (
+from tfteach.ops.nn.clustering import (
     KMC2ChainInitialization,
     KmeansPlusPlusInitialization,
     NearestNeighbors,
