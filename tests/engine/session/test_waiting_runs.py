@@ -121,6 +121,7 @@ def interrupt_once_it_waits(session: tf.Session) -> threading.Thread:
     return thread
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("several", [False, True])
 def test_ctrl_c_ends_a_wait_and_the_queue_keeps_its_elements(several: bool) -> None:
     queue = tf.FIFOQueue(9, tf.int32, shapes=[[]])
