@@ -15,7 +15,6 @@ from operator import length_hint
 from threading import get_ident
 from typing import Any
 
-from tfteach.framework.op import op_class
 from tfteach.framework.pipeline_meters import StageMeter, Watch, clock_ns, counted
 from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.dataset import (
@@ -26,8 +25,7 @@ from tfteach.ops.data.dataset import (
     Rows,
     Running,
 )
-from tfteach.ops.data.options import OptionDataset
-from tfteach.ops.data.selection import Taken
+from tfteach.ops.data.options import Unchanged
 
 _BURST = 32  # elements timed one after the other
 _TIMING_NS = 250  # what timing an element costs
@@ -84,7 +82,7 @@ class _MeasuredRunning(Running):
           dataset: the dataset.
           outer: the stage whose function returned it, or "".
         """
-        if _is_option(dataset):
+        if type(dataset) is Unchanged:  # for an option
             return self.wrapped(dataset.inputs[0], outer)
         inputs = tuple(self.wrapped(source, outer) for source in dataset.inputs)
         made = dataset.with_inputs(inputs) if inputs else dataset
@@ -105,12 +103,6 @@ class _MeasuredRunning(Running):
             ]
 
         return wrapped
-
-
-def _is_option(dataset: Dataset) -> bool:
-    """Whether a dataset only passes its source's elements on, for an option."""
-    is_option = issubclass(op_class(dataset.op_type), OptionDataset)
-    return is_option and isinstance(dataset, Taken)
 
 
 def _timed(called: Called, meter: StageMeter) -> Called:
