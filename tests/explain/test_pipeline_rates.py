@@ -20,10 +20,11 @@ from tfteach.explain.buffer_history import MOST_LEVELS, BufferHistory
 from tfteach.explain.pipeline_rates import PipelineRun, watch_pipelines
 from tfteach.explain.pipeline_stages import Pipeline, Stage
 from tfteach.explain.pipeline_verdict import judge_river
+from tfteach.explain.pipelines import explain_pipelines
 from tfteach.explain.queue_waits import queue_states
-from tfteach.explain.rivers import Draws, River, _spent
+from tfteach.explain.rivers import Draws, OpMeter, River, _spent, _used
 from tfteach.framework import pipeline_meters
-from tfteach.framework.pipeline_meters import StageMeter
+from tfteach.framework.pipeline_meters import StageMeter, Totals
 
 Data = tf.data.Dataset
 PAUSE_S = 0.004
@@ -208,6 +209,48 @@ def test_a_program_that_fills_its_queue_itself() -> None:
     assert fill.busy == 0  # it is the step's thread
     assert step.elements == 3
     assert river.narrowest is None
+
+
+def test_a_thread_that_waits_is_not_the_one_that_works() -> None:
+    data = slow_map().batch(4).prefetch(2)
+    river = only(run_of(data.make_one_shot_iterator().get_next(), 10))
+    rates = {stage.kind: river.rates[stage.key] for stage in river.pipeline.stages}
+    assert rates["prefetch"].busy == 0
+    assert rates["prefetch"].waits_in > 0.7
+    assert rates["batch"].waits_in > 0.7
+    assert river.narrowest is not None
+    assert river.narrowest.kind == "map"
+
+
+def test_elements_that_wait_in_a_queue_are_not_used_yet() -> None:
+    queue = tf.FIFOQueue(1000, tf.float32, [[]])
+    tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(1.0)]))
+    (pipeline,) = explain_pipelines()
+    meters = {"fifo_queue_enqueue": [OpMeter()], "take": [OpMeter()]}
+    meters["fifo_queue_enqueue"][0].passed(800)
+    meters["take"][0].passed(-200)
+    stages = [
+        stage._replace(takes=("take",)) if stage.kind == "step" else stage
+        for stage in pipeline.stages
+    ]
+    pipeline = Pipeline("queues", "fifo_queue", stages, pipeline.graph)
+    assert _used(pipeline.stages[0], meters, pipeline) == 0.25
+
+
+def test_totals_since_an_earlier_moment() -> None:
+    later, earlier = Totals(9, 8.0, 7, 6, True, 5.0), Totals(1, 2.0, 3, 4, False, 1.0)
+    assert later.since(earlier) == (8, 6.0, 4, 2, True, 4.0)
+
+
+def test_dequeued_elements_are_counted() -> None:
+    queue = tf.FIFOQueue(9, tf.float32, [[]])
+    add, take = queue.enqueue_many([[1.0, 2.0, 3.0]]), queue.dequeue()
+    with tf.Session() as session, watch_pipelines() as run:
+        session.run(add)
+        for _ in range(3):
+            session.run(take)
+    fill, held, step = only(run).rates.values()
+    assert (fill.elements, held.elements, step.elements) == (3, 3, 3)
 
 
 def test_epochs_that_a_cache_would_spare() -> None:

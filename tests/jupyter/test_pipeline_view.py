@@ -17,7 +17,10 @@ import tfteach as tf
 import tfteach.jupyter as tfj
 from tests.jupyter.test_magics import kinds, run, shell  # noqa: F401
 from tfteach.explain.pipeline_rates import PipelineRun, watch_pipelines
+from tfteach.explain.pipeline_stages import Pipeline, Stage
+from tfteach.explain.rivers import River, StageRate, StepRate
 from tfteach.jupyter.magics import pipeline as magic
+from tfteach.jupyter.pipeline_rows import figures_of
 from tfteach.jupyter.widgets import pipeline as widget
 
 Data = tf.data.Dataset
@@ -97,6 +100,22 @@ def test_the_page_has_a_row_for_each_stage() -> None:
     assert figures["rows"][5][4] == -1
     assert re.fullmatch(r"19 steps, [\d.]+ steps/s", figures["head"])
     assert repr(view) == "PipelineView(OneShotIterator: 19 steps)"
+
+
+def test_the_water_is_narrower_than_the_narrowest_bed() -> None:
+    """A step that takes turns with its data uses neither of them fully."""
+    pipeline = Pipeline(
+        "dataset",
+        "it",
+        [Stage("a", "source", "a"), Stage("step", "step", "step", inputs=("a",))],
+        tf.get_default_graph(),
+    )
+    rates = {"a": StageRate(could_per_s=20.0), "step": StageRate(could_per_s=2000.0)}
+    river = River(pipeline, StepRate(10, 1.0, 0.5), rates, {})
+    figures = figures_of(river, None)
+    assert figures.flow == pytest.approx(0.1)  # 10 of 20 steps/s
+    assert [row.width for row in figures.rows] == [0.2, 1.0]
+    assert figures.head == "10 steps, 10.0 steps/s"
 
 
 def test_the_picture_and_the_text() -> None:

@@ -131,6 +131,12 @@ class _Stage(Dataset):
     def table(self) -> list[Array] | None:
         return self._dataset.table
 
+    def cardinality(self) -> int:
+        return self._dataset.cardinality()
+
+    def may_block(self) -> bool:
+        return self._dataset.may_block()
+
     def rows(self, running: Running) -> Rows:
         rows = self._dataset.rows(self._inside(running))
         self._began(rows)
