@@ -122,19 +122,26 @@ def test_datasets_without_an_op_are_part_of_their_reader() -> None:
     assert str(found.stages[2].elements[0]) == "0: [0, 1]"
 
 
-def test_threads_of_parallel_stages_end() -> None:
-    before = threading.active_count()
-    dataset = tf.data.Dataset.range(20).map(lambda x: x + 1, num_parallel_calls=2)
-    found = elements_of(dataset, 3)
-    assert texts(found)["ParallelMapDataset"] == [
-        "0: 1  of 0",
-        "1: 2  of 1",
-        "2: 3  of 2",
-    ]
-    deadline_s = time.monotonic() + 20
-    while threading.active_count() > before:
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
+def test_parallel_stages_are_read_in_order_by_one_thread() -> None:
+    callers = set()
+
+    def late(x: Any) -> Any:
+        callers.add(threading.get_ident())
+        time.sleep(0.005)  # long enough for threads to be worth it
+        return x
+
+    dataset = tf.data.Dataset.range(20).map(
+        lambda x: tf.py_func(late, [x], tf.int64), num_parallel_calls=2
+    )
+    dataset = dataset.interleave(
+        lambda x: tf.data.Dataset.from_tensors(x).repeat(2), 2, num_parallel_calls=2
+    )
+    dataset = dataset.apply(tf.data.experimental.map_and_batch(lambda x: -x, 2))
+    found = texts(elements_of(dataset, 2))
+    assert callers == {threading.get_ident()}
+    assert found["ParallelMapDataset"] == ["0: 0  of 0", "1: 1  of 1"]
+    batches = ["0: [ 0, -1]  of 0 to 1", "1: [ 0, -1]  of 2 to 3"]
+    assert found["MapAndBatchDataset"] == batches
 
 
 def test_two_inputs_and_nested_structures() -> None:

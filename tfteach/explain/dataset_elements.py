@@ -46,6 +46,7 @@ from tfteach.ops.data.dataset import (
     Running,
     through_identities,
 )
+from tfteach.ops.data.interleaving import ParallelInterleaved
 from tfteach.ops.data.iterators import (
     DatasetIterator,
     IteratorGetNext,
@@ -53,6 +54,7 @@ from tfteach.ops.data.iterators import (
     MakeIterator,
     OneShotIterator,
 )
+from tfteach.ops.data.mapping import Mapped, ParallelMapped
 from tfteach.ops.data.options import OptionDataset
 
 __all__ = ["elements_of"]
@@ -313,9 +315,9 @@ class _StagedRunning(Running):
         if op is not None and isinstance(op.spec, OptionDataset) and inputs:
             return inputs[0]  # no line of the program made it
         read = [key for _, keys in inputs for key in keys]
-        made = dataset
+        made = _without_threads(dataset)
         if inputs:
-            made = dataset.with_inputs(tuple(each for each, _ in inputs))
+            made = made.with_inputs(tuple(each for each, _ in inputs))
         if not name:
             return made, read
         stage = self.record.stage(f"{outer}/{name}" if outer else name, op)
@@ -339,6 +341,22 @@ class _StagedRunning(Running):
             return found
 
         return wrapped
+
+
+def _without_threads(dataset: Dataset) -> Dataset:
+    """The same dataset, whose functions are called in the calling thread, in order."""
+    if isinstance(dataset, ParallelMapped):
+        made = Mapped(dataset.inputs[0], dataset.function, dataset.preserves_count)
+        made.types = dataset.types
+        made.component_shapes = dataset.component_shapes
+        made.node_name = dataset.node_name
+        return made
+    if isinstance(dataset, ParallelInterleaved):
+        alone = dataset.with_inputs(dataset.inputs)
+        assert isinstance(alone, ParallelInterleaved)
+        alone.calls = 1
+        return alone
+    return dataset
 
 
 def _op_of(name: str, graphs: Sequence[Graph]) -> Operation | None:
