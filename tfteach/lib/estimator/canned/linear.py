@@ -5,7 +5,6 @@ Source: tensorflow_estimator/python/estimator/canned/linear.py.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -180,8 +179,7 @@ class _Linear(Estimator):
         ) -> EstimatorSpec:
             check_features(features)
             columns = columns_tuple(feature_columns)
-            rate = min(_LEARNING_RATE, 1.0 / math.sqrt(len(columns)))
-            made = optimizer_of(optimizer, rate)
+            made = optimizer_of(optimizer, _LEARNING_RATE)
             cut = partitioner or input_partitioner(config)
             given = tuple(features.values())
             with variable_scope("linear", values=given, partitioner=cut):
@@ -203,8 +201,7 @@ class LinearEstimator(_Linear):
       feature_columns: an iterable of columns.
       model_dir: the directory of checkpoints and event files.
       optimizer: a `tf.train.Optimizer`, a function that makes one, or "Adagrad",
-        "Adam", "Ftrl", "RMSProp" or "SGD", with a learning rate of
-        `min(0.2, 1 / sqrt(number of columns))`.
+        "Adam", "Ftrl", "RMSProp" or "SGD", with a learning rate of 0.2.
       config: a `tf.estimator.RunConfig`.
       partitioner: a partitioner of all variables.
       sparse_combiner: "sum", "mean" or "sqrtn" of the weights of an example's ids.
