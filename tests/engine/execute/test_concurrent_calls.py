@@ -92,3 +92,37 @@ def test_functions_in_a_row_need_no_threads() -> None:
         )
         programs = [program for program, _ in session._programs.values()]
         assert not any(isinstance(p, DataflowProgram) for p in programs)
+
+
+def queue_of(values: Any) -> Any:
+    array = np.asarray(values, np.float32)
+    queue = tf.FIFOQueue(len(array), tf.float32, [array.shape[1:]])
+    return queue, queue.enqueue_many([array])
+
+
+def test_ops_that_passes_removed_still_order_effects() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        first, fill_first = queue_of(range(20))
+        second, fill_second = queue_of(range(20))
+        v = tf.get_variable("v", initializer=0.0)
+        update = v.assign_add(first.dequeue())
+        with tf.control_dependencies([tf.group(tf.identity(update))]):
+            total = v.read_value() + second.dequeue()
+        session.run([v.initializer, fill_first, fill_second])
+        found = [session.run(total) for _ in range(20)]
+        sums = np.cumsum(range(20))
+        assert found == [sums[i] + i for i in range(20)]
+
+
+def test_a_loss_of_two_queues() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        features, fill = queue_of(np.linspace(-1, 1, 40).reshape(20, 1, 2))
+        labels, fill_labels = queue_of(np.ones([20, 1]))
+        logits = tf.layers.dense(features.dequeue(), 3)
+        chosen = tf.cast(labels.dequeue(), tf.int32)
+        loss = tf.losses.sparse_softmax_cross_entropy(chosen, logits)
+        train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        session.run([fill, fill_labels])
+        losses = [session.run([loss, train])[0] for _ in range(20)]
+        assert losses[-1] < losses[0]

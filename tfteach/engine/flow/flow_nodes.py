@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from tfteach.engine.execute.instruction import Instruction
@@ -94,9 +94,8 @@ class FlowNode:
         self.flow = None if node.flow is Flow.LOOP_COND else node.flow
         self.is_loop_head = self.flow is MERGE and _is_loop_head(node)
         self.inputs = len(node.inputs)
-        self.missing = len(node.inputs) + len(node.control)
-        if self.flow is MERGE:
-            self.missing = 1 + len(node.control)
+        # The number of inputs to wait for; control inputs are counted with the edges.
+        self.missing = 1 if self.flow is MERGE else len(node.inputs)
         self.frame_name: str = getattr(node.spec, "frame_name", "")
         self.is_invariant: bool = getattr(node.spec, "is_constant", False)
         self.reads = tuple(
@@ -159,6 +158,22 @@ def flow_nodes_of(
         for i, (source, index) in enumerate(node.inputs):
             users = flow_nodes[source].users
             users[0 if source.is_feed else index].append((flow_node, i))
-        for other in node.control:
+        for other in _control_of(node, flow_nodes):
             flow_nodes[other].control_users.append(flow_node)
+            flow_node.missing += 1
     return flow_nodes
+
+
+def _control_of(node: Node, present: Container[Node]) -> list[Node]:
+    """The control inputs; for one that a pass removed, what that one waited for."""
+    found: dict[Node, None] = {}
+    seen: set[Node] = set()
+    stack = node.control[::-1]
+    while stack:
+        other = stack.pop()
+        if other in present:
+            found[other] = None
+        elif other not in seen and other.values is None:
+            seen.add(other)
+            stack += [*other.control, *(source for source, _ in other.inputs)]
+    return list(found)
