@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.engine.execute.concurrent_program import ConcurrentProgram
 from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.engine.flow.dataflow import DataflowProgram
 
@@ -126,3 +127,30 @@ def test_a_loss_of_two_queues() -> None:
         session.run([fill, fill_labels])
         losses = [session.run([loss, train])[0] for _ in range(20)]
         assert losses[-1] < losses[0]
+        programs = [program for program, _ in session._programs.values()]
+        assert any(isinstance(p, ConcurrentProgram) for p in programs)
+
+
+def test_a_dequeue_may_wait_for_an_enqueue_of_the_same_step() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        source, fill = queue_of(range(HOT_AFTER_RUNS + 3))
+        empty = tf.FIFOQueue(1, tf.float32, [[]])
+        received = empty.dequeue()  # first, and nothing is in the queue yet
+        sent = empty.enqueue(source.dequeue() * 2.0 + 1.0)
+        session.run(fill)
+        for i in range(HOT_AFTER_RUNS + 3):  # also as specialized parts
+            assert session.run([received * 10.0, sent])[0] == 10.0 * (2 * i + 1)
+
+
+def test_an_error_in_a_part_ends_the_calls_that_wait() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        source, fill = queue_of([[1.0, 2.0]])
+        empty = tf.FIFOQueue(1, tf.float32, [[]])
+        v = tf.get_variable("v_of_parts", initializer=0.0)
+        row = source.dequeue()
+        with tf.control_dependencies([v.assign_add(1.0)]):
+            bad = tf.reshape(row, tf.cast(row[:1], tf.int32) + 2)
+        session.run([v.initializer, fill])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Input to reshape"):
+            session.run([empty.dequeue(), bad])
+        assert session.run(v) == 0.0

@@ -115,10 +115,9 @@ class Compiler:
         self.contexts: dict[Node, Context] = {}
         self.held = held_edges(step)
 
-    def compile(self, fuse: Fuse | None = None) -> Compiled:
-        step = self.step
-        feeds = self.add_feeds()
-        for node in step.nodes:
+    def add_nodes(self) -> None:
+        """The registers and instructions of the step's nodes."""
+        for node in self.step.nodes:
             if node.values is not None:
                 for i, value in enumerate(node.values):
                     self.preset_constant(node, i, value)
@@ -130,6 +129,11 @@ class Compiler:
                 self.forward(node)
             else:
                 self.emit(node)
+
+    def compile(self, fuse: Fuse | None = None) -> Compiled:
+        step = self.step
+        feeds = self.add_feeds()
+        self.add_nodes()
         fetched = self.fetch_all()
         keep = {slot for slot, _ in fetched}
         code = self.with_frees(self.code, keep)
@@ -141,7 +145,6 @@ class Compiler:
         if is_transaction:
             commit = self.allow_deferral(self.code)
             code, fused = [*code, *commit], [*fused, *commit]
-        heavy = any(self.is_heavy(node) for node in step.nodes)
         return Compiled(
             step,
             self.registers,
@@ -150,7 +153,7 @@ class Compiler:
             code,
             fetched,
             fused,
-            heavy,
+            self.is_heavy(),
             is_transaction,
         )
 
@@ -170,9 +173,14 @@ class Compiler:
             feeds.append(slot)
         return tuple(feeds)
 
-    def is_heavy(self, node: Node) -> bool:
-        return node.spec.is_heavy or any(
-            self.size(Edge(node, i)) >= LARGE for i in range(len(node.op.outputs))
+    def is_heavy(self) -> bool:
+        """Whether all cores should work on one kernel at a time."""
+        return any(
+            node.spec.is_heavy
+            or any(
+                self.size(Edge(node, i)) >= LARGE for i in range(len(node.op.outputs))
+            )
+            for node in self.step.nodes
         )
 
     def size(self, edge: Edge) -> int:

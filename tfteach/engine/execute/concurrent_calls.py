@@ -18,9 +18,14 @@ from tfteach.engine.plan.step import Node, Step
 from tfteach.framework.waiting import slice_s
 
 
+def waiting_nodes(step: Step) -> list[Node]:
+    """The nodes that may wait."""
+    return [n for n in step.nodes if n.spec.calls_python or n.spec.may_wait]
+
+
 def may_wait_for_each_other(step: Step) -> bool:
     """Whether two nodes that may wait do not depend on each other."""
-    calls = [n for n in step.nodes if n.spec.calls_python or n.spec.may_wait]
+    calls = waiting_nodes(step)
     if len(calls) > 1 and step.has_control_flow:
         loops = frames_of(step)  # iterations run in sequence
         calls = [node for node in calls if not loops.get(node)]

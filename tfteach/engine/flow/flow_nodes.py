@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.engine.execute.instruction import Instruction
@@ -13,6 +13,7 @@ from tfteach.engine.plan.step import (
     Node,
     Step,
     checking_shapes,
+    control_of,
     keeping_strings,
     kernel_of,
     needs_context,
@@ -158,22 +159,7 @@ def flow_nodes_of(
         for i, (source, index) in enumerate(node.inputs):
             users = flow_nodes[source].users
             users[0 if source.is_feed else index].append((flow_node, i))
-        for other in _control_of(node, flow_nodes):
+        for other in control_of(node, flow_nodes):
             flow_nodes[other].control_users.append(flow_node)
             flow_node.missing += 1
     return flow_nodes
-
-
-def _control_of(node: Node, present: Container[Node]) -> list[Node]:
-    """The control inputs; for one that a pass removed, what that one waited for."""
-    found: dict[Node, None] = {}
-    seen: set[Node] = set()
-    stack = node.control[::-1]
-    while stack:
-        other = stack.pop()
-        if other in present:
-            found[other] = None
-        elif other not in seen and other.values is None:
-            seen.add(other)
-            stack += [*other.control, *(source for source, _ in other.inputs)]
-    return list(found)

@@ -7,7 +7,7 @@ operations but can be folded, merged, moved and copied without changing them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -247,6 +247,21 @@ class Step:
             if any(edge in changed for edge in node.inputs):
                 node.inputs = [changed.get(edge, edge) for edge in node.inputs]
         self.fetches = [changed.get(edge, edge) for edge in self.fetches]
+
+
+def control_of(node: Node, present: Container[Node]) -> list[Node]:
+    """The control inputs; for one that a pass removed, what that one waited for."""
+    found: dict[Node, None] = {}
+    seen: set[Node] = set()
+    stack = node.control[::-1]
+    while stack:
+        other = stack.pop()
+        if other in present:
+            found[other] = None
+        elif other not in seen and other.values is None:
+            seen.add(other)
+            stack += [*other.control, *(source for source, _ in other.inputs)]
+    return list(found)
 
 
 def argument_names(step: Step) -> dict[Node, str]:

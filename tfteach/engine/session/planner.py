@@ -9,6 +9,11 @@ from typing import Any
 from tfteach.engine.devices.devices import local_devices
 from tfteach.engine.execute.compile import Compiled, compile_step
 from tfteach.engine.execute.concurrent_calls import may_wait_for_each_other
+from tfteach.engine.execute.concurrent_program import (
+    ConcurrentProgram,
+    Parts,
+    compile_parts,
+)
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.program import Program
 from tfteach.engine.flow.dataflow import DataflowProgram
@@ -20,7 +25,7 @@ from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.partition import Transfers, partition
 from tfteach.engine.plan.place import Placement, Placer
 from tfteach.engine.plan.prune import prune
-from tfteach.engine.plan.step import Step
+from tfteach.engine.plan.step import Step, control_of
 from tfteach.engine.session.config_proto import Options
 from tfteach.engine.session.device_list import DeviceLog
 from tfteach.engine.session.fetches import Element
@@ -28,7 +33,7 @@ from tfteach.engine.session.function_programs import FunctionPrograms
 from tfteach.framework.functions.body import Body
 from tfteach.framework.operation import Tensor
 
-AnyProgram = Program | NestedProgram | DataflowProgram
+AnyProgram = Program | NestedProgram | DataflowProgram | ConcurrentProgram
 
 
 class StepPlanner:
@@ -117,9 +122,9 @@ class StepPlanner:
           resources: the session's variables and other state.
           session: the session, for kernels that ask for it.
         """
-        if may_wait_for_each_other(step):
-            return DataflowProgram(step, resources, session)
         optimizes = step.is_optimized and len(self.devices) == 1
+        if may_wait_for_each_other(step):
+            return self._concurrent(step, resources, session, optimizes)
         if step.has_control_flow:
             return program_with_flow(step, resources, session, optimizes)
         if not optimizes:
@@ -131,3 +136,22 @@ class StepPlanner:
 
         compiled = compile_step(step, resources, session, fuse_chains)
         return Program(compiled, for_shapes)
+
+    def _concurrent(
+        self, step: Step, resources: Resources, session: Any, optimizes: bool
+    ) -> ConcurrentProgram | DataflowProgram:
+        def dataflow() -> DataflowProgram:
+            return DataflowProgram(step, resources, session)
+
+        if not optimizes or step.has_control_flow or step.shared:
+            return dataflow()
+        # Parts run in the order of these edges only, also after further passes.
+        present = {*step.feeds.values(), *step.nodes}
+        for node in step.nodes:
+            node.control = control_of(node, present)
+
+        def compiled(feed_shapes: Sequence[tuple[int, ...]] | None) -> Parts:
+            special = step if feed_shapes is None else specialize(step, feed_shapes)
+            return compile_parts(special, resources, session, fuse_chains)
+
+        return ConcurrentProgram(step, compiled, dataflow)

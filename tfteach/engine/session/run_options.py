@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tfteach.engine.execute.concurrent_program import ConcurrentProgram
 from tfteach.engine.execute.program import Program, StepObserver
 from tfteach.engine.flow.dataflow import DataflowProgram
 from tfteach.engine.flow.nested_source import NestedProgram
@@ -18,7 +19,7 @@ from tfteach.engine.session.tracing import Tracer
 from tfteach.framework.errors import InvalidArgumentError, ResourceExhaustedError
 from tfteach.framework.waiting import Deadline
 
-AnyProgram = Program | NestedProgram | DataflowProgram
+AnyProgram = Program | NestedProgram | DataflowProgram | ConcurrentProgram
 
 
 def run_with_options(
