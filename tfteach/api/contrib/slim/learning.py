@@ -9,14 +9,16 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.slim.learning import clip_gradient_norms as clip_gradient_norms
     from tfteach.lib.contrib.slim.learning import create_slim_train_op as create_train_op
     from tfteach.lib.contrib.slim.learning import multiply_gradients as multiply_gradients
-    from tfteach.lib.contrib.slim.learning import train as train
+    from tfteach.lib.contrib.slim.training_loop import train as train
+    from tfteach.lib.contrib.slim.training_loop import train_step as train_step
 
 _LATER = {
     "add_gradients_summaries": ("tfteach.lib.contrib.slim.learning", "add_slim_gradients_summaries"),
     "clip_gradient_norms": ("tfteach.lib.contrib.slim.learning", "clip_gradient_norms"),
     "create_train_op": ("tfteach.lib.contrib.slim.learning", "create_slim_train_op"),
     "multiply_gradients": ("tfteach.lib.contrib.slim.learning", "multiply_gradients"),
-    "train": ("tfteach.lib.contrib.slim.learning", "train"),
+    "train": ("tfteach.lib.contrib.slim.training_loop", "train"),
+    "train_step": ("tfteach.lib.contrib.slim.training_loop", "train_step"),
 }
 
 

@@ -4,3 +4,4 @@ Only `learning` is specific to slim; the rest is exported from its own modules.
 """
 
 from tfteach.lib.contrib.slim import learning as learning
+from tfteach.lib.contrib.slim import training_loop as training_loop

@@ -245,11 +245,3 @@ def create_slim_train_op(
         total_loss, optimizer, global_step, update_ops, variables_to_train,
         transform, summarize_gradients, options, check_numerics,
     )  # fmt: skip
-
-
-@export("contrib.slim.learning.train")
-def train(*args: Any, **kwargs: Any) -> Any:
-    """Not implemented: it requires a Supervisor.  Run the step in a `tf.Session`."""
-    raise NotImplementedError(
-        "slim.learning.train: run the op of create_train_op in a tf.Session."
-    )

@@ -1,0 +1,73 @@
+"""`tf.contrib.slim.learning.train` in TensorFlow 1.15:
+`python slim_training.py slim_training.json`.
+
+As in `training_loops.py`; tests/lib/contrib/test_slim.py compares.
+"""
+
+try:
+    from tests.golden import training_loops as loops
+except ImportError:  # in TensorFlow's Python
+    import training_loops as loops
+
+import os
+import re
+
+outcome = loops.outcome
+
+
+def _train(tf, folder, **options):
+    learning = tf.contrib.slim.learning
+    with tf.Graph().as_default() as graph:
+        # A resource: a step's loss is that before its update.
+        with tf.variable_scope("", use_resource=True):
+            w = tf.get_variable("w", [], initializer=tf.ones_initializer())
+            tf.train.get_or_create_global_step()
+        loss = tf.square(w, name="loss")
+        tf.summary.scalar("s", loss)
+        optimizer = tf.train.GradientDescentOptimizer(0.125)
+        step = learning.create_train_op(loss, optimizer)
+        first = len(graph.get_operations())
+        result = learning.train(step, folder, log_every_n_steps=2, **options)
+        names = [op.name for op in graph.get_operations()[first:]]
+        shown = [n for n in names if not n.startswith(("save", "init_ops/report"))]
+        return [float(result), shown, len(names)]
+
+
+def trained(tf, folder):
+    """The loss, the ops that are added, the files, the log."""
+    one, two = os.path.join(folder, "one"), os.path.join(folder, "two")
+    found = [_train(tf, one, number_of_steps=5)]
+    kinds = {re.sub("ckpt-.", "ckpt-N", name) for name in loops.files(one)}
+    found.append([sorted(kinds), tf.train.latest_checkpoint(one)])
+    found.append(_train(tf, one, number_of_steps=8))
+    found.append([_train(tf, None, number_of_steps=3), os.path.exists(two)])
+    calls = []
+
+    def step_fn(session, train_op, global_step, kwargs):
+        loss, stops = tf.contrib.slim.learning.train_step(
+            session, train_op, global_step, kwargs
+        )
+        calls.append(sorted(kwargs))
+        return loss, stops
+
+    found.append(_train(
+        tf, two, number_of_steps=2, train_step_fn=step_fn, save_summaries_secs=0,
+        init_fn=lambda session: calls.append("init"),
+    ))  # fmt: skip
+    return {"found": found, "calls": calls}
+
+
+def refused(tf, folder):
+    train = tf.contrib.slim.learning.train
+    loss = tf.constant(1.0)
+    calls = [
+        lambda: train(None, folder), lambda: train(loss, folder, number_of_steps=0),
+        lambda: train(loss, None, summary_op=loss), lambda: train(loss, None, saver=3),
+    ]  # fmt: skip
+    return {"found": [outcome(call) for call in calls]}
+
+
+PROGRAMS = [trained, refused]
+
+if __name__ == "__main__":
+    loops.main(PROGRAMS)
