@@ -21,6 +21,7 @@ from tfteach.explain.pipeline_rates import PipelineRun, watch_pipelines
 from tfteach.explain.pipeline_stages import Pipeline, Stage
 from tfteach.explain.pipeline_verdict import judge_river
 from tfteach.explain.pipelines import explain_pipelines
+from tfteach.explain.queue_hangs import hang_of, is_filling
 from tfteach.explain.queue_waits import queue_states
 from tfteach.explain.rivers import Draws, OpMeter, River, _spent, _used
 from tfteach.framework import pipeline_meters
@@ -79,21 +80,21 @@ def test_the_step_waits_for_a_slow_map() -> None:
     assert verdict.kind == "data"
     assert verdict.headline.startswith("The step waits for data: ")
     assert river.step.steps == 12
-    assert river.step.waits > 0.9
+    assert river.step.waits > 0.7
     rates = {stage.kind: river.rates[stage.key] for stage in river.pipeline.stages}
     assert [rates[kind].elements for kind in ("source", "map", "batch")] == [48, 48, 12]
     assert rates["map"].busy > 0.8
     assert rates["batch"].waits_in > 0.8
     assert rates["source"].busy < 0.2
     assert rates["source"].waits_out > 0.8
-    assert rates["step"].busy < 0.2
+    assert rates["step"].busy < 0.3
     # Four pauses for each step.
     assert rates["map"].could_per_s < 1 / (4 * PAUSE_S)
     assert verdict.narrowest.endswith("MapDataset")
     assert "The narrowest stage is map(lambda) (test_pipeline_rates.py line " in str(
         verdict
     )
-    assert "num_parallel_calls=4" in verdict.advice[0]
+    assert "num_parallel_calls=4" in verdict.advice[0]  # before prefetch
     assert river.step.line is not None
     assert river.step.line.text == "session.run(element)"
 
@@ -115,7 +116,7 @@ def test_data_and_step_that_take_turns_gain_by_prefetch() -> None:
     before = run_of(made, 12, PAUSE_S)
     verdict = judge_river(only(before))
     assert verdict.kind in ("both", "data")  # by how long pauses take
-    assert "`prefetch(1)` at the end" in verdict.advice[0]
+    assert any("`prefetch(1)` at the end" in line for line in verdict.advice)
     after = run_of(ahead, 24, PAUSE_S)
     verdict = judge_river(only(after), before.rivers())
     assert verdict.factor > 1.2
@@ -251,6 +252,39 @@ def test_dequeued_elements_are_counted() -> None:
             session.run(take)
     fill, held, step = only(run).rates.values()
     assert (fill.elements, held.elements, step.elements) == (3, 3, 3)
+
+
+def test_a_shuffle_that_fills_is_no_hang() -> None:
+    going, release = threading.Event(), threading.Event()
+
+    def hang(x: Any) -> Any:
+        if x == 5:
+            going.set()
+            assert release.wait(20)
+        return x
+
+    data = Data.range(30).map(lambda x: tf.numpy_function(hang, [x], tf.int64))
+    element = data.shuffle(20).make_one_shot_iterator().get_next()
+    with tf.Session() as session, watch_pipelines() as run:
+        thread = threading.Thread(target=session.run, args=[element])
+        thread.start()
+        assert going.wait(20)
+        river = only(run)
+        shuffle = next(s for s in river.pipeline.stages if s.kind == "shuffle")
+        assert is_filling(shuffle, river)
+        assert (
+            hang_of(
+                river._replace(rates={shuffle.key: river.rates[shuffle.key]}), 0.0, str
+            )
+            is None
+        )
+        verdict = judge_river(river)
+        release.set()
+        thread.join()
+    assert verdict.kind == "idle"
+    assert verdict.headline == (
+        "shuffle fills its buffer before the first element: 5 of 20."
+    )
 
 
 def test_epochs_that_a_cache_would_spare() -> None:

@@ -23,9 +23,13 @@ def advice_on(river: River, kind: str) -> tuple[str, ...]:
         if kind != "step" and narrowest is not None:
             found += _for_threads(river, narrowest)
     else:
-        found += _prefetch(river)
-        if kind != "step" and narrowest is not None:
-            found += _for_stage(river, narrowest)
+        ahead = _prefetch(river)
+        widened = (
+            _for_stage(river, narrowest)
+            if kind != "step" and narrowest is not None
+            else []
+        )
+        found += [*widened, *ahead] if kind == "data" else [*ahead, *widened]
         found += _order(river)
     if kind == "step" and not found:
         found.append(

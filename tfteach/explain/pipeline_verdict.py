@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tfteach.explain.pipeline_advice import advice_on
 from tfteach.explain.pipeline_stages import STEP, Place, Stage, place
-from tfteach.explain.queue_hangs import Hang, hang_of
+from tfteach.explain.queue_hangs import Hang, hang_of, is_filling
 from tfteach.explain.rivers import River, StageRate
 
 __all__ = ["Verdict", "judge_river"]
@@ -68,7 +68,7 @@ def judge_river(
     if hang is not None:
         return _stuck(hang)
     if not step.steps:
-        return Verdict("idle", "No step has taken an element yet.", _not_started(river))
+        return Verdict("idle", _before_steps(river), _not_started(river))
     share = f"{step.waits:.0%}"
     kind = _kind(river)
     headline = {
@@ -102,6 +102,17 @@ def judge_river(
 def _kind(river: River) -> str:
     waits = river.step.waits
     return "data" if waits >= WAITS else "step" if waits <= KEEPS_UP else "both"
+
+
+def _before_steps(river: River) -> str:
+    for stage in river.pipeline.stages:
+        rate = river.rates.get(stage.key)
+        if rate is not None and is_filling(stage, river):
+            return (
+                f"{stage.title} fills its buffer before the first element: "
+                f"{rate.held:,} of {rate.capacity:,}."
+            )
+    return "No step has taken an element yet."
 
 
 def _not_started(river: River) -> tuple[str, ...]:

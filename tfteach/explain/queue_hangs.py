@@ -216,12 +216,22 @@ def _dataset_hang(river: River, least_s: float, place: Place) -> Hang | None:
     if not asked:
         return None
     first = asked[0]
+    if is_filling(first, river):
+        return None
     line = "" if first.source is None else f" ({place(first.source)})"
     elapsed_s = river.rates[first.key].is_asked_s
     return Hang(
         f"The step waits for an element: {first.title}{line} has worked on its next "
         f"one for {elapsed_s:.1f} s.",
-        ("The stages before it do nothing meanwhile.",) if first.inputs else (),
+        ("Nothing behind it moves meanwhile.",),
         (),
         first.key,
     )
+
+
+def is_filling(stage: Stage, river: River) -> bool:
+    """Whether a shuffle fills its buffer before its first element."""
+    rate = river.rates.get(stage.key)
+    if stage.kind != "shuffle" or rate is None or rate.held is None:
+        return False
+    return not rate.elements and rate.held < (rate.capacity or 0)
