@@ -20,7 +20,6 @@ KNOWN = [row["symbol"] for row in ROWS if row["in_tf_1_15"] == "1"]
 # What is to come: reason -> names, or packages with all that is in them.  A name that
 # exists by now must leave the list.
 LATER = {
-    "files of a queue": "tf.train.match_filenames_once",
     "old estimators": """
         tf.contrib.tensor_forest""",
     "eager execution": "tf.contrib.eager tf.function",

@@ -20,6 +20,8 @@ def producers(tf):
         shared_name="s", summary_name="full", name="mine", cancel_op=tf.no_op(),
     )  # fmt: skip
     tf.train.string_input_producer(["a", "b"], num_epochs=2)
+    tf.train.match_filenames_once("*.nowhere")
+    tf.train.match_filenames_once(["*.nowhere", "?.nowhere"], name="found")
     tf.train.string_input_producer(["a"], shuffle=False, capacity=5, name="files")
     tf.train.range_input_producer(10, shuffle=False)
     tf.train.range_input_producer(tf.constant(7), num_epochs=1, seed=3, name="numbers")

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from tfteach.lib.image.flip import rot90 as rot90
     from tfteach.lib.image.flip import transpose as transpose
     from tfteach.lib.image.flip import transpose as transpose_image
+    from tfteach.lib.image.jpeg_quality import adjust_jpeg_quality as adjust_jpeg_quality
+    from tfteach.lib.image.jpeg_quality import random_jpeg_quality as random_jpeg_quality
     from tfteach.lib.image.quality import psnr as psnr
     from tfteach.lib.image.quality import ssim as ssim
     from tfteach.lib.image.quality import ssim_multiscale as ssim_multiscale
@@ -79,6 +81,7 @@ _LATER = {
     "adjust_contrast": ("tfteach.lib.image.adjust", "adjust_contrast"),
     "adjust_gamma": ("tfteach.lib.image.adjust", "adjust_gamma"),
     "adjust_hue": ("tfteach.lib.image.adjust", "adjust_hue"),
+    "adjust_jpeg_quality": ("tfteach.lib.image.jpeg_quality", "adjust_jpeg_quality"),
     "adjust_saturation": ("tfteach.lib.image.adjust", "adjust_saturation"),
     "central_crop": ("tfteach.lib.image.crop", "central_crop"),
     "combined_non_max_suppression": ("tfteach.ops.image.combined_non_max_suppression", "combined_non_max_suppression"),
@@ -114,6 +117,7 @@ _LATER = {
     "random_flip_left_right": ("tfteach.lib.image.flip", "random_flip_left_right"),
     "random_flip_up_down": ("tfteach.lib.image.flip", "random_flip_up_down"),
     "random_hue": ("tfteach.lib.image.random_color", "random_hue"),
+    "random_jpeg_quality": ("tfteach.lib.image.jpeg_quality", "random_jpeg_quality"),
     "random_saturation": ("tfteach.lib.image.random_color", "random_saturation"),
     "resize": ("tfteach.lib.image.resize", "resize_images"),
     "resize_area": ("tfteach.ops.image.resize", "resize_area"),

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -340,3 +341,14 @@ def test_refusals(number: int) -> None:
     call, kind, message = REFUSALS[number]
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_files_are_matched_when_local_variables_are_set(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.csv").write_text(name)
+    files = tf.train.match_filenames_once(str(tmp_path / "*.csv"))
+    name = tf.train.string_input_producer(files, 1, shuffle=False).dequeue()
+    with running() as session:
+        (tmp_path / "late.csv").write_text("c")
+        found = until_the_end(session, name)
+    assert [Path(path.decode()).name for path in found] == ["a.csv", "b.csv"]

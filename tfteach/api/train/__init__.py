@@ -12,6 +12,7 @@ from tfteach.lib.queues.coordinator import Coordinator as Coordinator
 from tfteach.lib.queues.coordinator import LooperThread as LooperThread
 from tfteach.lib.queues.input_producers import input_producer as input_producer
 from tfteach.lib.queues.input_producers import limit_epochs as limit_epochs
+from tfteach.lib.queues.input_producers import match_filenames_once as match_filenames_once
 from tfteach.lib.queues.input_producers import range_input_producer as range_input_producer
 from tfteach.lib.queues.input_producers import slice_input_producer as slice_input_producer
 from tfteach.lib.queues.input_producers import string_input_producer as string_input_producer

@@ -17,6 +17,7 @@ MODULE_OF = {
     "DrawBoundingBoxes": "bounding_boxes",
     "DrawBoundingBoxesV2": "bounding_boxes",
     "EncodeJpeg": "encode_image_ops",
+    "EncodeJpegVariableQuality": "encode_image_ops",
     "EncodePng": "encode_image_ops",
     "ExtractGlimpse": "extract_glimpse",
     "ExtractJpegShape": "decode_image_ops",

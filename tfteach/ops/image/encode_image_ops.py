@@ -9,6 +9,8 @@ import io
 import struct
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, uint8
 from tfteach.framework.errors import invalid_argument
@@ -44,6 +46,13 @@ def _check_rank(image: Array) -> None:
         raise invalid_argument(f"image must be 3-dimensional{shapes.text(image.shape)}")
 
 
+def _check_channels(image: Array) -> None:
+    if image.shape[2] not in (1, 3):
+        raise invalid_argument(
+            f"image must have 1 or 3 channels, got {shapes.text(image.shape)}"
+        )
+
+
 class EncodeJpeg(_EncodeOp):
     """An image as a JPEG file.  Source: core/ops/image_ops.cc, EncodeJpeg."""
 
@@ -72,13 +81,11 @@ class EncodeJpeg(_EncodeOp):
                 f"format {self.format} expects {wanted} channels, got "
                 f"{shapes.text(image.shape)}"
             )
-        if found not in (1, 3):
-            raise invalid_argument(
-                f"image must have 1 or 3 channels, got {shapes.text(image.shape)}"
-            )
-        return strings([self._encoded(image)], ())
+        _check_channels(image)
+        return strings([self.encoded(image)], ())
 
-    def _encoded(self, image: Array) -> bytes:
+    def encoded(self, image: Array) -> bytes:
+        """The file of a uint8 array [height, width, 1 or 3]."""
         from PIL import Image
 
         content = io.BytesIO()
@@ -102,6 +109,31 @@ class EncodeJpeg(_EncodeOp):
             size = len(_XMP_NAME) + len(xmp) + 2
             start += b"\xff\xe1" + struct.pack(">H", size) + _XMP_NAME + xmp
         return start + data[_JFIF_BYTES:]
+
+
+class EncodeJpegVariableQuality(_EncodeOp):
+    """An image as a JPEG file, whose quality a run determines.
+
+    Source: core/ops/image_ops.cc, EncodeJpegVariableQuality.
+    """
+
+    signature = "images: uint8, quality: int32 -> contents: string"
+
+    def infer_shape(self, images: Shape, quality: Shape) -> Shape:  # type: ignore[override]
+        shapes.with_rank(images, 3)
+        shapes.with_rank(quality, 0)
+        return ()
+
+    def compute(self, xp: ArrayModule, images: Array, quality: Array) -> Any:
+        _check_rank(images)
+        if np.ndim(quality):
+            raise invalid_argument(
+                f"quality must be scalar: {shapes.text(np.shape(quality))}"
+            )
+        _check_channels(images)
+        # The library limits the quality, and TensorFlow does not check this one.
+        limited = min(max(int(quality), 1), 100)
+        return strings([EncodeJpeg(quality=limited).encoded(images)], ())
 
 
 class EncodePng(_EncodeOp):

@@ -9,19 +9,23 @@ import numpy as np
 from tests.ops.case import Case
 from tests.ops.sample_arrays import text
 from tfteach.ops.image import png_format
-from tfteach.ops.image.encode_image_ops import EncodeJpeg, EncodePng
+from tfteach.ops.image.encode_image_ops import (
+    EncodeJpeg,
+    EncodeJpegVariableQuality,
+    EncodePng,
+)
 
 COLORS = np.arange(192, dtype=np.uint8).reshape(8, 8, 3)
 
 
-def jpeg(image: Any, **options: Any) -> Any:
+def jpeg(image: Any, quality: int = 95, **options: Any) -> Any:
     import io
 
     from PIL import Image
 
     content = io.BytesIO()
     dpi = (300, 300)
-    Image.fromarray(image).save(content, "JPEG", quality=95, dpi=dpi, **options)
+    Image.fromarray(image).save(content, "JPEG", quality=quality, dpi=dpi, **options)
     return text(content.getvalue())
 
 
@@ -32,6 +36,11 @@ CASES = [
         (COLORS,),
         lambda image: jpeg(image, subsampling=0, progressive=True),
         "progressive",
+    ),
+    Case(
+        EncodeJpegVariableQuality(),
+        (COLORS, np.int32(60)),
+        lambda image, quality: jpeg(image, int(quality), subsampling=2),
     ),
     Case(EncodePng(), (COLORS,), text(png_format.encode(COLORS, -1))),
     Case(

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.framework.helpers import get_name_scope as get_name_scope
     from tfteach.lib.contrib.framework.helpers import get_placeholders as get_placeholders
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
+    from tfteach.lib.contrib.framework.helpers import prepend_name_scope as prepend_name_scope
     from tfteach.lib.contrib.framework.helpers import reduce_sum_n as reduce_sum_n
     from tfteach.lib.contrib.framework.helpers import remove_squeezable_dimensions as remove_squeezable_dimensions
+    from tfteach.lib.contrib.framework.helpers import strip_name_scope as strip_name_scope
     from tfteach.lib.contrib.framework.shapes import with_same_shape as with_same_shape
     from tfteach.lib.contrib.framework.shapes import with_shape as with_shape
     from tfteach.lib.contrib.framework.variables import VariableDeviceChooser as VariableDeviceChooser
@@ -110,8 +112,10 @@ _LATER = {
     "local_variable": ("tfteach.lib.contrib.framework.variables", "local_variable"),
     "model_variable": ("tfteach.lib.contrib.framework.variables", "model_variable"),
     "nest": ("tfteach.api.contrib.framework", "nest"),
+    "prepend_name_scope": ("tfteach.lib.contrib.framework.helpers", "prepend_name_scope"),
     "reduce_sum_n": ("tfteach.lib.contrib.framework.helpers", "reduce_sum_n"),
     "remove_squeezable_dimensions": ("tfteach.lib.contrib.framework.helpers", "remove_squeezable_dimensions"),
+    "strip_name_scope": ("tfteach.lib.contrib.framework.helpers", "strip_name_scope"),
     "variable": ("tfteach.lib.contrib.framework.variables", "variable"),
     "with_same_shape": ("tfteach.lib.contrib.framework.shapes", "with_same_shape"),
     "with_shape": ("tfteach.lib.contrib.framework.shapes", "with_shape"),

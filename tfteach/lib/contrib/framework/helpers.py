@@ -16,6 +16,7 @@ from tfteach.control.checks.weights import remove_squeezable_dimensions as _sque
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export, export_value
 from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.graphdef.meta_graph import prepended, stripped
 from tfteach.framework.nest import assert_same_structure as assert_same_structure
 from tfteach.framework.nest import assert_shallow_structure as assert_shallow_structure
 from tfteach.framework.nest import flatten as flatten
@@ -140,3 +141,37 @@ def remove_squeezable_dimensions(
     """Both, without a surplus last dimension of size 1 in one of them."""
     labels, predictions = _squeezed(labels, predictions, name=name)
     return predictions, labels
+
+
+@export("contrib.framework.prepend_name_scope")
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """A node's name below a scope; also "^name" and "loc:@name".
+
+    Args:
+      name: the name.
+      import_scope: the scope; None or "" for none.
+
+    Example:
+      >>> tf.contrib.framework.prepend_name_scope("^x/y", "s")
+      '^s/x/y'
+
+    Source: python/framework/ops.py, prepend_name_scope.
+    """
+    return prepended(name, import_scope)
+
+
+@export("contrib.framework.strip_name_scope")
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """A node's name without the scope it begins with; else the same name.
+
+    Args:
+      name: the name; also "^name" and "loc:@name".
+      export_scope: the scope; None or "" for none.
+
+    Example:
+      >>> tf.contrib.framework.strip_name_scope("loc:@s/x", "s")
+      'loc:@x'
+
+    Source: python/framework/ops.py, strip_name_scope.
+    """
+    return stripped(name, export_scope)
