@@ -12,7 +12,6 @@ from tfteach.lib.queues.coordinator import Coordinator as Coordinator
 from tfteach.lib.queues.coordinator import LooperThread as LooperThread
 from tfteach.lib.queues.input_producers import input_producer as input_producer
 from tfteach.lib.queues.input_producers import limit_epochs as limit_epochs
-from tfteach.lib.queues.input_producers import match_filenames_once as match_filenames_once
 from tfteach.lib.queues.input_producers import range_input_producer as range_input_producer
 from tfteach.lib.queues.input_producers import slice_input_producer as slice_input_producer
 from tfteach.lib.queues.input_producers import string_input_producer as string_input_producer
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from tfteach.lib.files.events import summary_iterator as summary_iterator
     from tfteach.lib.files.graph_io import write_graph as write_graph
     from tfteach.lib.files.init_from_checkpoint import init_from_checkpoint as init_from_checkpoint
+    from tfteach.lib.files.match_filenames import match_filenames_once as match_filenames_once
     from tfteach.lib.files.meta_graph import export_meta_graph as export_meta_graph
     from tfteach.lib.files.meta_graph import import_meta_graph as import_meta_graph
     from tfteach.lib.files.object_checkpoint import Checkpoint as Checkpoint
@@ -169,6 +169,7 @@ _LATER = {
     "list_variables": ("tfteach.lib.files.checkpoint_reader", "list_variables"),
     "load_checkpoint": ("tfteach.lib.files.checkpoint_reader", "load_checkpoint"),
     "load_variable": ("tfteach.lib.files.checkpoint_reader", "load_variable"),
+    "match_filenames_once": ("tfteach.lib.files.match_filenames", "match_filenames_once"),
     "natural_exp_decay": ("tfteach.lib.training.schedules", "natural_exp_decay"),
     "noisy_linear_cosine_decay": ("tfteach.lib.training.cosine_schedules", "noisy_linear_cosine_decay"),
     "piecewise_constant": ("tfteach.lib.training.schedules", "piecewise_constant"),

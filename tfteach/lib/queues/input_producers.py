@@ -23,7 +23,6 @@ from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.shape_ops import shape as shape_of
 from tfteach.ops.core.shape_ops import size as size_of
 from tfteach.ops.debug import summary_functions as summary
-from tfteach.ops.io.file_ops import matching_files
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import greater
 from tfteach.ops.math.range import range as range_of
@@ -32,37 +31,6 @@ from tfteach.ops.random.random_ops import random_shuffle
 from tfteach.variables.base import Variable
 
 _EMPTY = "string_input_producer requires a non-null input tensor"
-
-
-@export("train.match_filenames_once")
-def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variable:
-    """A local variable with the files that match a pattern: found once, when it is set.
-
-    `tf.local_variables_initializer` looks for the files.
-
-    Args:
-      pattern: a string or a vector of them, such as "data/*.tfrecord".
-      name: of the operations.
-
-    Returns:
-      A Variable of strings, of unknown shape.
-
-    Example:
-      >>> files = tf.train.match_filenames_once("data/*.csv")
-      >>> queue = tf.train.string_input_producer(files)
-
-    Source: python/training/input.py.
-    """
-    make: Any = Variable  # its metaclass chooses the class
-    with name_scope(name, "matching_filenames", [pattern]) as scope:
-        files: Variable = make(
-            matching_files(pattern),
-            trainable=False,
-            collections=[GraphKeys.LOCAL_VARIABLES],
-            validate_shape=False,
-            name=scope,
-        )
-        return files
 
 
 @export("train.limit_epochs")
