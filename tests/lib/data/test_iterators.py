@@ -257,6 +257,32 @@ def test_options_are_typed() -> None:
         assert elements(session, element) == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    ("group", "name", "value"),
+    [
+        ("stats", "latency_all_edges", True),
+        ("stats", "prefix", "a"),
+        ("optimization", "hoist_random_uniform", True),
+        ("optimization", "filter_with_random_uniform_fusion", True),
+    ],
+)
+def test_options_without_effect_are_refused(group: str, name: str, value: Any) -> None:
+    options = tf.data.Options()
+    setattr(getattr(options, f"experimental_{group}"), name, value)
+    dataset = Dataset.range(3).with_options(options)
+    with pytest.raises(NotImplementedError, match=f"experimental_{group}.{name}"):
+        dataset.make_one_shot_iterator()
+
+
+def test_options_that_disagree() -> None:
+    one, two = tf.data.Options(), tf.data.Options()
+    one.experimental_slack, two.experimental_slack = True, False
+    with pytest.raises(ValueError, match=r"incompatible values \(True and False\)"):
+        one.merge(two)
+    with pytest.raises(TypeError, match="Incompatible options type: <class 'int'>"):
+        Dataset.range(3).with_options(cast("Any", 3))
+
+
 def test_structures_of_datasets_and_iterators() -> None:
     dataset = Dataset.from_tensors(
         {"a": [1], "b": (tf.SparseTensor([[0]], [1.0], [2]),)}

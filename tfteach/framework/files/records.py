@@ -63,7 +63,9 @@ class RecordSource(Protocol):
         """A source at the same position, whose reading does not move this one."""
 
 
-def read_records(source: RecordSource, path: str) -> Iterator[bytes]:
+def read_records(
+    source: RecordSource, path: str, ends_in_head: bool = False
+) -> Iterator[bytes]:
     """The records of an open file.
 
     At most 64 MB are held of a record that turns out to be damaged.
@@ -71,6 +73,8 @@ def read_records(source: RecordSource, path: str) -> Iterator[bytes]:
     Args:
       source: the file.
       path: its name, for messages.
+      ends_in_head: whether a file that is cut within the length of a record and its
+        checksum just ends there.
 
     Raises:
       DataLossError: a record is truncated or damaged.  Those before it were yielded.
@@ -86,7 +90,7 @@ def read_records(source: RecordSource, path: str) -> Iterator[bytes]:
                 buffer, at, start = head + piece, 0, start + at
                 if piece:
                     continue
-                if head:
+                if head and not ends_in_head:
                     _fail("truncated", start, path, f"only {len(head)} bytes are left")
                 return
             length = _checked_length(head, start + at, path)

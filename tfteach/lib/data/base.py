@@ -137,6 +137,7 @@ class DatasetBase:
     def _applied_options(self) -> tuple[Tensor, Any]:
         """The tensor after the datasets that options add."""
         options = self.options()
+        options.check_supported()
         found = self._variant_tensor
         types, shapes = self.flat
         threads = options.experimental_threading

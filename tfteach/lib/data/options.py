@@ -85,6 +85,7 @@ _REWRITES = (
     "map_parallelization", "noop_elimination", "parallel_batch",
     "shuffle_and_repeat_fusion",
 )  # fmt: skip
+_CHANGES_NUMBERS = "filter_with_random_uniform_fusion", "hoist_random_uniform"
 _DEFAULTS = "map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion"
 
 
@@ -126,7 +127,7 @@ class ThreadingOptions(OptionsBase):
 
 @export("data.experimental.StatsOptions")
 class StatsOptions(OptionsBase):
-    """Statistics of a pipeline."""
+    """Statistics of a pipeline, which are refused when an iterator is made."""
 
     fields: ClassVar[dict[str, tuple[type, ...]]] = {
         "aggregator": (object,), "prefix": (str,), "counter_prefix": (str,),
@@ -173,6 +174,21 @@ class Options(OptionsBase):
             experimental_stats=StatsOptions(),
             experimental_threading=ThreadingOptions(),
         )
+
+    def check_supported(self) -> None:
+        """Raise NotImplementedError for an option that would be ignored."""
+        for name in self.experimental_stats._values:
+            if getattr(self.experimental_stats, name):
+                raise NotImplementedError(
+                    f"Options.experimental_stats.{name}: statistics of pipelines are "
+                    "not collected; see tfteach.explain.watch_pipelines."
+                )
+        for name in _CHANGES_NUMBERS:
+            if getattr(self.experimental_optimization, name):
+                raise NotImplementedError(
+                    f"Options.experimental_optimization.{name}, which would change the "
+                    "random numbers of functions, is not supported."
+                )
 
     def _static_optimizations(self) -> list[str]:
         names: list[str] = self.experimental_optimization.names()

@@ -25,7 +25,13 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, variant
-from tfteach.framework.errors import FailedPreconditionError, OpError, invalid_argument
+from tfteach.framework.errors import (
+    CancelledError,
+    DeadlineExceededError,
+    FailedPreconditionError,
+    OpError,
+    invalid_argument,
+)
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, body_of
 from tfteach.framework.graph import Graph
@@ -457,6 +463,28 @@ def _column(number: int, items: list[Any], is_fused: bool) -> Any:
     return np.concatenate(items).reshape((len(items), *shape))
 
 
+def draw_all(iterator: Iterator[Element], count: int) -> list[Element]:
+    """The next elements, fewer at the end; an error among them ends no drawing.
+
+    Raises:
+      OpError: the first of them, after the last element.
+    """
+    found: list[Element] = []
+    failure: OpError | None = None
+    for _ in range(count):
+        try:
+            found.append(next(iterator))
+        except StopIteration:
+            break
+        except (CancelledError, DeadlineExceededError):
+            raise
+        except OpError as error:
+            failure = failure or error
+    if failure is not None:
+        raise failure
+    return found
+
+
 def batches_of(
     dataset: Dataset, running: Running, is_fused: bool = False
 ) -> Callable[[int], Element | None]:
@@ -473,9 +501,13 @@ def batches_of(
 
         def collected(count: int) -> Element | None:
             found = list(islice(iterator, count))
-            return stacked(found, is_fused) if found else None
+            return stacked(found) if found else None
 
-        return collected
+        def computed_at_once(count: int) -> Element | None:
+            found = draw_all(iterator, count)
+            return stacked(found, True) if found else None
+
+        return computed_at_once if is_fused else collected
     rows = dataset.rows(running)
     columns = table
 

@@ -13,7 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework.dtypes import DType
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import (
+    CancelledError,
+    DeadlineExceededError,
+    OpError,
+    invalid_argument,
+)
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
@@ -80,7 +85,7 @@ class WindowLists:
     def __init__(self, windows: Windows, source: Iterator[Element]) -> None:
         self._windows = windows
         self._source: Iterator[Element] | None = source
-        self._buffer: deque[Element] = deque()
+        self._buffer: deque[Element | OpError] = deque()
 
     def __iter__(self) -> Iterator[list[Element]]:
         return self
@@ -94,17 +99,27 @@ class WindowLists:
             buffer.clear()
             self._source = None
             raise StopIteration
-        found = list(buffer)[:: windows.stride]
+        drawn = list(buffer)[:: windows.stride]
         for _ in range(windows.shift):
             if not buffer and not self._draw():
                 break
             buffer.popleft()
+        found: list[Element] = []
+        for item in drawn:
+            if isinstance(item, OpError):
+                raise item
+            found.append(item)
         return found
 
     def _draw(self) -> bool:
         if self._source is None:
             return False
-        element = next(self._source, _END)
+        try:
+            element = next(self._source, _END)
+        except (CancelledError, DeadlineExceededError):
+            raise
+        except OpError as error:
+            element = error  # of the windows that have this element
         if element is _END:
             self._source = None
             return False

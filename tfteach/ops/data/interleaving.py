@@ -7,6 +7,7 @@ experimental/parallel_interleave_dataset_op.cc.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from tfteach.framework.dtypes import DType
@@ -126,9 +127,7 @@ class InterleavedElements:
             self._open[slot] = self._opened(outer, slot)
 
     def _opened(self, outer: Element, slot: int) -> Iterator[Element]:
-        (dataset,) = self._call(outer)
-        own = self._running.inner(self._name, slot)
-        return dataset.elements(own)  # type: ignore[no-any-return]
+        return _open(self._call, outer, self._running.inner(self._name, slot))
 
 
 class ParallelInterleaved(Interleaved):
@@ -240,8 +239,8 @@ class ParallelInterleavedElements(InterleavedElements):
             self._drawn = drawn
 
     def _opened(self, outer: Element, slot: int) -> Iterator[Element]:
-        opened = super()._opened
-        inner = _Opening(lambda: opened(outer, slot))
+        own = self._running.inner(self._name, slot)
+        inner = _Opening(partial(_open, self._call, outer, own))
         return inner if self._threads is None else self._drawn_apart(inner)
 
     def _drawn_apart(self, inner: Iterator[Element]) -> Background:
@@ -276,6 +275,11 @@ class ParallelInterleavedElements(InterleavedElements):
                 )
             for _ in range(ready() or 0):
                 self._advance()
+
+
+def _open(call: Called, outer: Element, running: Running) -> Iterator[Element]:
+    (dataset,) = call(outer)
+    return dataset.elements(running)  # type: ignore[no-any-return]
 
 
 class _Opening:

@@ -96,6 +96,10 @@ class RecordElements:
             self._next += 1
 
 
+def _records(source: Any, path: str) -> Iterator[bytes]:
+    return read_records(source, path, ends_in_head=True)
+
+
 def lines_of(source: Any, path: str) -> Iterator[bytes]:
     """The lines of a file, without a line feed and a carriage return before it."""
     rest = b""
@@ -187,7 +191,7 @@ class TFRecordDataset(FileDatasetOp):
     def dataset(
         self, context: KernelContext, names: Array, kind: Any, size: Any
     ) -> Dataset:
-        return FileRecords(file_names(names), compression_kind(kind), read_records)
+        return FileRecords(file_names(names), compression_kind(kind), _records)
 
 
 class FixedLengthRecordDatasetV2(FileDatasetOp):

@@ -6,7 +6,7 @@ Source: core/kernels/data/{take,skip,repeat,shard,concatenate,zip}_dataset_op.cc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,6 +55,60 @@ class TakenRows(Rows):
         return found
 
 
+class TakenElements:
+    """The first elements; errors are not counted, and end nothing.
+
+    `itertools.islice` ends with an error.
+    """
+
+    def __init__(self, source: Iterator[Element], count: int) -> None:
+        self._next, self._left = source.__next__, count
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        if not self._left:
+            self._next = iter(()).__next__  # frees its threads and files
+        found = self._next()
+        self._left -= 1
+        return found
+
+
+class SkippedElements:
+    """All but the first elements; errors are not counted, and end nothing."""
+
+    def __init__(self, source: Iterator[Element], count: int) -> None:
+        self._next, self._left = source.__next__, count
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        while self._left:
+            self._next()
+            self._left -= 1
+        return self._next()
+
+
+class ShardElements:
+    """Every n-th element; errors are not counted, and end nothing."""
+
+    def __init__(self, source: Iterator[Element], index: int, count: int) -> None:
+        self._next, self._skip, self._count = source.__next__, index, count
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        while self._skip:
+            self._next()
+            self._skip -= 1
+        found = self._next()
+        self._skip = self._count - 1
+        return found
+
+
 class Taken(OfOne):
     """The first elements; all for a negative count."""
 
@@ -77,7 +131,7 @@ class Taken(OfOne):
         if self.table is not None:
             return super().elements(running)
         elements = self.inputs[0].elements(running)
-        return elements if self.count < 0 else islice(elements, self.count)
+        return elements if self.count < 0 else TakenElements(elements, self.count)
 
 
 class Skipped(OfOne):
@@ -109,7 +163,7 @@ class Skipped(OfOne):
             return iter(())
         if self.table is not None:
             return super().elements(running)
-        return islice(self.inputs[0].elements(running), self.count, None)
+        return SkippedElements(self.inputs[0].elements(running), self.count)
 
 
 # ---- repeat
@@ -234,7 +288,7 @@ class Shard(OfOne):
         if self.table is not None:
             return super().elements(running)
         elements = self.inputs[0].elements(running)
-        return islice(elements, self.index, None, self.count)
+        return ShardElements(elements, self.index, self.count)
 
 
 # ---- zip and concatenate
@@ -256,7 +310,11 @@ class Zipped(Dataset):
         iterators = [
             source.elements(running.branch(i)) for i, source in enumerate(self.inputs)
         ]
-        return (tuple(chain(*row)) for row in zip(*iterators, strict=False))
+        return map(_joined, zip(*iterators, strict=False))
+
+
+def _joined(row: tuple[Element, ...]) -> Element:
+    return tuple(chain(*row))
 
 
 class Concatenated(Dataset):
