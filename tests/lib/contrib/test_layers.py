@@ -128,7 +128,6 @@ def _open(*args, **kwargs):
             ValueError,
             "Couldn't find variable x",
         ),
-        (lambda: slim.learning.train(1), NotImplementedError, "create_train_op"),
     ],
 )
 def test_what_is_refused(build, error, words):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import operator
 import re
 import threading
 from pathlib import Path
@@ -60,3 +61,19 @@ def test_as_in_tensorflow(program):
         if not alike(found[key], value):
             assert found[key] == value, key
     assert threading.active_count() <= before
+
+
+REFUSED = """
+    DynamicRnnEstimator Experiment learn_runner.run learn_runner.tune ExportStrategy
+    InputFnOps build_parsing_serving_input_fn make_export_strategy LogisticRegressor SVM
+    KMeansClustering evaluate infer run_feeds run_n train read_batch_examples
+    read_batch_features read_batch_record_features read_keyed_batch_examples
+    read_keyed_batch_examples_shared_queue read_keyed_batch_features
+    read_keyed_batch_features_shared_queue graph_actions.train utils.InputFnOps
+    monitors.ExportMonitor monitors.GraphDump monitors.CheckpointSaver"""
+
+
+@pytest.mark.parametrize("name", REFUSED.split())
+def test_what_is_not_implemented_says_what_to_use(name):
+    with pytest.raises(NotImplementedError, match=r"tf\.contrib\.\w+\.\w+"):
+        operator.attrgetter(name)(tf.contrib.learn)(1)

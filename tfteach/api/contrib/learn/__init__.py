@@ -6,11 +6,15 @@ from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
     from tfteach.api.contrib.learn import datasets as datasets
+    from tfteach.api.contrib.learn import graph_actions as graph_actions
     from tfteach.api.contrib.learn import head as head
     from tfteach.api.contrib.learn import io as io
+    from tfteach.api.contrib.learn import learn_runner as learn_runner
     from tfteach.api.contrib.learn import monitors as monitors
     from tfteach.api.contrib.learn import preprocessing as preprocessing
     from tfteach.api.contrib.learn import python as python
+    from tfteach.api.contrib.learn import utils as utils
+    from tfteach.lib.contrib.factorization.not_implemented import KMeansClustering as KMeansClustering
     from tfteach.lib.contrib.learn.dnn import DNNClassifier as DNNClassifier
     from tfteach.lib.contrib.learn.dnn import DNNEstimator as DNNEstimator
     from tfteach.lib.contrib.learn.dnn import DNNRegressor as DNNRegressor
@@ -45,6 +49,26 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.linear import LinearRegressor as LinearRegressor
     from tfteach.lib.contrib.learn.metric_spec import MetricSpec as MetricSpec
     from tfteach.lib.contrib.learn.model_fn import ModelFnOps as ModelFnOps
+    from tfteach.lib.contrib.learn.not_implemented import DynamicRnnEstimator as DynamicRnnEstimator
+    from tfteach.lib.contrib.learn.not_implemented import Experiment as Experiment
+    from tfteach.lib.contrib.learn.not_implemented import ExportStrategy as ExportStrategy
+    from tfteach.lib.contrib.learn.not_implemented import InputFnOps as InputFnOps
+    from tfteach.lib.contrib.learn.not_implemented import LogisticRegressor as LogisticRegressor
+    from tfteach.lib.contrib.learn.not_implemented import SVM as SVM
+    from tfteach.lib.contrib.learn.not_implemented import build_parsing_serving_input_fn as build_parsing_serving_input_fn
+    from tfteach.lib.contrib.learn.not_implemented import evaluate as evaluate
+    from tfteach.lib.contrib.learn.not_implemented import infer as infer
+    from tfteach.lib.contrib.learn.not_implemented import make_export_strategy as make_export_strategy
+    from tfteach.lib.contrib.learn.not_implemented import read_batch_examples as read_batch_examples
+    from tfteach.lib.contrib.learn.not_implemented import read_batch_features as read_batch_features
+    from tfteach.lib.contrib.learn.not_implemented import read_batch_record_features as read_batch_record_features
+    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_examples as read_keyed_batch_examples
+    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_examples_shared_queue as read_keyed_batch_examples_shared_queue
+    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features as read_keyed_batch_features
+    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features_shared_queue as read_keyed_batch_features_shared_queue
+    from tfteach.lib.contrib.learn.not_implemented import run_feeds as run_feeds
+    from tfteach.lib.contrib.learn.not_implemented import run_n as run_n
+    from tfteach.lib.contrib.learn.not_implemented import train as train
     from tfteach.lib.contrib.learn.run_config import RunConfig as RunConfig
     from tfteach.lib.contrib.learn.sklearn import SKCompat as SKCompat
     from tfteach.lib.contrib.learn.sklearn_interface import NotFittedError as NotFittedError
@@ -58,12 +82,18 @@ _LATER = {
     "DNNLinearCombinedEstimator": ("tfteach.lib.contrib.learn.dnn_linear_combined", "DNNLinearCombinedEstimator"),
     "DNNLinearCombinedRegressor": ("tfteach.lib.contrib.learn.dnn_linear_combined", "DNNLinearCombinedRegressor"),
     "DNNRegressor": ("tfteach.lib.contrib.learn.dnn", "DNNRegressor"),
+    "DynamicRnnEstimator": ("tfteach.lib.contrib.learn.not_implemented", "DynamicRnnEstimator"),
     "Estimator": ("tfteach.lib.contrib.learn.estimator", "Estimator"),
     "Evaluable": ("tfteach.lib.contrib.learn.interfaces", "Evaluable"),
+    "Experiment": ("tfteach.lib.contrib.learn.not_implemented", "Experiment"),
+    "ExportStrategy": ("tfteach.lib.contrib.learn.not_implemented", "ExportStrategy"),
     "Head": ("tfteach.lib.contrib.learn.head", "Head"),
+    "InputFnOps": ("tfteach.lib.contrib.learn.not_implemented", "InputFnOps"),
+    "KMeansClustering": ("tfteach.lib.contrib.factorization.not_implemented", "KMeansClustering"),
     "LinearClassifier": ("tfteach.lib.contrib.learn.linear", "LinearClassifier"),
     "LinearEstimator": ("tfteach.lib.contrib.learn.linear", "LinearEstimator"),
     "LinearRegressor": ("tfteach.lib.contrib.learn.linear", "LinearRegressor"),
+    "LogisticRegressor": ("tfteach.lib.contrib.learn.not_implemented", "LogisticRegressor"),
     "MetricSpec": ("tfteach.lib.contrib.learn.metric_spec", "MetricSpec"),
     "ModeKeys": ("tfteach.lib.contrib.learn.keys", "ModeKeys"),
     "ModelFnOps": ("tfteach.lib.contrib.learn.model_fn", "ModelFnOps"),
@@ -73,19 +103,26 @@ _LATER = {
     "ProblemType": ("tfteach.lib.contrib.learn.keys", "ProblemType"),
     "RunConfig": ("tfteach.lib.contrib.learn.run_config", "RunConfig"),
     "SKCompat": ("tfteach.lib.contrib.learn.sklearn", "SKCompat"),
+    "SVM": ("tfteach.lib.contrib.learn.not_implemented", "SVM"),
     "TaskType": ("tfteach.lib.contrib.learn.keys", "TaskType"),
     "Trainable": ("tfteach.lib.contrib.learn.interfaces", "Trainable"),
     "binary_svm_head": ("tfteach.lib.contrib.learn.head_functions", "binary_svm_head"),
+    "build_parsing_serving_input_fn": ("tfteach.lib.contrib.learn.not_implemented", "build_parsing_serving_input_fn"),
     "datasets": ("tfteach.api.contrib.learn", "datasets"),
+    "evaluate": ("tfteach.lib.contrib.learn.not_implemented", "evaluate"),
     "extract_dask_data": ("tfteach.lib.contrib.learn.frames", "extract_dask_data"),
     "extract_dask_labels": ("tfteach.lib.contrib.learn.frames", "extract_dask_labels"),
     "extract_pandas_data": ("tfteach.lib.contrib.learn.frames", "extract_pandas_data"),
     "extract_pandas_labels": ("tfteach.lib.contrib.learn.frames", "extract_pandas_labels"),
     "extract_pandas_matrix": ("tfteach.lib.contrib.learn.frames", "extract_pandas_matrix"),
+    "graph_actions": ("tfteach.api.contrib.learn", "graph_actions"),
     "head": ("tfteach.api.contrib.learn", "head"),
+    "infer": ("tfteach.lib.contrib.learn.not_implemented", "infer"),
     "infer_real_valued_columns_from_input": ("tfteach.lib.contrib.learn.inferred_columns", "infer_real_valued_columns_from_input"),
     "infer_real_valued_columns_from_input_fn": ("tfteach.lib.contrib.learn.inferred_columns", "infer_real_valued_columns_from_input_fn"),
     "io": ("tfteach.api.contrib.learn", "io"),
+    "learn_runner": ("tfteach.api.contrib.learn", "learn_runner"),
+    "make_export_strategy": ("tfteach.lib.contrib.learn.not_implemented", "make_export_strategy"),
     "monitors": ("tfteach.api.contrib.learn", "monitors"),
     "multi_class_head": ("tfteach.lib.contrib.learn.head_functions", "multi_class_head"),
     "multi_head": ("tfteach.lib.contrib.learn.head_functions", "multi_head"),
@@ -94,7 +131,18 @@ _LATER = {
     "poisson_regression_head": ("tfteach.lib.contrib.learn.head_functions", "poisson_regression_head"),
     "preprocessing": ("tfteach.api.contrib.learn", "preprocessing"),
     "python": ("tfteach.api.contrib.learn", "python"),
+    "read_batch_examples": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_examples"),
+    "read_batch_features": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_features"),
+    "read_batch_record_features": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_record_features"),
+    "read_keyed_batch_examples": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_examples"),
+    "read_keyed_batch_examples_shared_queue": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_examples_shared_queue"),
+    "read_keyed_batch_features": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_features"),
+    "read_keyed_batch_features_shared_queue": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_features_shared_queue"),
     "regression_head": ("tfteach.lib.contrib.learn.head_functions", "regression_head"),
+    "run_feeds": ("tfteach.lib.contrib.learn.not_implemented", "run_feeds"),
+    "run_n": ("tfteach.lib.contrib.learn.not_implemented", "run_n"),
+    "train": ("tfteach.lib.contrib.learn.not_implemented", "train"),
+    "utils": ("tfteach.api.contrib.learn", "utils"),
 }
 
 

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.frames import extract_pandas_data as extract_pandas_data
     from tfteach.lib.contrib.learn.frames import extract_pandas_labels as extract_pandas_labels
     from tfteach.lib.contrib.learn.frames import extract_pandas_matrix as extract_pandas_matrix
+    from tfteach.lib.contrib.learn.not_implemented import read_batch_examples as read_batch_examples
+    from tfteach.lib.contrib.learn.not_implemented import read_batch_features as read_batch_features
+    from tfteach.lib.contrib.learn.not_implemented import read_batch_record_features as read_batch_record_features
+    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_examples as read_keyed_batch_examples
+    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_examples_shared_queue as read_keyed_batch_examples_shared_queue
+    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features as read_keyed_batch_features
+    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features_shared_queue as read_keyed_batch_features_shared_queue
 
 _LATER = {
     "HAS_DASK": ("tfteach.lib.contrib.learn.frames", "HAS_DASK"),
@@ -23,6 +30,13 @@ _LATER = {
     "extract_pandas_data": ("tfteach.lib.contrib.learn.frames", "extract_pandas_data"),
     "extract_pandas_labels": ("tfteach.lib.contrib.learn.frames", "extract_pandas_labels"),
     "extract_pandas_matrix": ("tfteach.lib.contrib.learn.frames", "extract_pandas_matrix"),
+    "read_batch_examples": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_examples"),
+    "read_batch_features": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_features"),
+    "read_batch_record_features": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_record_features"),
+    "read_keyed_batch_examples": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_examples"),
+    "read_keyed_batch_examples_shared_queue": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_examples_shared_queue"),
+    "read_keyed_batch_features": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_features"),
+    "read_keyed_batch_features_shared_queue": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_features_shared_queue"),
 }
 
 

@@ -1,0 +1,83 @@
+"""Names of `tf.contrib.factorization` that say what to use in their place."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from tfteach.framework.export import export
+
+
+def _refuse(name: str, instead: str) -> NoReturn:
+    raise NotImplementedError(f"tf.{name} is not implemented: {instead}")
+
+
+@export("contrib.factorization.KMeansClustering", "contrib.learn.KMeansClustering")
+def KMeansClustering(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.contrib.factorization.KMeans.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.factorization.KMeansClustering",
+        "use tf.contrib.factorization.KMeans",
+    )
+
+
+@export("contrib.factorization.GMM")
+def GMM(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: there is no mixture of Gaussians here yet.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse("contrib.factorization.GMM", "there is no mixture of Gaussians here yet")
+
+
+@export("contrib.factorization.GmmAlgorithm")
+def GmmAlgorithm(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: there is no mixture of Gaussians here yet.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.factorization.GmmAlgorithm",
+        "there is no mixture of Gaussians here yet",
+    )
+
+
+@export("contrib.factorization.gmm")
+def gmm(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: there is no mixture of Gaussians here yet.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse("contrib.factorization.gmm", "there is no mixture of Gaussians here yet")
+
+
+@export("contrib.factorization.WALSModel")
+def WALSModel(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: train two variables with an optimizer.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.factorization.WALSModel",
+        "train two variables with an optimizer",
+    )
+
+
+@export("contrib.factorization.WALSMatrixFactorization")
+def WALSMatrixFactorization(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: train two variables with an optimizer.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.factorization.WALSMatrixFactorization",
+        "train two variables with an optimizer",
+    )

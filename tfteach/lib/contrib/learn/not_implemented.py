@@ -1,0 +1,298 @@
+"""Names of `tf.contrib.learn` that say what to use in their place."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from tfteach.framework.export import export
+
+
+def _refuse(name: str, instead: str) -> NoReturn:
+    raise NotImplementedError(f"tf.{name} is not implemented: {instead}")
+
+
+@export("contrib.learn.DynamicRnnEstimator")
+def DynamicRnnEstimator(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.nn.dynamic_rnn in an Estimator.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.DynamicRnnEstimator",
+        "use tf.nn.dynamic_rnn in an Estimator",
+    )
+
+
+@export("contrib.learn.Experiment")
+def Experiment(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: call the Estimator's fit and evaluate.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.Experiment",
+        "call the Estimator's fit and evaluate",
+    )
+
+
+@export("contrib.learn.learn_runner.run")
+def learn_runner_run(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: call fit and evaluate of the Estimator.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse("contrib.learn.learn_runner.run", "call fit and evaluate of the Estimator")
+
+
+@export("contrib.learn.learn_runner.tune")
+def learn_runner_tune(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: it is for a tuning service.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse("contrib.learn.learn_runner.tune", "it is for a tuning service")
+
+
+@export("contrib.learn.ExportStrategy")
+def ExportStrategy(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: tf.estimator.Estimator exports SavedModels.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.ExportStrategy", "tf.estimator.Estimator exports SavedModels"
+    )
+
+
+@export("contrib.learn.InputFnOps", "contrib.learn.utils.InputFnOps")
+def InputFnOps(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: tf.estimator.Estimator exports SavedModels.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse("contrib.learn.InputFnOps", "tf.estimator.Estimator exports SavedModels")
+
+
+@export(
+    "contrib.learn.build_parsing_serving_input_fn",
+    "contrib.learn.utils.build_parsing_serving_input_fn",
+)
+def build_parsing_serving_input_fn(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: tf.estimator.Estimator exports SavedModels.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.build_parsing_serving_input_fn",
+        "tf.estimator.Estimator exports SavedModels",
+    )
+
+
+@export(
+    "contrib.learn.make_export_strategy", "contrib.learn.utils.make_export_strategy"
+)
+def make_export_strategy(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: tf.estimator.Estimator exports SavedModels.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.make_export_strategy",
+        "tf.estimator.Estimator exports SavedModels",
+    )
+
+
+@export("contrib.learn.LogisticRegressor")
+def LogisticRegressor(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use a LinearClassifier.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.LogisticRegressor",
+        "use a LinearClassifier",
+    )
+
+
+@export("contrib.learn.SVM")
+def SVM(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use a LinearEstimator with a binary_svm_head.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse("contrib.learn.SVM", "use a LinearEstimator with a binary_svm_head")
+
+
+@export("contrib.learn.evaluate", "contrib.learn.graph_actions.evaluate")
+def evaluate(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.contrib.training.evaluate_once.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse("contrib.learn.evaluate", "use tf.contrib.training.evaluate_once")
+
+
+@export("contrib.learn.infer", "contrib.learn.graph_actions.infer")
+def infer(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: restore the checkpoint in a tf.Session.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.infer",
+        "restore the checkpoint in a tf.Session",
+    )
+
+
+@export("contrib.learn.run_feeds", "contrib.learn.graph_actions.run_feeds")
+def run_feeds(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: run the outputs in a tf.Session.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.run_feeds",
+        "run the outputs in a tf.Session",
+    )
+
+
+@export("contrib.learn.run_n", "contrib.learn.graph_actions.run_n")
+def run_n(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: run the outputs in a tf.Session.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse("contrib.learn.run_n", "run the outputs in a tf.Session")
+
+
+@export("contrib.learn.train", "contrib.learn.graph_actions.train")
+def train(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.contrib.training.train.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.train",
+        "use tf.contrib.training.train",
+    )
+
+
+@export("contrib.learn.read_batch_examples", "contrib.learn.io.read_batch_examples")
+def read_batch_examples(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.train.shuffle_batch or tf.data.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.read_batch_examples",
+        "use tf.train.shuffle_batch or tf.data",
+    )
+
+
+@export("contrib.learn.read_batch_features", "contrib.learn.io.read_batch_features")
+def read_batch_features(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.train.shuffle_batch or tf.data.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.read_batch_features",
+        "use tf.train.shuffle_batch or tf.data",
+    )
+
+
+@export(
+    "contrib.learn.read_batch_record_features",
+    "contrib.learn.io.read_batch_record_features",
+)
+def read_batch_record_features(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.train.shuffle_batch or tf.data.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.read_batch_record_features",
+        "use tf.train.shuffle_batch or tf.data",
+    )
+
+
+@export(
+    "contrib.learn.read_keyed_batch_examples",
+    "contrib.learn.io.read_keyed_batch_examples",
+)
+def read_keyed_batch_examples(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.train.shuffle_batch or tf.data.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.read_keyed_batch_examples",
+        "use tf.train.shuffle_batch or tf.data",
+    )
+
+
+@export(
+    "contrib.learn.read_keyed_batch_examples_shared_queue",
+    "contrib.learn.io.read_keyed_batch_examples_shared_queue",
+)
+def read_keyed_batch_examples_shared_queue(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.train.shuffle_batch or tf.data.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.read_keyed_batch_examples_shared_queue",
+        "use tf.train.shuffle_batch or tf.data",
+    )
+
+
+@export(
+    "contrib.learn.read_keyed_batch_features",
+    "contrib.learn.io.read_keyed_batch_features",
+)
+def read_keyed_batch_features(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.train.shuffle_batch or tf.data.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.read_keyed_batch_features",
+        "use tf.train.shuffle_batch or tf.data",
+    )
+
+
+@export(
+    "contrib.learn.read_keyed_batch_features_shared_queue",
+    "contrib.learn.io.read_keyed_batch_features_shared_queue",
+)
+def read_keyed_batch_features_shared_queue(*args: object, **kwargs: object) -> NoReturn:
+    """Not implemented: use tf.train.shuffle_batch or tf.data.
+
+    Raises:
+      NotImplementedError: always.
+    """
+    _refuse(
+        "contrib.learn.read_keyed_batch_features_shared_queue",
+        "use tf.train.shuffle_batch or tf.data",
+    )
