@@ -21,7 +21,7 @@ KNOWN = [row["symbol"] for row in ROWS if row["in_tf_1_15"] == "1"]
 # exists by now must leave the list.
 LATER = {
     "old estimators": """
-        tf.contrib.tensor_forest""",
+       """,
     "eager execution": "tf.contrib.eager tf.function",
     "Keras": "tf.keras tf.contrib.keras",
     "servers": """

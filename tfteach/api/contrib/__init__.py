@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import signal as signal
     from tfteach.api.contrib import slim as slim
     from tfteach.api.contrib import sparsemax as sparsemax
+    from tfteach.api.contrib import tensor_forest as tensor_forest
     from tfteach.api.contrib import training as training
 
 _LATER = {
@@ -58,6 +59,7 @@ _LATER = {
     "signal": ("tfteach.api.contrib", "signal"),
     "slim": ("tfteach.api.contrib", "slim"),
     "sparsemax": ("tfteach.api.contrib", "sparsemax"),
+    "tensor_forest": ("tfteach.api.contrib", "tensor_forest"),
     "training": ("tfteach.api.contrib", "training"),
 }
 

@@ -109,10 +109,52 @@ ABSENT = {
         "tree_metadata *TreeMetadata 3, growing_metadata GrowingMetadata 4",
         "DebugOutput": "feature_ids *int32 1, logits_path *float 2",
     },
+    # Of the files of forests, what dense features need; wrappers and enums are as on
+    # the wire.
+    "generic_tree_model": {
+        "Int32Value": "value int32 1",
+        "StringValue": "value string 1",
+        "Model": "decision_tree DecisionTree 1 model",
+        "DecisionTree": "nodes *TreeNode 1",
+        "TreeNode": "node_id Int32Value 1, depth Int32Value 2, "
+        "binary_node BinaryNode 4 node_type, leaf Leaf 5 node_type",
+        "BinaryNode": "left_child_id Int32Value 1, right_child_id Int32Value 2, "
+        "default_direction int32 3, "
+        "inequality_left_child_test InequalityTest 4 left_child_test",
+        "Vector": "value *Value 1",
+        "Leaf": "vector Vector 1 leaf",
+        "FeatureId": "id StringValue 1",
+        "InequalityTest": "feature_id FeatureId 1 FeatureSum, type int32 2, "
+        "threshold Value 3",
+        "Value": "float_value float 1 value, double_value double 2 value, "
+        "int32_value int32 3 value, int64_value int64 4 value",
+    },
+    "tensor_forest_params": {
+        "DepthDependentParam": "constant_value float 1 ParamType",
+        "SplitPruningConfig": "prune_every_samples DepthDependentParam 1, type int32 2",
+        "SplitFinishConfig": "check_every_steps DepthDependentParam 1, type int32 2",
+        "TensorForestParams": "leaf_type int32 1, stats_type int32 2, "
+        "collection_type int32 3, pruning_type SplitPruningConfig 4, "
+        "finish_type SplitFinishConfig 5, num_trees int32 6, max_nodes int32 7, "
+        "num_features int32 21, inequality_test_type int32 19, is_regression bool 8, "
+        "drop_final_class bool 9, collate_examples bool 10, checkpoint_stats bool 11, "
+        "use_running_stats_method bool 20, initialize_average_splits bool 22, "
+        "inference_tree_paths bool 23, num_outputs int32 12, "
+        "num_splits_to_consider DepthDependentParam 13, "
+        "split_after_samples DepthDependentParam 14, "
+        "dominate_fraction DepthDependentParam 15",
+    },
+    "fertile_stats": {
+        "FertileStats": "node_to_slot *FertileSlot 1",
+        "FertileSlot": "node_id int32 5, depth int32 7",
+    },
 }
 
 # File -> its folder in core and its package, where these are not those of `ABSENT`.
 _PLACES = {
+    "fertile_stats": ("forest/", "tensorflow.tensorforest"),
+    "generic_tree_model": ("forest/", "tensorflow.decision_trees"),
+    "tensor_forest_params": ("forest/", "tensorflow.tensorforest"),
     "boosted_trees": ("kernels/boosted_trees/", "tensorflow.boosted_trees"),
     "error_codes": ("", "tensorflow.error"),
 }

@@ -64,6 +64,9 @@ FILES = {
     "queue_runner": "QueueRunnerDef",
     "graph_debug_info": "GraphDebugInfo",
     "boosted_trees": "TreeEnsemble DebugOutput",
+    "generic_tree_model": "DecisionTree",
+    "tensor_forest_params": "TensorForestParams",
+    "fertile_stats": "FertileStats",
 }
 MODULES = {m: file for file, names in FILES.items() for m in names.split()}
 
