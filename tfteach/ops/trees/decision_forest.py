@@ -209,6 +209,13 @@ class FertileStats:
     batch is counted for all leaves together.
     """
 
+    _counts: np.ndarray[Any, Any]  # the weight of each class, [slots, classes]
+    _filled: np.ndarray[Any, Any]  # the number of candidates, [slots]
+    _features: np.ndarray[Any, Any]  # [slots, candidates]
+    _thresholds: np.ndarray[Any, Any]
+    _left: np.ndarray[Any, Any]  # weights of classes, [slots, candidates, classes]
+    _right: np.ndarray[Any, Any]
+
     def __init__(self, name: str) -> None:
         self.name = name
         self.lock = threading.RLock()
@@ -216,9 +223,8 @@ class FertileStats:
         self.depths: dict[int, int] = {}  # of the leaves with a slot
         self._slot_of: dict[int, int] = {}
         self._free: list[int] = []
-        self._classes = self._most = 0
         self._random: Any = None
-        self._resize(0)
+        self._begin(0, 0)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -228,17 +234,29 @@ class FertileStats:
     def _resize(self, size: int) -> None:
         """Arrays of `size` slots, whose first ones stay."""
         classes, most = self._classes, self._most
-        shapes = {
-            "_counts": (np.float64, classes), "_filled": (np.int64,),
-            "_features": (np.int64, most), "_thresholds": (np.float32, most),
-            "_left": (np.float64, most, classes),
-            "_right": (np.float64, most, classes),
-        }  # fmt: skip
-        for name, (dtype, *shape) in shapes.items():
-            grown = np.zeros((size, *shape), dtype)
-            old = getattr(self, name, grown[:0])
-            grown[: len(old)] = old
-            setattr(self, name, grown)
+
+        def grown(name: str, dtype: Any, *shape: int) -> Any:
+            made = np.zeros((size, *shape), dtype)
+            old = getattr(self, name)[:size]
+            made[: len(old)] = old
+            return made
+
+        self._counts = grown("_counts", np.float64, classes)
+        self._filled = grown("_filled", np.int64)
+        self._features = grown("_features", np.int64, most)
+        self._thresholds = grown("_thresholds", np.float32, most)
+        self._left = grown("_left", np.float64, most, classes)
+        self._right = grown("_right", np.float64, most, classes)
+
+    def _begin(self, classes: int, most: int) -> None:
+        """Arrays without slots."""
+        self._classes, self._most = classes, most
+        self._counts = np.zeros((0, classes))
+        self._filled = np.zeros(0, np.int64)
+        self._features = np.zeros((0, most), np.int64)
+        self._thresholds = np.zeros((0, most), np.float32)
+        self._left = self._right = np.zeros((0, most, classes))
+        self._free = []
 
     def create(self, serialized: bytes, params: Any) -> None:
         """The slot of a root, or the slots of a FertileStats message, all empty."""
@@ -247,13 +265,9 @@ class FertileStats:
         pairs = [(slot.node_id, slot.depth) for slot in message.node_to_slot]
         with self.lock:
             self.clear()
-            for name in ("_counts", "_filled", "_features", "_thresholds", "_left"):
-                vars(self).pop(name, None)
-            vars(self).pop("_right", None)
-            self._free = []
-            self._classes = params.num_outputs
-            self._most = int(params.num_splits_to_consider.constant_value)
-            self._resize(0)
+            self._begin(
+                params.num_outputs, int(params.num_splits_to_consider.constant_value)
+            )
             for node, depth in pairs or [(0, 0)]:
                 self.allocate(node, depth)
             self.is_created = True
