@@ -86,7 +86,7 @@ class ForestHParams:
         inference_tree_paths: bool = False,
         param_file: str | None = None,
         split_name: str = "less_or_equal",
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         given = dict(locals())
         for name, only in _ONLY.items():

@@ -94,7 +94,7 @@ class _ForestSaveable(SaveableObject):
     deserialize: Any
 
     def restore(
-        self, restored_tensors: Sequence[Tensor], restored_shapes: Any
+        self, restored_tensors: Sequence[Tensor], restored_shapes: object
     ) -> Operation:
         """The Operation that replaces the resource."""
         with control_dependencies([self.create_op]):
@@ -222,7 +222,9 @@ class RandomForestGraphs:
         input_labels: TensorLike,
         num_trainers: int = 1,
         trainer_id: int = 0,
-        **tree_kwargs: Any,
+        random_seed: int | None = None,
+        input_weights: TensorLike | None = None,
+        **tree_kwargs: object,
     ) -> Operation:
         """An op that lets all trees see a batch, and grow.
 
@@ -231,15 +233,16 @@ class RandomForestGraphs:
           input_labels: Tensor [examples] of classes.
           num_trainers: 1.
           trainer_id: 0.
-          **tree_kwargs: `random_seed`, or `input_weights` [examples].
+          random_seed: of the candidates; other than 0 to repeat a training here.
+          input_weights: weights of the examples, [examples].
 
         Raises:
           NotImplementedError: there are several trainers, or other arguments.
         """
         if (num_trainers, trainer_id) != (1, 0):
             raise NotImplementedError("Several trainers are not supported")
-        seed = int(tree_kwargs.pop("random_seed", self.params.base_random_seed))
-        weights = tree_kwargs.pop("input_weights", None)
+        seed = self.params.base_random_seed if random_seed is None else random_seed
+        weights = input_weights
         if tree_kwargs:
             raise NotImplementedError(
                 f"Arguments that are not supported: {', '.join(tree_kwargs)}"
@@ -278,7 +281,7 @@ class RandomForestGraphs:
             return ops.GrowTreeV4(params)(tree.tree, tree.stats, finished)
 
     def inference_graph(
-        self, input_data: TensorLike, **inference_args: Any
+        self, input_data: TensorLike, **inference_args: object
     ) -> tuple[Tensor, Tensor, Tensor]:
         """What the forest predicts.
 
@@ -314,12 +317,12 @@ class RandomForestGraphs:
             return mean, stack(paths, axis=1), variance
 
     def training_loss(
-        self, features: Any, labels: Any, name: str = "training_loss"
+        self, features: object, labels: object, name: str = "training_loss"
     ) -> Tensor:
         """The negative mean number of nodes: a float32 scalar that falls."""
         return negative(self.average_size(), name=name)
 
-    def validation_loss(self, features: Any, labels: Any) -> Tensor:
+    def validation_loss(self, features: object, labels: object) -> Tensor:
         """The same as `training_loss`."""
         return negative(self.average_size())
 
