@@ -142,3 +142,20 @@ def test_loops_wait_until_python_has_worked(monkeypatch: pytest.MonkeyPatch) -> 
     example_wire.columns_of([example(a=[1])] * 9, [b"a"])
     assert 0 < jit_examples._work < compiled_loops.MIN_WORK
     assert not jit_examples._ready
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    "entry",
+    [
+        chunk(b"\x0a", b"a") + chunk(b"\x12", b"") + b"\x18\x01",  # another field
+        chunk(b"\x12", b"") + chunk(b"\x0a", b"a"),
+        chunk(b"\x0a", b"a"),
+    ],
+)
+def test_other_encodings_are_left_to_python(entry: bytes) -> None:
+    data = chunk(b"\x0a", chunk(b"\x0a", entry))
+    assert jit_examples.find_features([data], (b"a",)) is None
+    usual = chunk(b"\x0a", b"a") + chunk(b"\x12", b"")
+    data = chunk(b"\x0a", chunk(b"\x0a", usual))
+    assert jit_examples.find_features([data], (b"a",)) is not None
