@@ -3,6 +3,16 @@
 UNEVEN = [3, 0, 1, 3, 3, 4, 2]
 
 
+def carried_blocks(tf):
+    sizes = tf.constant([0, 4, 1, 3, 4], tf.int64)
+
+    def of(i):
+        return tf.data.Dataset.range(sizes[i]).map(lambda j: 10 * i + j)
+
+    apply = tf.data.experimental.parallel_interleave(of, 4, 2)
+    return tf.data.Dataset.range(5).apply(apply)
+
+
 def _uneven(tf, fails=False):
     """Datasets of different lengths, one of which fails in the middle."""
     sizes = tf.constant(UNEVEN, tf.int64)
