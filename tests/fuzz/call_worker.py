@@ -93,6 +93,14 @@ def names(tf):
     def stack(max_size=-1):
         return raw("StackV2", max_size=max_size, elem_type=tf.float32)
 
+    def shape_in(tensor):
+        """The shape that a tensor contains."""
+        if tf.__name__ == "tensorflow":
+            from tensorflow.python.framework import tensor_util
+        else:
+            from tfteach.ops.array import static_values as tensor_util
+        return tensor_util.constant_value_as_shape(tensor)
+
     def after(first, then):
         """What `then()` makes, to run after `first`."""
         with tf.control_dependencies([first]):

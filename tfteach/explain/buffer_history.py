@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["BufferHistory", "Level"]
+__all__ = ["Level"]
 
 MOST_LEVELS = 160  # of a buffer; then every second one is dropped
 

@@ -61,6 +61,16 @@ def judge_river(
 
     Returns:
       A `Verdict`.
+
+    Example:
+      >>> rows = tf.data.Dataset.range(100).batch(10)
+      >>> element = rows.make_one_shot_iterator().get_next()
+      >>> with tf.Session() as sess, watch_pipelines() as run:
+      ...     for _ in range(10):
+      ...         numbers = sess.run(element)
+      >>> verdict = judge_river(run.rivers()[0])
+      >>> verdict.kind in ("data", "step", "both")
+      True
     """
     at = where or place
     step = river.step

@@ -30,7 +30,7 @@ def explain_pipelines(graph: Any = None) -> list[Pipeline]:
       batch/fifo_queue (queues)
         1 thread: input_producer_EnqueueMany  [...]
         queue input_producer: 32 elements at most  [...]
-        1 thread: TextLineReaderV2  [...]
+        1 thread: TextLineReader  [...]
         queue batch/fifo_queue: 32 elements at most  [...]
         step: takes 8 at a time  [...]
     """

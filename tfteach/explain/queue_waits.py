@@ -111,6 +111,14 @@ def queue_states(session: Any) -> dict[str, QueueState]:
 
     Returns:
       A dict from the names of the queues' ops to a `QueueState`.
+
+    Example:
+      >>> queue = tf.FIFOQueue(3, tf.int32, name="queue")
+      >>> with tf.Session() as sess:
+      ...     sess.run(queue.enqueue(7))
+      ...     state = queue_states(sess)["queue"]
+      >>> state.size, state.capacity
+      (1, 3)
     """
     runners = runners_of(session.graph)
     found = {}
@@ -122,7 +130,19 @@ def queue_states(session: Any) -> dict[str, QueueState]:
 
 
 def waits_for(session: Any) -> list[Wait]:
-    """The ops that wait for a session's queues now, the longest first."""
+    """The ops that wait for a session's queues now.
+
+    Args:
+      session: a session; in a closed one, none waits.
+
+    Returns:
+      A list of `Wait`, the longest first.
+
+    Example:
+      >>> with tf.Session() as sess:
+      ...     waits_for(sess)
+      []
+    """
     found = []
     for _, queue in session.resources.items():
         if not isinstance(queue, Queue) or not (queue.enqueues or queue.dequeues):

@@ -77,9 +77,9 @@ LACKING = frozenset(
     "OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize "
     "OrderedMapStage OrderedMapUnstage OrderedMapUnstageNoKey "
     "Bucketize GeneratorDataset IteratorFromStringHandleV2 IteratorGetNext "
-    "IteratorGetNextSync IteratorToStringHandle IteratorV2 MakeIterator "
-    "PrefetchDataset IgammaGradA ImageProjectiveTransformV2 Lu Multinomial "
-    "NonMaxSuppressionV2 "
+    "IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle IteratorV2 "
+    "MakeIterator PrefetchDataset IgammaGradA ImageProjectiveTransformV2 Lu "
+    "Multinomial NonMaxSuppressionV2 "
     "NonMaxSuppressionV3 RandomGammaGrad StatelessMultinomial TridiagonalMatMul "
     "TridiagonalSolve UnsortedSegmentProd VariableShape".split()
 )

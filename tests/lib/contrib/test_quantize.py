@@ -44,7 +44,9 @@ def test_losses_are_tensorflows(network, name) -> None:
         return
     found = golden.losses(tf, network, golden.rewrites(tf)[name])
     steps = 2 if key in UNSTABLE else golden.STEPS
-    np.testing.assert_allclose(found[:steps], answer[3][:steps], rtol=2e-5)
+    # Products of another BLAS differ in the last bit, and a few bits make it visible.
+    rtol = 1e-3 if "few bits" in name else 2e-5
+    np.testing.assert_allclose(found[:steps], answer[3][:steps], rtol=rtol)
 
 
 def test_evaluation_restores_the_ranges_of_training(tmp_path) -> None:

@@ -6,7 +6,7 @@ Source: core/kernels/data/{text_line,tf_record,fixed_length_record}_dataset_op.c
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -45,9 +45,11 @@ class FileRecords(Dataset):
         self.component_shapes = ((),)
 
     def elements(self, running: Running) -> Iterator[Element]:
-        return RecordElements(self._names, self._open)
+        elements = RecordElements(self._names, self._open)
+        running.add_buffer(elements)
+        return elements
 
-    def _open(self, name: bytes) -> Iterator[bytes]:
+    def _open(self, name: bytes) -> Generator[bytes]:
         path = resolve(name)
         with os_errors_translated(path), contextlib.ExitStack() as stack:
             file = stack.enter_context(open_file(path, "rb", buffering=0))
@@ -57,7 +59,7 @@ class FileRecords(Dataset):
 
 def _closing(
     records: Iterator[bytes], path: str, opened: contextlib.ExitStack
-) -> Iterator[bytes]:
+) -> Generator[bytes]:
     with opened, os_errors_translated(path):
         yield from records
 
@@ -76,12 +78,13 @@ class RecordElements:
     """
 
     def __init__(
-        self, names: list[bytes], open_records: Callable[[bytes], Iterator[bytes]]
+        self, names: list[bytes], open_records: Callable[[bytes], Generator[bytes]]
     ) -> None:
         self._names = names
         self._next = 0
         self._open = open_records
         self._records: Iterator[bytes] = iter(())
+        self._close: Callable[[], None] | None = None
 
     def __iter__(self) -> Iterator[Element]:
         return self
@@ -92,8 +95,16 @@ class RecordElements:
                 return (np.array(record, object),)
             if self._next == len(self._names):
                 raise StopIteration
-            self._records = self._open(self._names[self._next])
+            records = self._open(self._names[self._next])
+            self._records, self._close = records, records.close
             self._next += 1
+
+    def drop(self) -> None:
+        """Close the file that is being read: the iterator has ended."""
+        self._next = len(self._names)
+        if self._close is not None:
+            with contextlib.suppress(ValueError):  # a thread is reading: it ends soon
+                self._close()
 
 
 def _records(source: Any, path: str) -> Iterator[bytes]:

@@ -132,6 +132,11 @@ class BoostedTreesMakeQuantileSummaries(StatsOp, MultiOutputOp):
 
     def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         *features, weights, epsilon = inputs
+        if epsilon.size != 1:
+            raise invalid_argument(
+                f"epsilon must be one number, got the shape {list(epsilon.shape)}"
+            )
+        epsilon = epsilon.reshape(())
         _check_epsilon(epsilon)
         found: list[Summary] = []
         for values in features:
