@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,3 +56,29 @@ def test_a_prediction_asks_the_generator_for_no_more_than_it_needs(
         next(predictions)
         assert asked[-1] == n
     predictions.close()
+
+
+def test_predictions_of_a_trained_estimator_get_placeholders_of_labels(
+    tmp_path: Path,
+) -> None:
+    """As in TensorFlow 1.15: model functions may use labels in any mode."""
+    labels: list[tuple[str, str]] = []
+
+    def model(features: tf.Tensor, target: tf.Tensor, mode: str) -> tuple[Any, ...]:
+        labels.append((mode, f"{target}"))
+        weights = tf.get_variable("w", [2, 1])
+        found = tf.matmul(features, weights)
+        step = tf.assign_add(tf.train.get_global_step(), 1)
+        return {"p": found}, tf.reduce_sum(found), step
+
+    estimator = tf.contrib.learn.Estimator(model, model_dir=str(tmp_path))
+    rows = np.ones([4, 2], np.float32)
+    estimator.fit(rows, np.arange(4), steps=1)
+    list(estimator.predict(rows))
+    fresh = tf.contrib.learn.Estimator(model, model_dir=str(tmp_path))
+    list(fresh.predict(rows))
+    assert labels == [
+        ("train", 'Tensor("output:0", shape=(?,), dtype=int64)'),
+        ("infer", 'Tensor("Placeholder:0", shape=(?,), dtype=int64)'),
+        ("infer", "None"),
+    ]

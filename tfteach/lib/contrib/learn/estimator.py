@@ -32,7 +32,10 @@ from tfteach.lib.contrib.learn.model_fn import ModelFnOps
 from tfteach.lib.contrib.learn.monitor_hooks import replace_monitors_with_hooks
 from tfteach.lib.contrib.learn.predictions import examples, joined, only
 from tfteach.lib.contrib.learn.sklearn_interface import NotFittedError, WithParams
-from tfteach.lib.contrib.learn.tensor_signature import checked_signatures
+from tfteach.lib.contrib.learn.tensor_signature import (
+    checked_signatures,
+    placeholders_of,
+)
 from tfteach.lib.contrib.learn.type_aliases import (
     FeedFn,
     InputFn,
@@ -353,7 +356,8 @@ class BaseEstimator(WithParams, Evaluable, Trainable):
             create_global_step(graph)
             result = inputs.input_fn()
             features = result[0] if isinstance(result, list | tuple) else result
-            ops = self._call_model_fn(features, None, ModeKeys.INFER)
+            labels = placeholders_of(self._labels_info)  # known after training
+            ops = self._call_model_fn(features, labels, ModeKeys.INFER)
             predictions = only(ops.predictions, outputs)
             # Constants never end: one batch of them is all there is.
             is_endless = inputs.feed_fn is None and not graph.get_collection(

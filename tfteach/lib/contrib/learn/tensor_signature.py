@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from tfteach.framework.dtypes import DType
 from tfteach.framework.logger import get_logger
 from tfteach.framework.shape import TensorShape
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.placeholder import placeholder
+from tfteach.ops.core.sparse_tensor import SparseTensor, sparse_placeholder
 
 
 class TensorSignature(NamedTuple):
@@ -48,6 +49,19 @@ def create_signatures(tensors: Any) -> Any:
     if isinstance(tensors, SparseTensor):
         return TensorSignature(tensors.values.dtype, None, True)
     return TensorSignature(tensors.dtype, tensors.get_shape(), False)
+
+
+def placeholders_of(signatures: Any) -> Any:
+    """Placeholders of the signatures, for batches of any size; None for None."""
+    if signatures is None:
+        return None
+    if isinstance(signatures, Mapping):
+        return {key: placeholders_of(each) for key, each in signatures.items()}
+    if signatures.is_sparse:
+        return sparse_placeholder(signatures.dtype)
+    if signatures.shape is None or signatures.shape.ndims is None:
+        return placeholder(signatures.dtype)
+    return placeholder(signatures.dtype, [None, *_sizes(signatures.shape)[1:]])
 
 
 def tensors_compatible(tensors: Any, signatures: Any) -> bool:
