@@ -297,6 +297,11 @@ _CONTRIB = {
     "framework.python.ops": "arg_scope audio_ops ops variables",
     "layers.python.layers": "embedding_ops encoders initializers layers normalization "
     "optimizers regularizers summaries utils",
+    "learn.python.learn": "evaluable experiment export_strategy learn_runner "
+    "metric_spec monitors trainable",
+    "learn.python.learn.estimators": "constants dnn dnn_linear_combined estimator head "
+    "linear metric_key model_fn prediction_key run_config",
+    "learn.python.learn.utils": "input_fn_utils saved_model_export_utils",
     "legacy_seq2seq.python.ops": "seq2seq",
     "losses.python.losses": "loss_ops",
     "metrics.python.ops": "metric_ops set_ops",
@@ -315,6 +320,12 @@ for _name in _CONTRIB["seq2seq.python.ops"].split():
         "tfteach.lib.contrib.seq2seq.inner",
     )
 _TABLE["contrib.framework.python.ops.audio_ops"] = ("audio",)
+for _name in ("learn_runner", "monitors"):
+    _TABLE[f"contrib.learn.python.learn.{_name}"] = (f"contrib.learn.{_name}",)
+for _name in _CONTRIB["learn.python.learn.utils"].split():
+    _TABLE[f"contrib.learn.python.learn.utils.{_name}"] += (
+        f"tfteach.lib.contrib.learn.{_name}",
+    )
 _TABLE["contrib.lookup.lookup_ops"] = ("contrib.lookup",)
 _TABLE["contrib.metrics.python.ops.set_ops"] = ("sets",)
 _TABLE["contrib.layers.python.layers.utils"] = ("contrib.slim.utils",)

@@ -33,7 +33,7 @@ def _now_s() -> int:
     return int(time.time())
 
 
-def _new_folder(base: str) -> str:
+def timestamped_folder(base: str) -> str:
     """The path of a folder named by the time that does not exist yet.
 
     Raises:
@@ -54,6 +54,14 @@ def _new_folder(base: str) -> str:
     )
 
 
+def copy_assets(folder: str, assets_extra: Mapping[str, PathLike] | None) -> None:
+    """Copy files into a SavedModel's "assets.extra": a dict of names to paths."""
+    for target, source in (assets_extra or {}).items():
+        place = os.path.join(folder, "assets.extra", target)
+        file_system.makedirs(os.path.dirname(place))
+        file_system.copy(resolve(source), place)
+
+
 def export_saved_model(
     estimator: Any,
     call_model_fn: Callable[..., EstimatorSpec],
@@ -66,7 +74,7 @@ def export_saved_model(
 ) -> bytes:
     """Write the model as it predicts; returns its directory's path."""
     config = estimator.config
-    path = _new_folder(resolve(export_dir_base))
+    path = timestamped_folder(resolve(export_dir_base))
     # A program that watches the directory is to see whole models only.
     folder, name = os.path.split(path)
     unfinished = os.path.join(folder, f"temp-{name.encode()!r}")
@@ -95,9 +103,6 @@ def export_saved_model(
                 saver=saver,
             )
     builder.save(as_text)
-    for target, source in (assets_extra or {}).items():
-        place = os.path.join(unfinished, "assets.extra", target)
-        file_system.makedirs(os.path.dirname(place))
-        file_system.copy(resolve(source), place)
+    copy_assets(unfinished, assets_extra)
     file_system.rename(unfinished, path)
     return path.encode()

@@ -10,9 +10,14 @@ from pathlib import Path
 import pytest
 
 import tfteach as tf
-from tests.golden import contrib_learn, contrib_learn_monitors, training_loops
+from tests.golden import (
+    contrib_learn,
+    contrib_learn_experiment,
+    contrib_learn_monitors,
+    training_loops,
+)
 
-MODULES = contrib_learn, contrib_learn_monitors
+MODULES = contrib_learn, contrib_learn_experiment, contrib_learn_monitors
 RECORDED = {
     name: recorded
     for module in MODULES
@@ -64,12 +69,11 @@ def test_as_in_tensorflow(program):
 
 
 REFUSED = """
-    DynamicRnnEstimator Experiment learn_runner.run learn_runner.tune ExportStrategy
-    InputFnOps build_parsing_serving_input_fn make_export_strategy LogisticRegressor SVM
+    DynamicRnnEstimator learn_runner.tune LogisticRegressor SVM
     KMeansClustering evaluate infer run_feeds run_n train read_batch_examples
     read_batch_features read_batch_record_features read_keyed_batch_examples
     read_keyed_batch_examples_shared_queue read_keyed_batch_features
-    read_keyed_batch_features_shared_queue graph_actions.train utils.InputFnOps
+    read_keyed_batch_features_shared_queue graph_actions.train
     monitors.ExportMonitor monitors.GraphDump monitors.CheckpointSaver"""
 
 

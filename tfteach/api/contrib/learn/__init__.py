@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.dnn_linear_combined import DNNLinearCombinedRegressor as DNNLinearCombinedRegressor
     from tfteach.lib.contrib.learn.estimator import BaseEstimator as BaseEstimator
     from tfteach.lib.contrib.learn.estimator import Estimator as Estimator
+    from tfteach.lib.contrib.learn.experiment import Experiment as Experiment
+    from tfteach.lib.contrib.learn.export_strategy import ExportStrategy as ExportStrategy
     from tfteach.lib.contrib.learn.frames import extract_dask_data as extract_dask_data
     from tfteach.lib.contrib.learn.frames import extract_dask_labels as extract_dask_labels
     from tfteach.lib.contrib.learn.frames import extract_pandas_data as extract_pandas_data
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.head_functions import regression_head as regression_head
     from tfteach.lib.contrib.learn.inferred_columns import infer_real_valued_columns_from_input as infer_real_valued_columns_from_input
     from tfteach.lib.contrib.learn.inferred_columns import infer_real_valued_columns_from_input_fn as infer_real_valued_columns_from_input_fn
+    from tfteach.lib.contrib.learn.input_fn_utils import InputFnOps as InputFnOps
+    from tfteach.lib.contrib.learn.input_fn_utils import build_parsing_serving_input_fn as build_parsing_serving_input_fn
     from tfteach.lib.contrib.learn.interfaces import Evaluable as Evaluable
     from tfteach.lib.contrib.learn.interfaces import Trainable as Trainable
     from tfteach.lib.contrib.learn.keys import ModeKeys as ModeKeys
@@ -50,15 +54,10 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.metric_spec import MetricSpec as MetricSpec
     from tfteach.lib.contrib.learn.model_fn import ModelFnOps as ModelFnOps
     from tfteach.lib.contrib.learn.not_implemented import DynamicRnnEstimator as DynamicRnnEstimator
-    from tfteach.lib.contrib.learn.not_implemented import Experiment as Experiment
-    from tfteach.lib.contrib.learn.not_implemented import ExportStrategy as ExportStrategy
-    from tfteach.lib.contrib.learn.not_implemented import InputFnOps as InputFnOps
     from tfteach.lib.contrib.learn.not_implemented import LogisticRegressor as LogisticRegressor
     from tfteach.lib.contrib.learn.not_implemented import SVM as SVM
-    from tfteach.lib.contrib.learn.not_implemented import build_parsing_serving_input_fn as build_parsing_serving_input_fn
     from tfteach.lib.contrib.learn.not_implemented import evaluate as evaluate
     from tfteach.lib.contrib.learn.not_implemented import infer as infer
-    from tfteach.lib.contrib.learn.not_implemented import make_export_strategy as make_export_strategy
     from tfteach.lib.contrib.learn.not_implemented import read_batch_examples as read_batch_examples
     from tfteach.lib.contrib.learn.not_implemented import read_batch_features as read_batch_features
     from tfteach.lib.contrib.learn.not_implemented import read_batch_record_features as read_batch_record_features
@@ -70,6 +69,7 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.not_implemented import run_n as run_n
     from tfteach.lib.contrib.learn.not_implemented import train as train
     from tfteach.lib.contrib.learn.run_config import RunConfig as RunConfig
+    from tfteach.lib.contrib.learn.saved_model_export_utils import make_export_strategy as make_export_strategy
     from tfteach.lib.contrib.learn.sklearn import SKCompat as SKCompat
     from tfteach.lib.contrib.learn.sklearn_interface import NotFittedError as NotFittedError
     from tfteach.lib.contrib.learn.standard_monitors import NanLossDuringTrainingError as NanLossDuringTrainingError
@@ -85,10 +85,10 @@ _LATER = {
     "DynamicRnnEstimator": ("tfteach.lib.contrib.learn.not_implemented", "DynamicRnnEstimator"),
     "Estimator": ("tfteach.lib.contrib.learn.estimator", "Estimator"),
     "Evaluable": ("tfteach.lib.contrib.learn.interfaces", "Evaluable"),
-    "Experiment": ("tfteach.lib.contrib.learn.not_implemented", "Experiment"),
-    "ExportStrategy": ("tfteach.lib.contrib.learn.not_implemented", "ExportStrategy"),
+    "Experiment": ("tfteach.lib.contrib.learn.experiment", "Experiment"),
+    "ExportStrategy": ("tfteach.lib.contrib.learn.export_strategy", "ExportStrategy"),
     "Head": ("tfteach.lib.contrib.learn.head", "Head"),
-    "InputFnOps": ("tfteach.lib.contrib.learn.not_implemented", "InputFnOps"),
+    "InputFnOps": ("tfteach.lib.contrib.learn.input_fn_utils", "InputFnOps"),
     "KMeansClustering": ("tfteach.lib.contrib.factorization.not_implemented", "KMeansClustering"),
     "LinearClassifier": ("tfteach.lib.contrib.learn.linear", "LinearClassifier"),
     "LinearEstimator": ("tfteach.lib.contrib.learn.linear", "LinearEstimator"),
@@ -107,7 +107,7 @@ _LATER = {
     "TaskType": ("tfteach.lib.contrib.learn.keys", "TaskType"),
     "Trainable": ("tfteach.lib.contrib.learn.interfaces", "Trainable"),
     "binary_svm_head": ("tfteach.lib.contrib.learn.head_functions", "binary_svm_head"),
-    "build_parsing_serving_input_fn": ("tfteach.lib.contrib.learn.not_implemented", "build_parsing_serving_input_fn"),
+    "build_parsing_serving_input_fn": ("tfteach.lib.contrib.learn.input_fn_utils", "build_parsing_serving_input_fn"),
     "datasets": ("tfteach.api.contrib.learn", "datasets"),
     "evaluate": ("tfteach.lib.contrib.learn.not_implemented", "evaluate"),
     "extract_dask_data": ("tfteach.lib.contrib.learn.frames", "extract_dask_data"),
@@ -122,7 +122,7 @@ _LATER = {
     "infer_real_valued_columns_from_input_fn": ("tfteach.lib.contrib.learn.inferred_columns", "infer_real_valued_columns_from_input_fn"),
     "io": ("tfteach.api.contrib.learn", "io"),
     "learn_runner": ("tfteach.api.contrib.learn", "learn_runner"),
-    "make_export_strategy": ("tfteach.lib.contrib.learn.not_implemented", "make_export_strategy"),
+    "make_export_strategy": ("tfteach.lib.contrib.learn.saved_model_export_utils", "make_export_strategy"),
     "monitors": ("tfteach.api.contrib.learn", "monitors"),
     "multi_class_head": ("tfteach.lib.contrib.learn.head_functions", "multi_class_head"),
     "multi_head": ("tfteach.lib.contrib.learn.head_functions", "multi_head"),

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.lib.contrib.learn.not_implemented import learn_runner_run as run
+    from tfteach.lib.contrib.learn.learn_runner import run as run
     from tfteach.lib.contrib.learn.not_implemented import learn_runner_tune as tune
 
 _LATER = {
-    "run": ("tfteach.lib.contrib.learn.not_implemented", "learn_runner_run"),
+    "run": ("tfteach.lib.contrib.learn.learn_runner", "run"),
     "tune": ("tfteach.lib.contrib.learn.not_implemented", "learn_runner_tune"),
 }
 

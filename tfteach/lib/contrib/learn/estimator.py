@@ -31,6 +31,7 @@ from tfteach.lib.contrib.learn.metric_ops import with_metrics
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
 from tfteach.lib.contrib.learn.monitor_hooks import replace_monitors_with_hooks
 from tfteach.lib.contrib.learn.predictions import examples, joined, only
+from tfteach.lib.contrib.learn.saved_model import ExportsSavedModels
 from tfteach.lib.contrib.learn.sklearn_interface import NotFittedError, WithParams
 from tfteach.lib.contrib.learn.tensor_signature import (
     checked_signatures,
@@ -66,7 +67,7 @@ _LOG_EVERY_STEPS = 100
 
 
 @export("contrib.learn.BaseEstimator")
-class BaseEstimator(WithParams, Evaluable, Trainable):
+class BaseEstimator(WithParams, ExportsSavedModels, Evaluable, Trainable):
     """Trains, evaluates and uses a model; subclasses build it.
 
     Args:
@@ -400,17 +401,6 @@ class BaseEstimator(WithParams, Evaluable, Trainable):
           ValueError: there is no checkpoint.
         """
         return [name for name, _ in list_variables(self._model_dir)]
-
-    def export(self, *args: Any, **kwargs: Any) -> None:
-        """Not implemented: it writes a format from before SavedModels.
-
-        Raises:
-          NotImplementedError: always; `export_savedmodel` writes a SavedModel.
-        """
-        raise NotImplementedError(
-            "Estimator.export writes session bundles, which TensorFlow 1.0 replaced "
-            "by SavedModels: use export_savedmodel"
-        )
 
 
 @export("contrib.learn.Estimator")

@@ -24,29 +24,6 @@ def DynamicRnnEstimator(*args: object, **kwargs: object) -> NoReturn:
     )
 
 
-@export("contrib.learn.Experiment")
-def Experiment(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: call the Estimator's fit and evaluate.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.Experiment",
-        "call the Estimator's fit and evaluate",
-    )
-
-
-@export("contrib.learn.learn_runner.run")
-def learn_runner_run(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: call fit and evaluate of the Estimator.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse("contrib.learn.learn_runner.run", "call fit and evaluate of the Estimator")
-
-
 @export("contrib.learn.learn_runner.tune")
 def learn_runner_tune(*args: object, **kwargs: object) -> NoReturn:
     """Not implemented: it is for a tuning service.
@@ -55,59 +32,6 @@ def learn_runner_tune(*args: object, **kwargs: object) -> NoReturn:
       NotImplementedError: always.
     """
     _refuse("contrib.learn.learn_runner.tune", "it is for a tuning service")
-
-
-@export("contrib.learn.ExportStrategy")
-def ExportStrategy(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: tf.estimator.Estimator exports SavedModels.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.ExportStrategy", "tf.estimator.Estimator exports SavedModels"
-    )
-
-
-@export("contrib.learn.InputFnOps", "contrib.learn.utils.InputFnOps")
-def InputFnOps(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: tf.estimator.Estimator exports SavedModels.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse("contrib.learn.InputFnOps", "tf.estimator.Estimator exports SavedModels")
-
-
-@export(
-    "contrib.learn.build_parsing_serving_input_fn",
-    "contrib.learn.utils.build_parsing_serving_input_fn",
-)
-def build_parsing_serving_input_fn(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: tf.estimator.Estimator exports SavedModels.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.build_parsing_serving_input_fn",
-        "tf.estimator.Estimator exports SavedModels",
-    )
-
-
-@export(
-    "contrib.learn.make_export_strategy", "contrib.learn.utils.make_export_strategy"
-)
-def make_export_strategy(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: tf.estimator.Estimator exports SavedModels.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.make_export_strategy",
-        "tf.estimator.Estimator exports SavedModels",
-    )
 
 
 @export("contrib.learn.LogisticRegressor")

@@ -14,6 +14,7 @@ from tfteach.framework.files import file_system
 from tfteach.framework.logger import get_logger
 from tfteach.lib.contrib.learn.monitors import EveryN
 from tfteach.lib.contrib.learn.type_aliases import InputFn, Metrics, Rows
+from tfteach.lib.estimator.estimator import Estimator as CoreEstimator
 from tfteach.lib.files.checkpoint_management import latest_checkpoint
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 
@@ -132,7 +133,16 @@ class ValidationMonitor(EveryN):
             raise ValueError("Missing call to set_estimator.")
         if not self._has_new_checkpoint():
             return False
-        found = self._estimator.evaluate(**self._options)
+        options = self._options
+        if isinstance(self._estimator, CoreEstimator):
+            if options["metrics"] is not None or options["x"] is not None:
+                raise ValueError(
+                    "A tf.estimator.Estimator evaluates `input_fn` with the metrics of "
+                    "its model function: leave out `metrics` and `x`."
+                )
+            accepted = "input_fn", "steps", "hooks", "name"
+            options = {key: options[key] for key in accepted}
+        found = self._estimator.evaluate(**options)
         shown = ", ".join(f"{key} = {value!s}" for key, value in found.items())
         get_logger().info("Validation (step %d): %s", step, shown)
         if self.early_stopping_rounds is None:
