@@ -6,6 +6,7 @@ As in `training_loops.py`; tests/lib/contrib/learn/test_contrib_learn.py compare
 
 import os
 import re
+from functools import partial
 
 try:
     from tests.golden import training_loops as loops
@@ -236,7 +237,7 @@ def signature(value):
     def named(infos):
         return {
             key: [info.name, info.dtype, [dim.size for dim in info.tensor_shape.dim]]
-            for key, info in infos.items()
+            for key, info in sorted(infos.items())
         }
 
     return [value.method_name, named(value.inputs), named(value.outputs)]
@@ -286,15 +287,16 @@ def exports(tf, folder):
         with tf.Graph().as_default(), tf.Session() as session:
             meta = tf.saved_model.loader.load(session, ["serve"], path)
             found.append([
-                {key: signature(value) for key, value in meta.signature_def.items()},
+                [[k, signature(v)] for k, v in sorted(meta.signature_def.items())],
                 [node.name for node in meta.graph_def.node],
                 sorted(meta.collection_def),
                 [key.decode() for key in tf.get_collection("input_feature_keys")],
             ])  # fmt: skip
-        found.append(outcome(estimator.export_savedmodel, base, serving, "no"))
-        found.append(outcome(estimator.export_savedmodel, base, None))
+        export = estimator.export_savedmodel
+        found.append(outcome(partial(export, base, serving, "no")))
+        found.append(outcome(partial(export, base, None)))
         if isinstance(estimator, learn.LinearClassifier):  # serves Examples only
-            found.append(outcome(estimator.export_savedmodel, base, raw))
+            found.append(outcome(partial(export, base, raw)))
     text = {"e": tf.placeholder(tf.string, [None], name="e")}
     numbers = {"n": tf.placeholder(tf.float32, [None], name="n")}
     classes = {"classes": tf.constant(["a"], name="c")}
@@ -303,15 +305,10 @@ def exports(tf, folder):
     scores = {"scores": tf.constant([0.1], name="s")}
     for problem in range(4):
         for given in (text, numbers, {**text, **numbers}):
-            for out in (classes, likely, scores, {**ids, **likely}, {**classes, **scores},
-                        {**classes, **likely, **scores}):  # fmt: skip
-                found.append(
-                    outcome(
-                        lambda: signature(
-                            utils.build_standardized_signature_def(given, out, problem)
-                        )
-                    )
-                )
+            for out in (classes, likely, scores, {**ids, **likely},
+                        {**classes, **scores}, {**classes, **likely, **scores},
+                        ):  # fmt: skip
+                found.append(outcome(partial(signed, utils, given, out, problem)))
     for names, key in ((["a"], None), (["a"], "b"), (["a", "b"], None),
                        (["a", "b"], "b"), (None, "x"), (None, None)):  # fmt: skip
         ops = learn.ModelFnOps(

@@ -39,7 +39,7 @@ class _Lines(logging.Handler):
         text = re.sub(r" at 0x[0-9a-f]+", "", text)
         text = re.sub(r"<[\w.]+\.Calls", "<Calls", text)
         text = re.sub(r" '_cluster_spec': <[^>]*>,", "", text)
-        text = re.sub(r"temp-b'\d+'", "temp", text)
+        text = re.sub(r"temp-(b'\d+'|\d+)", "temp", text)
         text = re.sub(r"(exports?/(?:\w+/)?)\d+", r"\1TIME", text)
         text = re.sub(r"<class '[\w.]+\.(\w+)'>", r"\1", text)
         text = re.sub(r"(This|The final) .*", "...", text)  # explanations

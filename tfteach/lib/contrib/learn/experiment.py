@@ -299,6 +299,7 @@ class Experiment:
             throttle_delay_secs,
             evaluate_checkpoint_only_once,
             continuous_eval_predicate_fn,
+            exports=True,
         )
 
     def continuous_eval_on_train_data(
@@ -308,7 +309,7 @@ class Experiment:
         continuous_eval_predicate_fn: _Predicate | None = None,
         name: str = "continuous_on_train_data",
     ) -> None:
-        """`continuous_eval` with the input of the training.
+        """`continuous_eval` with the input of the training; exports nothing.
 
         Args:
           delay_secs, throttle_delay_secs, continuous_eval_predicate_fn, name: as in
@@ -321,6 +322,7 @@ class Experiment:
             throttle_delay_secs,
             True,
             continuous_eval_predicate_fn,
+            exports=False,
         )
 
     def continuous_train_and_eval(
@@ -386,6 +388,7 @@ class Experiment:
         throttle_secs: float | None,
         only_once: bool,
         predicate: _Predicate | None,
+        exports: bool,
     ) -> None:
         goes_on = _checked_predicate(predicate)
         delay_secs = self._eval_delay_secs if delay_secs is None else delay_secs
@@ -411,7 +414,8 @@ class Experiment:
                 warning = "No new checkpoint ready for evaluation."
             else:
                 metrics = self._evaluated(input_fn, name=name, checkpoint_path=path)
-                self._exported(metrics, path)
+                if exports:
+                    self._exported(metrics, path)
                 evaluated = path
             if warning is not None and warning != warned:
                 get_logger().warning(warning)

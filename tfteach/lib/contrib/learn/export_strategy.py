@@ -50,7 +50,7 @@ class ExportStrategy(_Fields):
     def export(
         self,
         estimator: Any,
-        export_path: PathLike,
+        export_path: PathLike | bytes,
         checkpoint_path: PathLike | None = None,
         eval_result: Mapping[str, Any] | None = None,
     ) -> Any:

@@ -107,13 +107,17 @@ def _made_with(experiment_fn: Any, config: Any, hparams: Any) -> Experiment:
 
 def _task(experiment: Experiment, schedule: str) -> Callable[[], Any]:
     task: Any = getattr(experiment, schedule, None)
-    if task is None and not hasattr(experiment, schedule):
-        message = f"Schedule references non-existent task {schedule}"
-        get_logger().error(message)
-        raise ValueError(message)
-    if not callable(task):
-        message = f"Schedule references non-callable member {schedule}"
-        get_logger().error(message)
-        raise TypeError(message)
-    found: Callable[[], Any] = task
-    return found
+    if callable(task):
+        found: Callable[[], Any] = task
+        return found
+    exists = hasattr(experiment, schedule)
+    what = "non-callable member" if exists else "non-existent task"
+    message = f"Schedule references {what} {schedule}"
+    allowed = [
+        name
+        for name in dir(experiment)
+        if not name.startswith("_") and callable(getattr(experiment, name))
+    ]
+    get_logger().error(message)
+    get_logger().error("Allowed values for this experiment are: %s", allowed)
+    raise TypeError(message) if exists else ValueError(message)

@@ -22,10 +22,14 @@ from tfteach.lib.contrib.learn.keys import ModeKeys
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
 from tfteach.lib.estimator.saved_model import copy_assets
 from tfteach.lib.files.saver import Saver
+from tfteach.lib.lookup.table_initializers import tables_initializer
 from tfteach.lib.saved_model import tag_constants
 from tfteach.lib.saved_model.builder import SavedModelBuilder
+from tfteach.lib.training import resources
 from tfteach.lib.training.global_step import create_global_step
 from tfteach.lib.training.scaffold import Scaffold
+from tfteach.ops.core.control_flow_ops import group
+from tfteach.variables.collections import local_variables_initializer
 
 _FEATURE_KEYS = "input_feature_keys"
 
@@ -137,7 +141,12 @@ def _export(
         )
         signatures = utils.build_all_signature_defs(inputs, outputs, default)
         scaffold = ops.scaffold or Scaffold()
-        local_init = scaffold.local_init_op or Scaffold.default_local_init_op()
+        # Scaffold's default has the same parts; the graphs differ in their order.
+        local_init = scaffold.local_init_op or group(
+            local_variables_initializer(),
+            resources.initialize_resources(resources.local_resources()),
+            tables_initializer(),
+        )
         with Session(config=session_config) as session:
             saver = scaffold.saver or Saver(sharded=True)
             saver.restore(session, checkpoint_path)
