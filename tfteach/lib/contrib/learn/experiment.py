@@ -73,7 +73,7 @@ class Experiment:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: CoreEstimator | Evaluable,
         train_input_fn: InputFn,
         eval_input_fn: InputFn,
         eval_metrics: Metrics | None = None,
@@ -100,16 +100,12 @@ class Experiment:
                     "`eval_metric_ops` in `tf.estimator.EstimatorSpec` instead."
                 )
         else:
-            if not isinstance(estimator, Evaluable):
-                raise ValueError(
-                    "`estimator` must implement `tf.contrib.learn.Evaluable` or "
-                    "`tf.estimator.Estimator`."
-                )
-            if not isinstance(estimator, Trainable):
-                raise ValueError(
-                    "`estimator` must implement `tf.contrib.learn.Trainable` or "
-                    "`tf.estimator.Estimator`."
-                )
+            for kind in (Evaluable, Trainable):
+                if not isinstance(estimator, kind):
+                    raise ValueError(
+                        f"`estimator` must implement `tf.contrib.learn.{kind.__name__}`"
+                        " or `tf.estimator.Estimator`."
+                    )
             if saving_listeners is not None:
                 raise ValueError(
                     "`saving_listeners` must be `None` with "
@@ -122,11 +118,11 @@ class Experiment:
             )
         if checkpoint_and_export:
             raise NotImplementedError(
-                "Experiment(checkpoint_and_export=True): use "
-                "tf.estimator.train_and_evaluate with an EvalSpec(exporters=...), "
-                "which exports after each evaluation"
+                "Experiment(checkpoint_and_export=True): use tf.estimator."
+                "train_and_evaluate with an EvalSpec(exporters=...)"
             )
-        self._estimator = estimator
+        self._given = estimator
+        self._estimator: Any = estimator  # of either kind
         self._train_input_fn, self._eval_input_fn = train_input_fn, eval_input_fn
         self._eval_metrics = eval_metrics
         self._train_steps, self._eval_steps = train_steps, eval_steps
@@ -145,9 +141,9 @@ class Experiment:
         self.reset_export_strategies(export_strategies)
 
     @property
-    def estimator(self) -> Any:
+    def estimator(self) -> CoreEstimator | Evaluable:
         """The estimator."""
-        return self._estimator
+        return self._given
 
     @property
     def eval_metrics(self) -> Metrics | None:
@@ -192,7 +188,7 @@ class Experiment:
 
     # ---- once
 
-    def train(self, delay_secs: float | None = None) -> Any:
+    def train(self, delay_secs: float | None = None) -> CoreEstimator | Evaluable:
         """Train until `train_steps`.
 
         Args:
@@ -204,9 +200,12 @@ class Experiment:
         if delay_secs:
             get_logger().info("Waiting %d secs before starting training.", delay_secs)
             time.sleep(delay_secs)
-        return self._fit(max_steps=self._train_steps)
+        self._fit(max_steps=self._train_steps)
+        return self.estimator
 
-    def evaluate(self, delay_secs: float | None = None, name: str | None = None) -> Any:
+    def evaluate(
+        self, delay_secs: float | None = None, name: str | None = None
+    ) -> dict[str, Any]:
         """Evaluate the newest checkpoint.
 
         Args:
@@ -255,7 +254,7 @@ class Experiment:
         """
         return self._train_and_evaluate(self._local_eval_frequency)
 
-    def test(self) -> Any:
+    def test(self) -> dict[str, Any]:
         """Train one step, evaluate one batch and export, to find errors early.
 
         Returns:
@@ -443,16 +442,17 @@ class Experiment:
         monitors: Sequence[Any] = (),
         steps: int | None = None,
         max_steps: int | None = None,
-    ) -> Any:
+    ) -> None:
         every = [*self._train_monitors, *monitors]
         if not self._is_core:
-            return self._estimator.fit(
+            self._estimator.fit(
                 input_fn=self._train_input_fn,
                 steps=steps,
                 max_steps=max_steps,
                 monitors=every,
             )
-        return self._estimator.train(
+            return
+        self._estimator.train(
             input_fn=self._train_input_fn,
             steps=steps,
             max_steps=max_steps,
@@ -466,7 +466,7 @@ class Experiment:
         steps: int | None = None,
         name: str | None = None,
         checkpoint_path: PathLike | None = None,
-    ) -> Any:
+    ) -> dict[str, Any]:
         options: dict[str, Any] = {
             "input_fn": input_fn,
             "steps": self._eval_steps if steps is None else steps,
@@ -476,7 +476,8 @@ class Experiment:
         }
         if not self._is_core:
             options["metrics"] = self._eval_metrics
-        return self._estimator.evaluate(**options)
+        found: dict[str, Any] = self._estimator.evaluate(**options)
+        return found
 
     def _exported(
         self, metrics: Any, checkpoint_path: PathLike | None = None

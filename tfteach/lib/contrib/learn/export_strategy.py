@@ -49,11 +49,11 @@ class ExportStrategy(_Fields):
 
     def export(
         self,
-        estimator: Any,
+        estimator: object,
         export_path: PathLike | bytes,
         checkpoint_path: PathLike | None = None,
         eval_result: Mapping[str, Any] | None = None,
-    ) -> Any:
+    ) -> object:
         """Call the function with those arguments that it accepts.
 
         Args:
@@ -72,4 +72,5 @@ class ExportStrategy(_Fields):
         }
         wanted = argument_names(self.export_fn)
         arguments = {key: value for key, value in offered.items() if key in wanted}
-        return self.export_fn(estimator, export_path, **arguments)
+        found: object = self.export_fn(estimator, export_path, **arguments)
+        return found

@@ -25,7 +25,7 @@ def run(
     schedule: str | None = None,
     run_config: RunConfig | None = None,
     hparams: HParams | None = None,
-) -> Any:
+) -> object:
     """Make an Experiment in this process, and call one of its methods.
 
     Args:
@@ -95,7 +95,8 @@ def _made_with(experiment_fn: Any, config: Any, hparams: Any) -> Experiment:
         raise ValueError("`hparams` must be `HParams` instance")
     before = config.uid()
     experiment = _checked(experiment_fn(config, hparams))
-    found = experiment.estimator.config
+    estimator: Any = experiment.estimator
+    found = estimator.config
     if not isinstance(found, RunConfig) or found.uid() != before:
         raise RuntimeError(
             "Pass `run_config` argument of the `experiment_fn` to the Estimator in "
