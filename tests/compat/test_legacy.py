@@ -134,6 +134,7 @@ from tensorflow.python.training.saver import Saver, BaseSaverBuilder as b; b.Sav
 from tensorflow.python.training.saving import saveable_object; saveable_object.SaveSpec
 from tensorflow.python.training.adam import AdamOptimizer
 from tensorflow.python.platform import app, flags, gfile, tf_logging; tf_logging.info
+import tensorflow as tf; assert tf.logging.__dict__["WARN"] == 30
 from tensorflow.python.platform import gfile; gfile.FastGFile, gfile.Exists, gfile.Walk
 from tensorflow.python.client import session, device_lib, timeline; timeline.Timeline
 from tensorflow.python.util import compat, nest; compat.as_bytes, nest.flatten

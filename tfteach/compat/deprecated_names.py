@@ -37,6 +37,12 @@ def _modules() -> frozenset[str]:
     return frozenset(found)
 
 
+def _own_names(module: ModuleType) -> dict[str, Any]:
+    """The attributes that a module has itself: what its `__dict__` is otherwise."""
+    found: dict[str, Any] = vars(ModuleType)["__dict__"].__get__(module)
+    return found
+
+
 class WarningModule(ModuleType):
     """A public module whose deprecated names warn on first use.
 
@@ -48,7 +54,12 @@ class WarningModule(ModuleType):
     def __init__(self, wrapped: ModuleType, path: str) -> None:
         name = f"tensorflow.{path}".rstrip(".")
         super().__init__(name, wrapped.__doc__)
-        self.__dict__.update(_wrapped=wrapped, _path=path)
+        _own_names(self).update(_wrapped=wrapped, _path=path)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        """A copy: programs look names up in it, as in `tf.logging.__dict__["INFO"]`."""
+        return {**vars(self._wrapped), **_own_names(self)}
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
@@ -61,7 +72,7 @@ class WarningModule(ModuleType):
             _warn(path, renamed()[path])
         if isinstance(value, ModuleType):
             value = warning_module(value, path)
-        self.__dict__[name] = value
+        _own_names(self)[name] = value
         return value
 
     def __dir__(self) -> list[str]:
