@@ -17,13 +17,15 @@ import pytest
 import tfteach as tf
 from tfteach.explain import pipeline_rates, pipeline_verdict
 from tfteach.explain.buffer_history import MOST_LEVELS, BufferHistory
+from tfteach.explain.dataset_river import Draws, _spent
 from tfteach.explain.pipeline_rates import PipelineRun, watch_pipelines
 from tfteach.explain.pipeline_stages import Pipeline, Stage
 from tfteach.explain.pipeline_verdict import judge_river
 from tfteach.explain.pipelines import explain_pipelines
 from tfteach.explain.queue_hangs import hang_of, is_filling
+from tfteach.explain.queue_river import OpMeter, _used
 from tfteach.explain.queue_waits import queue_states
-from tfteach.explain.rivers import Draws, OpMeter, River, _spent, _used
+from tfteach.explain.rivers import River
 from tfteach.framework import pipeline_meters
 from tfteach.framework.pipeline_meters import StageMeter, Totals
 

@@ -9,12 +9,14 @@ from typing import Any
 
 from tfteach.engine.session.session import open_sessions
 from tfteach.explain.buffer_history import BufferHistory
+from tfteach.explain.dataset_river import Draws, dataset_river
 from tfteach.explain.pipeline_reports import PipelineReports
 from tfteach.explain.pipeline_stages import STEP, Pipeline
 from tfteach.explain.pipeline_verdict import Verdict, judge_river, text_of_rivers
 from tfteach.explain.pipelines import explain_pipelines
+from tfteach.explain.queue_river import queue_river
 from tfteach.explain.queue_waits import Wait, queue_states, waits_for
-from tfteach.explain.rivers import Draws, River, dataset_river, queue_river
+from tfteach.explain.rivers import River
 from tfteach.framework.graph import Graph, SessionClosed, observe_lifetimes
 from tfteach.framework.observers import Lived
 from tfteach.framework.pipeline_meters import clock_ns, watching

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from tfteach.explain.rivers import Draws, OpMeter
+from tfteach.explain.dataset_river import Draws
+from tfteach.explain.queue_river import OpMeter
 from tfteach.framework.call_origin import SourceLine, user_line
 from tfteach.framework.pipeline_meters import StageMeter
 from tfteach.ops.queues.queue_attempts import Queue
