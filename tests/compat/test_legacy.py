@@ -212,8 +212,8 @@ REFUSED = {
     "'tensorflow.Session': tfteach does not have it",
     "from tensorflow.models.rnn import rnn": "ImportError: No module or name "
     "'tensorflow.models'; TensorFlow's models are a repository of their own since 2016",
-    "from tensorflow.python.ops import gen_math_ops": "ImportError: No module named "
-    "'tensorflow.python.ops.gen_math_ops': TensorFlow generates it, tfteach has no "
+    "from tensorflow.python.ops import gen_user_ops": "ImportError: No module named "
+    "'tensorflow.python.ops.gen_user_ops': TensorFlow generates it, tfteach has no "
     "such code. Use the public functions of the same names.",
     "from tensorflow.python.ops import mathops": "ImportError: No module or name "
     "'tensorflow.python.ops.mathops': of TensorFlow's inner modules tfteach has those "

@@ -11,6 +11,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+from tfteach.compat import generated_ops
 from tfteach.compat.top_level import top_level
 from tfteach.framework.protos import pool
 
@@ -59,6 +60,7 @@ layers.utils: layers contrib.framework
 lib.io.file_io: tfteach.compat.platform.gfile_io tfteach.compat.platform.gfile
 lib.io.tf_record: python_io io
 ops.array_ops: . manip image nn
+ops.bitwise_ops: bitwise
 ops.candidate_sampling_ops: nn random
 ops.check_ops: . debugging
 ops.clip_ops: .
@@ -100,6 +102,7 @@ ops.rnn: nn
 ops.rnn_cell: nn.rnn_cell contrib.rnn
 ops.rnn_cell_impl: nn.rnn_cell contrib.rnn tfteach.lib.contrib.rnn.linear
 ops.script_ops: .
+ops.session_ops: .
 ops.sets: sets
 ops.signal.*: signal
 ops.sparse_ops: . sparse tfteach.ops.sparse.sparse_serialize
@@ -113,6 +116,7 @@ ops.tensor_array_ops: .
 ops.variable_scope: . tfteach.variables.scope.get_variable
 ops.variables: .
 platform.app: app
+platform.benchmark: test
 platform.flags: flags
 platform.gfile: gfile
 platform.googletest: test
@@ -130,6 +134,8 @@ tools.optimize_for_inference: tfteach.lib.inference.optimize_for_inference
 tools.optimize_for_inference_lib: tfteach.lib.inference.optimize_for_inference_lib
 tools.strip_unused_lib: tfteach.lib.inference.strip_unused
 training.*: train
+training.checkpoint_ops: contrib.framework
+training.checkpoint_state_pb2: train
 training.saver: train tfteach.lib.files.saver tfteach.lib.files.saver_builder
 training.saving.saveable_object: tfteach.lib.files.saveable_object
 training.saving.saveable_object_util: tfteach.lib.files.saveable_variables
@@ -257,6 +263,10 @@ _ALIASES = {
     "ops.init_ops.Orthogonal": "orthogonal_initializer",
     "ops.init_ops.GlorotUniform": "glorot_uniform_initializer",
     "ops.init_ops.GlorotNormal": "glorot_normal_initializer",
+    "ops.parsing_ops.decode_raw_v1": "decode_raw",
+    "ops.string_ops.string_format": "format",
+    "ops.string_ops.string_length": "length",
+    "ops.variables.VariableV1": "Variable",
     "pywrap_tensorflow.NewCheckpointReader": "NewCheckpointReader",
     "training.tracking.util.CheckpointV1": "Checkpoint",
 }
@@ -281,6 +291,14 @@ _AT_THE_TOP = {
         ("util", "deprecation nest"),
     )
     for name in names.split()
+}
+
+# Programs import these modules for the gradients that they register; here the classes
+# of the ops know them.
+_FOR_GRADIENTS = {
+    f"ops.{family}_grad"
+    for family in "array control_flow cudnn_rnn data_flow image linalg manip math nn "
+    "optional random rnn sparse state tensor_array".split()
 }
 
 _PARENTS = {
@@ -384,6 +402,8 @@ class Inner(ModuleType):
         super().__setattr__(name, value)
 
     def _lookup(self, name: str) -> Any:
+        if name.startswith("gen_"):  # TensorFlow's modules import those of theirs
+            return generated_ops.module(f"ops.{name}")
         name = _ALIASES.get(f"{self._place}.{name}", name)
         for package in self._packages:
             place = _module(package) or public(package)
@@ -391,7 +411,7 @@ class Inner(ModuleType):
                 return getattr(place, name)
             except AttributeError:
                 continue
-        return None
+        return generated_ops.re_exported(self._place, name)
 
     def _told(self, name: str) -> str:
         shown = " or ".join(
@@ -400,8 +420,6 @@ class Inner(ModuleType):
             if not package.startswith("tfteach.")
         )
         message = f"module {self.__name__!r} has no attribute {name!r}"
-        if name.startswith("gen_"):
-            return f"{message}: no generated code here; use the public functions"
         return message + (f": tfteach has no such name in {shown}" if shown else "")
 
 
@@ -413,11 +431,14 @@ def inner(path: str) -> Any:
     if path.partition(".")[0] == "keras":
         return public(path)
     path = _AT_THE_TOP.get(path, path)
+    if path.rpartition(".")[2].startswith("gen_"):
+        return generated_ops.module(path)
     made = _made.get(path)
     if made is not None:
         return made
     row = _TABLE.get(path)
-    if row is None and path not in _PARENTS:
+    known = row is not None or path in _PARENTS or path in _FOR_GRADIENTS
+    if not known and path not in generated_ops.exporters():
         return None
     if row and not any(public(p) or _module(p) for p in row):
         return None  # its public package is not there

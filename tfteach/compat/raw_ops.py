@@ -15,22 +15,43 @@ from tfteach.framework.export import export_value
 from tfteach.framework.op import Op, find_op
 from tfteach.framework.signature import Arg
 
+# Functions name some inputs and attributes unlike the op's definition.
+_AXIS = {"reduction_indices": "axis"}
+RENAMED_INPUTS = {
+    "ExpandDims": {"dim": "axis"},
+    "Select": {"t": "x", "e": "y"},
+    "Split": {"split_dim": "axis"},
+    "SplitV": {"split_dim": "axis"},
+    "Squeeze": {"squeeze_dims": "axis"},
+    "Where": {"input": "condition"},
+    **dict.fromkeys("All Any EuclideanNorm Max Mean Min Prod Sum".split(), _AXIS),
+}
 
-def _build(cls: type[Op], **kwargs: Any) -> Any:
+
+def build(cls: type[Op], **kwargs: Any) -> Any:
     """Add a node to the default graph.
+
+    Args:
+      cls: of the op.
+      **kwargs: its inputs, attributes and `name`, as functions name them.
 
     Raises:
       TypeError: an input or attribute is missing or unknown.
     """
     kind = cls.op_type
     name = kwargs.pop("name", None)
+    renamed = RENAMED_INPUTS.get(kind, {})
     inputs = [arg.name for arg in cls.inputs]
-    for unknown in kwargs.keys() - {*inputs, *cls.fields}:
+    known = {renamed.get(key, key) for key in (*inputs, *cls.fields)}
+    for unknown in kwargs.keys() - known:
         raise TypeError(f"{kind}() got an unexpected keyword argument '{unknown}'")
+    for own, other in renamed.items():
+        if other in kwargs:
+            kwargs[own] = kwargs.pop(other)
     for arg in cls.inputs:
         _infer_attributes(cls, arg, kwargs)
     needed = [*inputs, *(f for f in cls.fields if f not in cls.defaults)]
-    missing = [repr(key) for key in needed if key not in kwargs]
+    missing = [repr(renamed.get(key, key)) for key in needed if key not in kwargs]
     if missing:
         more = "s" if len(missing) > 1 else ""
         raise TypeError(
@@ -67,11 +88,12 @@ def _function(kind: str) -> Callable[..., Any] | None:
     def raw_op(*args: Any, **kwargs: Any) -> Any:
         if args:
             keys = [*(arg.name for arg in cls.inputs), *cls.fields, "name"]
+            keys = [RENAMED_INPUTS.get(kind, {}).get(key, key) for key in keys]
             raise TypeError(
                 f"{kind} only takes keyword args (possible keys: {keys}). Please pass "
                 "these args as kwargs instead."
             )
-        return _build(cls, **kwargs)
+        return build(cls, **kwargs)
 
     raw_op.__name__ = raw_op.__qualname__ = kind
     raw_op.__doc__ = cls.__doc__
