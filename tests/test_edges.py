@@ -110,6 +110,7 @@ def test_traits_are_declared_by_ops() -> None:
 
 # A graph that is read, or a user, names an op type; everybody else imports the class.
 READERS = {
+    "compat/generated_ops.py",
     "compat/raw_ops.py",
     "framework/export.py",
     "framework/graphdef/create_op.py",
