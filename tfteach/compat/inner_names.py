@@ -1,7 +1,7 @@
 """Names that exist only in TensorFlow's inner modules, where old code imports them.
 
-Source: python/framework/tensor_shape.py, python/ops/control_flow_ops.py,
-python/framework/ops.py (API).
+Source: python/framework/{tensor_shape,ops}.py, python/ops/control_flow_ops.py,
+python/ops/ragged/ragged_tensor.py, python/tf2.py (API).
 """
 
 from __future__ import annotations
@@ -60,6 +60,16 @@ def merge(inputs: Any, name: str | None = None) -> MergeOutput:
     """The live one of several Tensors, and its index."""
     with name_scope(name, "Merge", inputs) as scope:
         return MergeOutput(*Merge()(list(inputs), name=scope))
+
+
+def is_ragged(value: Any) -> bool:
+    """False: there are no ragged tensors."""
+    return False
+
+
+def enabled() -> bool:
+    """Whether TensorFlow 2's behavior is on: False."""
+    return False
 
 
 @export("op_scope")

@@ -11,7 +11,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from tfteach.compat import generated_ops
+from tfteach.compat import data_paths, generated_ops
 from tfteach.compat.top_level import top_level
 from tfteach.framework.protos import pool
 
@@ -22,10 +22,9 @@ client.device_lib: client.device_lib
 client.session: . tfteach.engine.session.session
 client.timeline: client.timeline
 compat.compat: compat
-data.experimental.ops.*: data.experimental
-data.ops.*: data
-data.util.options: tfteach.lib.data.options
-eager.context: . tfteach.compat.behavior
+eager.context: . tfteach.compat.eager_context tfteach.compat.behavior
+eager.def_function: .
+eager.function: .
 estimator: estimator
 estimator.*: estimator
 estimator.canned.*: estimator
@@ -34,6 +33,7 @@ estimator.head.*: estimator tfteach.lib.estimator.heads.head
 estimator.hooks.*: estimator train
 estimator.inputs.*: estimator.inputs
 feature_column.*: feature_column
+framework.combinations: tfteach.compat.testing.combinations
 framework.config: config config.experimental config.threading config.optimizer
 framework.constant_op: .
 framework.device: . tfteach.framework.device
@@ -48,13 +48,15 @@ framework.graph_util_impl: graph_util
 framework.importer: graph_util .
 framework.meta_graph: train tfteach.lib.files.meta_graph
 framework.ops: . graph_util tfteach.framework.convert
-framework.random_seed: . random
+framework.random_seed: . random tfteach.ops.random.random_ops
 framework.smart_cond: contrib.framework
-framework.sparse_tensor: . sparse
+framework.sparse_tensor: . sparse tfteach.ops.core.sparse_tensor
 framework.tensor_shape: . tfteach.compat.inner_names tfteach.framework.dimension
-framework.tensor_spec: .
+framework.tensor_spec: . tfteach.lib.data.element_specs
 framework.tensor_util: . contrib.util tfteach.ops.array.static_values
+framework.test_combinations: tfteach.compat.testing.combinations
 framework.test_util: test
+framework.type_spec: . tfteach.lib.data.element_specs
 layers.*: layers
 layers.utils: layers contrib.framework
 lib.io.file_io: tfteach.compat.platform.gfile_io tfteach.compat.platform.gfile
@@ -95,6 +97,7 @@ ops.nn_ops: nn
 ops.numerics: . debugging
 ops.parsing_ops: . io
 ops.partitioned_variables: .
+ops.ragged.*: tfteach.compat.inner_names .
 ops.random_ops: . random
 ops.resource_variable_ops: . tfteach.variables.resource
 ops.resources: tfteach.lib.training.resources
@@ -128,6 +131,7 @@ pywrap_tensorflow: train errors
 saved_model.*: saved_model
 summary.*: summary
 summary.writer.*: summary
+tf2: tfteach.compat.inner_names
 tools.freeze_graph: tfteach.lib.inference.freeze_graph
 tools.inspect_checkpoint: tfteach.lib.files.inspect_checkpoint
 tools.optimize_for_inference: tfteach.lib.inference.optimize_for_inference
@@ -144,12 +148,6 @@ util.deprecation: tfteach.framework.deprecation
 util.nest: nest tfteach.framework.nest
 """
 _INSIDE = {
-    "data.experimental.ops": "batching cardinality counter distribute_options "
-    "enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops "
-    "optimization optimization_options prefetching_ops random_ops readers resampling "
-    "scan_ops shuffle_ops stats_options take_while_ops threading_options unique "
-    "writers",
-    "data.ops": "dataset_ops iterator_ops multi_device_iterator_ops readers",
     "estimator": "estimator estimator_lib exporter keras mode_keys model_fn run_config "
     "training util",
     "estimator.canned": "baseline boosted_trees dnn dnn_linear_combined head linear "
@@ -168,6 +166,8 @@ _INSIDE = {
     "ops.linalg": "linalg linalg_impl",
     "ops.signal": "dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops "
     "signal spectral_ops window_ops",
+    "ops.ragged": "ragged_array_ops ragged_concat_ops ragged_conversion_ops "
+    "ragged_factory_ops ragged_math_ops ragged_tensor ragged_tensor_value",
     "ops.losses": "losses losses_impl loss_reduction util",
     "saved_model": "builder builder_impl constants loader loader_impl main_op "
     "saved_model signature_constants signature_def_utils signature_def_utils_impl "
@@ -200,7 +200,7 @@ def _table() -> dict[str, tuple[str, ...]]:
     return table
 
 
-_TABLE = _table()
+_TABLE = _table() | data_paths.rows()
 _COLUMN_MODULES = " ".join(
     f"tfteach.lib.feature_column.{name}"
     for name in "base_column categorical_columns crossed_column dense_columns "
@@ -208,7 +208,6 @@ _COLUMN_MODULES = " ".join(
 )
 # Modules of this package with further names of an inner module.
 _MORE = {
-    "data.ops.readers": "tfteach.lib.data.readers",
     "estimator.canned.head": "tfteach.lib.estimator.heads.head",
     "feature_column.feature_column": _COLUMN_MODULES,
     "feature_column.feature_column_v2": _COLUMN_MODULES,
@@ -226,15 +225,7 @@ for _path, _modules in _MORE.items():
 
 # Names that have another name in the public packages.
 _ALIASES = {
-    "data.experimental.ops.counter.CounterV1": "Counter",
-    "data.experimental.ops.random_ops.RandomDatasetV1": "RandomDataset",
-    "data.experimental.ops.readers.CsvDatasetV1": "CsvDataset",
-    "data.experimental.ops.readers.SqlDatasetV1": "SqlDataset",
-    "data.ops.dataset_ops.DatasetV1": "Dataset",
-    "data.ops.dataset_ops.DatasetV2": "Dataset",
-    "data.ops.readers.FixedLengthRecordDatasetV1": "FixedLengthRecordDataset",
-    "data.ops.readers.TFRecordDatasetV1": "TFRecordDataset",
-    "data.ops.readers.TextLineDatasetV1": "TextLineDataset",
+    **data_paths.ALIASES,
     # Until TensorFlow 1.12 numeric_column and the others returned these classes.
     **{
         f"feature_column.feature_column._{name}": name

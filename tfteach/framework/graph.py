@@ -149,6 +149,11 @@ class Graph(GraphCollections, GraphScopes):
     # Whether this is the body of a function; overridden by `FuncGraph`.
     building_function = False
 
+    @property
+    def _building_function(self) -> bool:
+        """TensorFlow's name of `building_function`, which tests read."""
+        return self.building_function
+
     def captured(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """The inputs of a new op, with those of outer graphs brought into a body."""
         return inputs

@@ -154,15 +154,27 @@ def assert_same_structure(
       TypeError: under `check_types`, containers are of different types.
     """
     try:
-        _check_same(nest1, nest2, check_types)
+        assert_same(nest1, nest2, check_types, is_nested)
+    except (ValueError, TypeError) as error:
+        raise type(error)(
+            f"{error}\n"
+            f"Entire first structure:\n{_dotted(nest1)}\n"
+            f"Entire second structure:\n{_dotted(nest2)}"
+        ) from None
+
+
+def assert_same(
+    nest1: Any, nest2: Any, check_types: bool, nested: Callable[[Any], bool]
+) -> None:
+    """`assert_same_structure` of structures whose containers `nested` determines."""
+    try:
+        _check_same(nest1, nest2, check_types, nested)
     except (ValueError, TypeError) as error:
         raise type(error)(
             "The two structures don't have the same nested structure.\n\n"
             f"First structure: {_described(nest1)}\n\n"
             f"Second structure: {_described(nest2)}\n\n"
-            f"More specifically: {error}\n"
-            f"Entire first structure:\n{_dotted(nest1)}\n"
-            f"Entire second structure:\n{_dotted(nest2)}"
+            f"More specifically: {error}"
         ) from None
 
 
@@ -184,14 +196,16 @@ def _described(structure: Any) -> str:
     return f"type={type(structure).__name__} str={structure}"
 
 
-def _check_same(one: Any, two: Any, check_types: bool) -> None:
-    if is_nested(one) != is_nested(two):
-        inner, outer = (one, two) if is_nested(one) else (two, one)
+def _check_same(
+    one: Any, two: Any, check_types: bool, nested: Callable[[Any], bool]
+) -> None:
+    if nested(one) != nested(two):
+        inner, outer = (one, two) if nested(one) else (two, one)
         raise ValueError(
             f'Substructure "{_described(inner)}" is a sequence, '
             f'while substructure "{_described(outer)}" is not'
         )
-    if not is_nested(one):
+    if not nested(one):
         return
     if check_types and type(one) is not type(two) and not _same_named_tuple(one, two):
         raise TypeError(
@@ -199,7 +213,7 @@ def _check_same(one: Any, two: Any, check_types: bool) -> None:
             f"{_described(one)} has type {type(one).__name__}, while second structure "
             f"{_described(two)} has type {type(two).__name__}"
         )
-    if isinstance(one, Mapping) and set(one) != set(two):
+    if check_types and isinstance(one, Mapping) and set(one) != set(two):
         raise ValueError(
             "The two dictionaries don't have the same set of keys. First structure "
             f"has keys {_described(list(one))}, while second structure has keys "
@@ -212,7 +226,7 @@ def _check_same(one: Any, two: Any, check_types: bool) -> None:
             f"structure: {_described(one)}. Second structure: {_described(two)}"
         )
     for a, b in zip(left, right, strict=True):
-        _check_same(a, b, check_types)
+        _check_same(a, b, check_types, nested)
 
 
 def _same_named_tuple(one: Any, two: Any) -> bool:

@@ -159,6 +159,7 @@ class TensorShape:
     """
 
     __slots__ = ("dims_or_none",)
+    _v2_behavior = False  # sizes are Dimensions
 
     dims_or_none: Shape
 

@@ -13,13 +13,14 @@ import numpy as np
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dimension import Dimension
-from tfteach.framework.dtypes import DType, bool_, int64, string
+from tfteach.framework.dtypes import DType, bool_, string
 from tfteach.framework.dtypes import variant as variant_type
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import Structure, TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase, int64_tensor
+from tfteach.lib.data.convert import shape_tensor
 from tfteach.lib.data.element_specs import DatasetSpec, SparseTensorSpec, TensorSpec
 from tfteach.ops.core.stack_unstack import Pack
 from tfteach.ops.data.batching import BatchDatasetV2
@@ -195,24 +196,8 @@ def _zero(dtype: DType) -> Any:
 
 def _padded_shape(shape: Any, element: TensorShape) -> Tensor:
     """A padded shape as an int64 vector, -1 for sizes that the batch determines."""
-    try:
-        given: list[int | None] = TensorShape(shape).as_list()
-        sizes = [-1 if size is None else size for size in given]
-        tensor = convert(np.array(sizes, np.int64))
-        known = TensorShape(shape)
-    except (TypeError, ValueError):
-        tensor = convert(shape, preferred_dtype=int64)
-        if tensor.shape.ndims not in (None, 1):
-            raise ValueError(
-                f"Padded shape {shape} must be a 1-D tensor of tf.int64 values, but "
-                f"its shape was {tensor.shape}."
-            ) from None
-        if tensor.dtype is not int64:
-            raise TypeError(
-                f"Padded shape {shape} must be a 1-D tensor of tf.int64 values, but "
-                f"its element type was {tensor.dtype.name}."
-            ) from None
-        known = _known_shape(tensor)
+    tensor = shape_tensor(shape, "Padded shape {} must", "its")
+    known = _known_shape(tensor)
     if not _fits(known, element):
         raise ValueError(
             f"The padded shape {known} is not compatible with the corresponding input "

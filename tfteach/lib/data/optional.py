@@ -144,11 +144,8 @@ class OptionalSpec(TypeSpec):
     def is_compatible_with(self, spec_or_value: TypeSpec | TensorLike) -> bool:
         if not isinstance(spec_or_value, OptionalSpec):
             return False
-        ours, its = self._value_structure, spec_or_value._value_structure
-        pairs = zip(structures.flatten(ours), structures.flatten(its), strict=False)
-        return structures.same(ours, its) and all(
-            one.is_compatible_with(other) for one, other in pairs
-        )
+        its = spec_or_value._value_structure
+        return structures.are_compatible(self._value_structure, its)
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
         if not isinstance(other, OptionalSpec):

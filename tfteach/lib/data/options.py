@@ -6,48 +6,72 @@ threading_options,stats_options,distribute_options}.py.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, Self
 
 from tfteach.framework.export import export
 
 
-class OptionsBase:
-    """Named options of fixed types, None unless set."""
+def create_option(
+    name: str,
+    ty: type | tuple[type, ...],
+    docstring: str,
+    default_factory: Callable[[], Any] = lambda: None,
+) -> Any:
+    """An option of a class of options.
 
-    fields: ClassVar[dict[str, tuple[type, ...]]] = {}
+    Args:
+      name: the attribute's name.
+      ty: the type of values, or several.
+      docstring: describes the option.
+      default_factory: makes the default value, for each object.
+
+    Raises:
+      TypeError: while it is set: the value is of another type.
+    """
+
+    def get(options: OptionsBase) -> Any:
+        values = options._values
+        if name not in values:
+            values[name] = default_factory()
+        return values[name]
+
+    def put(options: OptionsBase, value: Any) -> None:
+        if not isinstance(value, ty):
+            raise TypeError(
+                f'Property "{name}" must be of type {ty}, got: {value!r} (type: '
+                f"{type(value)})"
+            )
+        options._values[name] = value
+
+    return property(get, put, None, docstring)
+
+
+class OptionsBase:
+    """Named options of fixed types; subclasses declare them by `create_option`."""
+
+    _values: dict[str, Any]
 
     def __init__(self) -> None:
         object.__setattr__(self, "_values", {})
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in type(self).fields:
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}"
-            )
-        return self._values.get(name)
-
     def __setattr__(self, name: str, value: Any) -> None:
-        kinds = type(self).fields.get(name)
-        if kinds is None:
+        if not hasattr(type(self), name):
             raise AttributeError(
                 f"Cannot set the property {name} on {type(self).__name__}."
             )
-        if value is not None and not isinstance(value, kinds):
-            raise TypeError(
-                f'Property "{name}" must be of type {kinds[0]}, got: {value!r} (type: '
-                f"{type(value)})"
-            )
-        self._values[name] = value
+        object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
-        return bool(self._values == other._values)
+        names = self._values.keys() | other._values.keys()
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = object.__hash__
+    __hash__ = None  # type: ignore[assignment]  # it is mutable
 
     def _merged(self, other: Self) -> Self:
         made = type(self)()
@@ -66,39 +90,105 @@ class OptionsBase:
         return made
 
 
+def merge_options(*options_list: Any) -> Any:
+    """The options that are set in any of several objects of the same class.
+
+    Raises:
+      ValueError: there is none, or two of them set an option to different values.
+      TypeError: they are of different classes, or no options.
+    """
+    if not options_list:
+        raise ValueError("At least one options should be provided")
+    found = options_list[0]
+    if not isinstance(found, OptionsBase):
+        raise TypeError("The inputs should inherit from `OptionsBase`")
+    for options in options_list:
+        if not isinstance(options, type(found)):
+            raise TypeError(
+                f"Incompatible options type: {type(options)} vs {type(found)}"
+            )
+    made = type(found)()
+    for options in options_list:
+        made = made._merged(options)
+    return made
+
+
 @export("data.experimental.MapVectorizationOptions")
 class MapVectorizationOptions(OptionsBase):
     """Options of TensorFlow's rewrite of `map` before `batch`, which has no effect."""
 
-    fields: ClassVar[dict[str, tuple[type, ...]]] = {
-        "enabled": (bool,), "use_choose_fastest": (bool,),
-    }  # fmt: skip
+    enabled = create_option(
+        "enabled", bool, "Whether to apply the rewrite; False if None."
+    )
+    use_choose_fastest = create_option(
+        "use_choose_fastest",
+        bool,
+        "Whether to measure both pipelines and use the faster; False if None.",
+    )
 
-    def __init__(self, enabled: bool | None = None) -> None:
-        super().__init__()
-        self.enabled = enabled
 
-
-_REWRITES = (
-    "filter_fusion", "filter_with_random_uniform_fusion", "hoist_random_uniform",
-    "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion",
-    "map_parallelization", "noop_elimination", "parallel_batch",
-    "shuffle_and_repeat_fusion",
-)  # fmt: skip
 _CHANGES_NUMBERS = "filter_with_random_uniform_fusion", "hoist_random_uniform"
-_DEFAULTS = "map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion"
+
+
+def _rewrite(name: str, docstring: str) -> Any:
+    return create_option(name, bool, f"{docstring}; False if None.")
+
+
+def _default_rewrite(name: str, docstring: str) -> Any:
+    return create_option(name, bool, f"{docstring}; True if None.")
 
 
 @export("data.experimental.OptimizationOptions")
 class OptimizationOptions(OptionsBase):
     """Rewrites of a pipeline; only `shuffle_and_repeat_fusion` changes elements."""
 
-    fields: ClassVar[dict[str, tuple[type, ...]]] = {
-        "apply_default_optimizations": (bool,), "autotune": (bool,),
-        "autotune_algorithm": (int,), "autotune_buffers": (bool,),
-        "autotune_cpu_budget": (int,), "map_vectorization": (MapVectorizationOptions,),
-        **dict.fromkeys(_REWRITES, (bool,)),
-    }  # fmt: skip
+    apply_default_optimizations = create_option(
+        "apply_default_optimizations",
+        bool,
+        "Whether to apply the rewrites that are True by default; True if None.",
+    )
+    autotune = create_option(
+        "autotune", bool, "Whether to adapt AUTOTUNE's numbers; True if None."
+    )
+    autotune_algorithm = create_option(
+        "autotune_algorithm", int, "The number of the algorithm; 0 if None."
+    )
+    autotune_buffers = create_option(
+        "autotune_buffers", bool, "Whether to add a `prefetch`; False if None."
+    )
+    autotune_cpu_budget = create_option(
+        "autotune_cpu_budget", int, "The number of cores to use; 0 (None) for all."
+    )
+    filter_fusion = _rewrite("filter_fusion", "Fuse consecutive filters")
+    filter_with_random_uniform_fusion = _rewrite(
+        "filter_with_random_uniform_fusion",
+        "Fuse a filter by random numbers into a sampling, which is not supported",
+    )
+    hoist_random_uniform = _rewrite(
+        "hoist_random_uniform",
+        "Move random numbers out of a function, which is not supported",
+    )
+    map_and_batch_fusion = _default_rewrite(
+        "map_and_batch_fusion", "Fuse `map` and `batch`"
+    )
+    map_and_filter_fusion = _rewrite("map_and_filter_fusion", "Fuse `map` and `filter`")
+    map_fusion = _rewrite("map_fusion", "Fuse consecutive maps")
+    map_parallelization = _rewrite(
+        "map_parallelization", "Compute functions without state in parallel"
+    )
+    map_vectorization = create_option(
+        "map_vectorization",
+        MapVectorizationOptions,
+        "The options of the vectorization of `map` before `batch`.",
+        MapVectorizationOptions,
+    )
+    noop_elimination = _default_rewrite(
+        "noop_elimination", "Omit transformations without effect"
+    )
+    parallel_batch = _rewrite("parallel_batch", "Copy a batch's elements in parallel")
+    shuffle_and_repeat_fusion = _default_rewrite(
+        "shuffle_and_repeat_fusion", "Fuse `shuffle` and `repeat`"
+    )
 
     def names(self) -> list[str]:
         """The rewrites to apply, sorted."""
@@ -112,36 +202,55 @@ class OptimizationOptions(OptionsBase):
         return sorted(found)
 
 
+_DEFAULTS = "map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion"
+_REWRITES = (
+    "filter_fusion", "filter_with_random_uniform_fusion", "hoist_random_uniform",
+    "map_and_filter_fusion", "map_fusion", "map_parallelization", "parallel_batch",
+    *_DEFAULTS,
+)  # fmt: skip
+
+
 @export("data.experimental.ThreadingOptions")
 class ThreadingOptions(OptionsBase):
-    """Threads of a pipeline.
+    """Threads of a pipeline."""
 
-    `private_threadpool_size` is the most threads that each transformation uses;
-    `max_intra_op_parallelism` has no effect: the kernels of functions use one.
-    """
-
-    fields: ClassVar[dict[str, tuple[type, ...]]] = {
-        "max_intra_op_parallelism": (int,), "private_threadpool_size": (int,),
-    }  # fmt: skip
+    max_intra_op_parallelism = create_option(
+        "max_intra_op_parallelism",
+        int,
+        "The most threads of a kernel, without effect: kernels of functions use one.",
+    )
+    private_threadpool_size = create_option(
+        "private_threadpool_size", int, "The most threads of each transformation."
+    )
 
 
 @export("data.experimental.StatsOptions")
 class StatsOptions(OptionsBase):
     """Statistics of a pipeline, which are refused when an iterator is made."""
 
-    fields: ClassVar[dict[str, tuple[type, ...]]] = {
-        "aggregator": (object,), "prefix": (str,), "counter_prefix": (str,),
-        "latency_all_edges": (bool,),
-    }  # fmt: skip
+    aggregator = create_option("aggregator", object, "Collects the statistics.")
+    prefix = create_option("prefix", str, "Begins their names.", lambda: "")
+    counter_prefix = create_option(
+        "counter_prefix", str, "Begins the names of counters.", lambda: ""
+    )
+    latency_all_edges = create_option(
+        "latency_all_edges", bool, "Whether to record the time of each transformation."
+    )
 
 
 @export("data.experimental.DistributeOptions")
 class DistributeOptions(OptionsBase):
     """How a pipeline is split over workers."""
 
-    fields: ClassVar[dict[str, tuple[type, ...]]] = {
-        "auto_shard": (bool,), "num_devices": (int,),
-    }  # fmt: skip
+    auto_shard = create_option(
+        "auto_shard", bool, "Whether workers read parts of the input.", lambda: True
+    )
+    num_devices = create_option(
+        "num_devices", int, "The number of devices that elements are copied to."
+    )
+    _make_stateless = create_option(
+        "_make_stateless", bool, "Whether to omit state of the pipeline."
+    )
 
 
 @export("data.Options")
@@ -156,24 +265,40 @@ class Options(OptionsBase):
     Source: python/data/ops/dataset_ops.py, Options.
     """
 
-    fields: ClassVar[dict[str, tuple[type, ...]]] = {
-        "experimental_deterministic": (bool,),
-        "experimental_distribute": (DistributeOptions,),
-        "experimental_optimization": (OptimizationOptions,),
-        "experimental_slack": (bool,),
-        "experimental_stats": (StatsOptions,),
-        "experimental_threading": (ThreadingOptions,),
-        "experimental_stateful_whitelist": (list,),
-    }
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._values.update(
-            experimental_distribute=DistributeOptions(),
-            experimental_optimization=OptimizationOptions(),
-            experimental_stats=StatsOptions(),
-            experimental_threading=ThreadingOptions(),
-        )
+    experimental_deterministic = create_option(
+        "experimental_deterministic",
+        bool,
+        "Whether parallel transformations keep the order; True if None.",
+    )
+    experimental_distribute = create_option(
+        "experimental_distribute",
+        DistributeOptions,
+        "How the pipeline is split over workers.",
+        DistributeOptions,
+    )
+    experimental_optimization = create_option(
+        "experimental_optimization",
+        OptimizationOptions,
+        "The rewrites of the pipeline.",
+        OptimizationOptions,
+    )
+    experimental_slack = create_option(
+        "experimental_slack",
+        bool,
+        "Whether the last `prefetch` leaves time to the consumer.",
+    )
+    experimental_stats = create_option(
+        "experimental_stats", StatsOptions, "Statistics of the pipeline.", StatsOptions
+    )
+    experimental_threading = create_option(
+        "experimental_threading",
+        ThreadingOptions,
+        "Threads of the pipeline.",
+        ThreadingOptions,
+    )
+    experimental_stateful_whitelist = create_option(
+        "experimental_stateful_whitelist", list, "Ops to copy in spite of their state."
+    )
 
     def check_supported(self) -> None:
         """Raise NotImplementedError for an option that would be ignored."""
@@ -214,8 +339,5 @@ class Options(OptionsBase):
           TypeError: `options` are no `tf.data.Options`.
           ValueError: both set an option to different values.
         """
-        if not isinstance(options, Options):
-            raise TypeError(
-                f"Incompatible options type: {type(options)} vs {type(self)}"
-            )
-        return self._merged(options)
+        merged: Options = merge_options(self, options)
+        return merged

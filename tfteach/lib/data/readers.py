@@ -9,15 +9,15 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import int64, string
+from tfteach.framework.dtypes import string
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.data.base import DatasetBase, int64_tensor
+from tfteach.lib.data.convert import optional_param_to_tensor
 from tfteach.lib.data.dataset import Dataset
 from tfteach.lib.data.element_specs import TensorSpec
 from tfteach.lib.data.experimental.interleaving import parallel_interleave
-from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.data.reading import (
     FixedLengthRecordDatasetV2,
@@ -49,15 +49,7 @@ def _file_names(filenames: TensorLike | DatasetBase) -> DatasetBase:
 
 
 def _kind(compression_type: TensorLike | None) -> Tensor:
-    if compression_type is None:
-        return constant("", string, name="compression_type")
-    return convert(compression_type, string, "compression_type")
-
-
-def _number(value: TensorLike | None, name: str, default: int) -> Tensor:
-    if value is None:
-        return constant(default, int64, name=name)
-    return int64_tensor(value, name)
+    return optional_param_to_tensor("compression_type", compression_type, "", string)
 
 
 class _Reader(Dataset):
@@ -114,7 +106,7 @@ class TextLineDataset(_Reader):
     ) -> None:
         def read(filename: Tensor) -> Tensor:
             kind = _kind(compression_type)
-            size = _number(buffer_size, "buffer_size", _BUFFER_BYTES)
+            size = optional_param_to_tensor("buffer_size", buffer_size, _BUFFER_BYTES)
             return TextLineDatasetOp()(filename, kind, size)
 
         super().__init__(filenames, read, num_parallel_reads)
@@ -149,7 +141,7 @@ class TFRecordDataset(_Reader):
     ) -> None:
         def read(filename: Tensor) -> Tensor:
             kind = _kind(compression_type)
-            size = _number(buffer_size, "buffer_size", _BUFFER_BYTES)
+            size = optional_param_to_tensor("buffer_size", buffer_size, _BUFFER_BYTES)
             return TFRecordDatasetOp()(filename, kind, size)
 
         super().__init__(filenames, read, num_parallel_reads)
@@ -189,9 +181,9 @@ class FixedLengthRecordDataset(_Reader):
     ) -> None:
         def read(filename: Tensor) -> Tensor:
             size = int64_tensor(record_bytes, "record_bytes")
-            header = _number(header_bytes, "header_bytes", 0)
-            footer = _number(footer_bytes, "footer_bytes", 0)
-            buffer = _number(buffer_size, "buffer_size", _BUFFER_BYTES)
+            header = optional_param_to_tensor("header_bytes", header_bytes)
+            footer = optional_param_to_tensor("footer_bytes", footer_bytes)
+            buffer = optional_param_to_tensor("buffer_size", buffer_size, _BUFFER_BYTES)
             kind = _kind(compression_type)
             op = FixedLengthRecordDatasetV2()
             return op(filename, header, size, footer, buffer, kind)

@@ -1,20 +1,19 @@
-"""Nested structures of elements: tuples, named tuples, dicts, attrs classes.
+"""Elements of datasets as tensors, and the structures of their specs.
 
-Unlike in `tf.nest`, a list is a value to be converted to a Tensor.
-Source: python/data/util/{nest,structure}.py.
+Source: python/data/util/structure.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from tfteach.framework import nest
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.lib.data import nest
 from tfteach.lib.data.element_specs import (
     SparseTensorSpec,
     TensorSpec,
@@ -23,77 +22,14 @@ from tfteach.lib.data.element_specs import (
 )
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
 
-
-def is_nested(value: Any) -> bool:
-    """Whether a value is a structure."""
-    if isinstance(value, SparseTensorValue):
-        return False
-    return isinstance(value, tuple | Mapping) or nest.is_attrs(value)
-
-
-def flatten(structure: Any) -> list[Any]:
-    """The leaves of a structure, by sorted keys."""
-    if not is_nested(structure):
-        return [structure]
-    return [leaf for child in nest.children(structure) for leaf in flatten(child)]
-
-
-def pack(structure: Any, leaves: Sequence[Any]) -> Any:
-    """Leaves in the structure of another one."""
-    rest = iter(leaves)
-    return _pack(structure, rest)
-
-
-def _pack(structure: Any, rest: Iterator[Any]) -> Any:
-    if not is_nested(structure):
-        return next(rest)
-    return nest.rebuild(structure, [_pack(c, rest) for c in nest.children(structure)])
-
-
-def mapped(function: Callable[[Any], Any], structure: Any) -> Any:
-    """The structure of a function's results for the leaves."""
-    return pack(structure, [function(leaf) for leaf in flatten(structure)])
-
-
-def require_same(one: Any, two: Any) -> None:
-    """Raise TypeError or ValueError if two structures differ."""
-    nest.assert_same_structure(_dots(one), _dots(two))
-
-
-def same(one: Any, two: Any) -> bool:
-    """Whether two structures are alike."""
-    try:
-        require_same(one, two)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _dots(structure: Any) -> Any:
-    return pack(structure, ["."] * len(flatten(structure)))
-
-
-def leaves_up_to(shallow: Any, structure: Any) -> list[Any]:
-    """The parts of a structure at the positions of another one's leaves.
-
-    Raises:
-      TypeError, ValueError: it is not as deep.
-    """
-    if not is_nested(shallow):
-        return [structure]
-    if not is_nested(structure) and not isinstance(structure, list):
-        raise TypeError(
-            "If shallow structure is a sequence, input must also be a sequence. Input "
-            f"has type: {type(structure)}."
-        )
-    ours, its = list(nest.children(shallow)), list(nest.children(structure))
-    if len(ours) != len(its):
-        raise ValueError(
-            "The two structures don't have the same sequence length. Input structure "
-            f"has length {len(its)}, while shallow structure has length {len(ours)}."
-        )
-    pairs = zip(ours, its, strict=True)
-    return [leaf for a, b in pairs for leaf in leaves_up_to(a, b)]
+# The names under which datasets use them.
+is_nested = nest.is_sequence
+flatten = nest.flatten
+pack = nest.pack_sequence_as
+mapped = nest.map_structure
+require_same = nest.assert_same_structure
+same = nest.same
+leaves_up_to = nest.flatten_up_to
 
 
 def normalized(element: Any) -> Any:
@@ -123,6 +59,24 @@ def flat_types(specs: Any) -> tuple[Any, ...]:
 def flat_shapes(specs: Any) -> tuple[Any, ...]:
     """The static shapes of the components."""
     return tuple(s for spec in flatten(specs) for s in spec.flat_shapes)
+
+
+def get_flat_tensor_types(element_spec: Any) -> list[Any]:
+    """The list of the element types of the components."""
+    return list(flat_types(element_spec))
+
+
+def get_flat_tensor_shapes(element_spec: Any) -> list[Any]:
+    """The list of the static shapes of the components."""
+    return list(flat_shapes(element_spec))
+
+
+def are_compatible(spec1: Any, spec2: Any) -> bool:
+    """Whether structures of specs are alike, with specs of compatible values."""
+    if not same(spec1, spec2):
+        return False
+    pairs = zip(flatten(spec1), flatten(spec2), strict=True)
+    return all(one.is_compatible_with(two) for one, two in pairs)
 
 
 def to_tensors(specs: Any, element: Any) -> list[Tensor]:

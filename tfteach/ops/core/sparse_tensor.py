@@ -176,6 +176,11 @@ class SparseTensor:
         return str(self)
 
 
+def is_sparse(tensor: Any) -> bool:
+    """Whether it is a SparseTensor or a SparseTensorValue."""
+    return isinstance(tensor, SparseTensor | SparseTensorValue)
+
+
 @export("convert_to_tensor_or_sparse_tensor")
 def convert_to_tensor_or_sparse_tensor(
     value: TensorLike | SparseTensor,

@@ -36,7 +36,7 @@ from tfteach.ops.random import philox
 
 FLOATS = dtypes_of("half bfloat16 float32 float64")
 INDICES = dtypes_of("int32 int64")
-_DEFAULT_GRAPH_SEED = 87654321
+DEFAULT_GRAPH_SEED = 87654321
 _LARGEST_SEED = 2**31 - 1
 
 
@@ -66,7 +66,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
         return (0, _LARGEST_SEED) if seeds == (0, 0) else seeds
     if op_seed is None:
         return None, None
-    return _DEFAULT_GRAPH_SEED, op_seed % _LARGEST_SEED
+    return DEFAULT_GRAPH_SEED, op_seed % _LARGEST_SEED
 
 
 def seeds_of(op_seed: int | None) -> tuple[int, int]:

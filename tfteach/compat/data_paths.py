@@ -1,0 +1,95 @@
+"""The inner modules of `tf.data`, which its programs and tests import.
+
+Source: python/data/{ops,util,experimental}/*.py, contrib/data/python/ops/*.py (names).
+"""
+
+from __future__ import annotations
+
+# Path below `tensorflow.python.data` -> public packages, then modules of lib/data,
+# which begin with "/".
+_ROWS = """
+ops.dataset_ops: data /dataset /base /sources /element_specs /options /functions
+ops.iterator_ops: data data.experimental /iterator
+ops.multi_device_iterator_ops: data.experimental
+ops.optional_ops: data.experimental /optional
+ops.readers: data /readers
+util.convert: /convert
+util.nest: /nest
+util.options: /options
+util.random_seed: /seeds
+util.sparse: /sparse
+util.structure: /structures
+util.traverse: /traverse
+"""
+_EXPERIMENTAL = (
+    "batching cardinality counter distribute_options enumerate_ops error_ops "
+    "get_single_element grouping interleave_ops iterator_ops optimization "
+    "optimization_options prefetching_ops random_ops readers resampling scan_ops "
+    "shuffle_ops stats_aggregator stats_ops stats_options take_while_ops "
+    "threading_options unique writers"
+)
+_CONTRIB = (
+    "batching counter enumerate_ops error_ops get_single_element grouping "
+    "interleave_ops iterator_ops optional_ops prefetching_ops random_ops readers "
+    "resampling scan_ops shuffle_ops sliding threadpool unique writers"
+)
+
+
+def rows() -> dict[str, tuple[str, ...]]:
+    """Inner path -> public packages and our modules, in the order of lookup."""
+    found = {"contrib.data.python": ("contrib.data",)}
+    for line in _ROWS.strip().splitlines():
+        path, places = line.split(": ")
+        found[f"data.{path}"] = tuple(
+            "tfteach.lib.data" + place.replace("/", ".") if place[0] == "/" else place
+            for place in places.split()
+        )
+    found["data.experimental.ops"] = ("data.experimental",)
+    for name in _EXPERIMENTAL.split():
+        found[f"data.experimental.ops.{name}"] = ("data.experimental",)
+    found["contrib.data.python.ops"] = ("contrib.data",)
+    for name in _CONTRIB.split():
+        found[f"contrib.data.python.ops.{name}"] = ("contrib.data", "data.experimental")
+    return found
+
+
+def _renamed(module: str, **names: str) -> dict[str, str]:
+    return {f"data.{module}.{name}": ours for name, ours in names.items()}
+
+
+ALIASES = {
+    **_renamed("experimental.ops.counter", CounterV1="Counter"),
+    **_renamed("experimental.ops.random_ops", RandomDatasetV1="RandomDataset"),
+    **_renamed(
+        "experimental.ops.readers", CsvDatasetV1="CsvDataset", SqlDatasetV1="SqlDataset"
+    ),
+    **_renamed(
+        "ops.dataset_ops",
+        DatasetV1="Dataset",
+        DatasetV1Adapter="Dataset",
+        DatasetV2="Dataset",
+        get_legacy_output_classes="get_output_classes",
+        get_legacy_output_shapes="get_output_shapes",
+        get_legacy_output_types="get_output_types",
+        StructuredFunctionWrapper="StructuredFunction",
+    ),
+    **_renamed(
+        "ops.readers",
+        FixedLengthRecordDatasetV1="FixedLengthRecordDataset",
+        FixedLengthRecordDatasetV2="FixedLengthRecordDataset",
+        TFRecordDatasetV1="TFRecordDataset",
+        TFRecordDatasetV2="TFRecordDataset",
+        TextLineDatasetV1="TextLineDataset",
+        TextLineDatasetV2="TextLineDataset",
+    ),
+    **_renamed("util.random_seed", get_seed="seed_tensors"),
+    **_renamed(
+        "util.structure",
+        convert_legacy_structure="from_legacy",
+        from_tensor_list="from_tensors",
+        normalize_element="normalized",
+        to_batched_tensor_list="to_batched_tensors",
+        to_tensor_list="to_tensors",
+        type_spec_from_value="specs_of",
+    ),
+}
