@@ -195,13 +195,15 @@ def combined(combinations):
             for case, text in result.errors
         ),
         "skipped": sorted(
-            [case.id().rpartition(".")[2], text.strip(" -")] for case, text in result.skipped
+            [case.id().rpartition(".")[2], text.strip(" -")]
+            for case, text in result.skipped
         ),
         "combined": [list(c.items()) for c in combine(b=[1, 2], a=(3,))],
         "calls": outcomes(
             {
                 "overlap": lambda: times(combine(a=1), combine(a=2)),
-                "attribute": lambda: [named.real, combinations.NamedObject("f", abs)(1)],
+                "attribute": lambda: named.real,
+                "call": lambda: combinations.NamedObject("f", abs)(-1),
             }
         ),
     }  # fmt: skip

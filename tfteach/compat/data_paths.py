@@ -37,7 +37,7 @@ _CONTRIB = (
 
 def rows() -> dict[str, tuple[str, ...]]:
     """Inner path -> public packages and our modules, in the order of lookup."""
-    found = {"contrib.data.python": ("contrib.data",)}
+    found: dict[str, tuple[str, ...]] = {"contrib.data.python": ("contrib.data",)}
     for line in _ROWS.strip().splitlines():
         path, places = line.split(": ")
         found[f"data.{path}"] = tuple(

@@ -147,7 +147,7 @@ def _with_conditions(test: Callable[..., Any]) -> Callable[..., Any]:
             test(self, **passed)
 
     # absl passes arguments by the signature of what it calls.
-    del wrapped.__wrapped__  # type: ignore[attr-defined]
+    del wrapped.__wrapped__
     return wrapped
 
 
