@@ -108,7 +108,23 @@ def sparse_batches(tf):
     return []
 
 
-GRAPHS = [producers, batches, buckets, sparse_batches]
+def joined_shapes(tf):
+    """Batches have the shape of the first input."""
+    batches = []
+    for sizes, options in (
+        (([3], [None]), {}),
+        (([None], [3]), {"dynamic_pad": True}),
+        (([None], [4], [3]), {"dynamic_pad": True}),
+        (([4, 3, None], [5, 3, 2]), {"dynamic_pad": True, "enqueue_many": True}),
+    ):
+        inputs = [[tf.placeholder(tf.float32, size)] for size in sizes]
+        batches.append(tf.train.batch_join(inputs, 5, **options))
+    for batch in batches:  # their static shapes
+        tf.placeholder(tf.float32, batch.shape)
+    return []
+
+
+GRAPHS = [producers, batches, buckets, sparse_batches, joined_shapes]
 
 if __name__ == "__main__":
     write(GRAPHS, sys.argv[1])

@@ -216,6 +216,18 @@ def sessions_end(tf, kind):
     return [*log, waiting.end()]
 
 
+def all_waiting(tf):
+    """The end of a session cancels all that wait, on both sides of queues."""
+    full, empty = (tf.FIFOQueue(2, tf.int32, shapes=[[]]) for _ in range(2))
+    session = tf.Session()
+    session.run(full.enqueue_many([[1, 2]]))
+    fetches = [full.enqueue(3), full.enqueue_many([[4]]), full.enqueue_many([[5, 6]])]
+    fetches += [empty.dequeue(), empty.dequeue_many(1), empty.dequeue_up_to(1)]
+    runs = [Waiting(session, fetch) for fetch in fetches]
+    session.close()
+    return [waiting.end() for waiting in runs]
+
+
 def padded(tf):
     queue = tf.PaddingFIFOQueue(
         10, [tf.int32, tf.string, tf.float32], [[None], [None, 2], []]
@@ -340,6 +352,9 @@ def arguments(tf):
         lambda: tf.FIFOQueue(3, [tf.int64], shapes=[[None]]),
         lambda: tf.FIFOQueue(3, [tf.int64], shapes=3),
         lambda: tf.FIFOQueue(3, []),
+        lambda: tf.PaddingFIFOQueue(3, tf.int64, None),
+        lambda: tf.PaddingFIFOQueue(3, tf.int64, []),
+        lambda: tf.PaddingFIFOQueue(3, [tf.int64] * 2, [[]]),
         lambda: tf.FIFOQueue(3, tf.int64, shapes=[[2]]).enqueue([1, 2, 3]),
         lambda: tf.FIFOQueue(3, tf.int64, shapes=[[2]]).enqueue([[1, 2, 3]]),
         lambda: tf.FIFOQueue(3, tf.int64, shapes=[[2]]).enqueue_many([[[1, 2, 3]]]),
@@ -476,6 +491,35 @@ def sparse_accumulators(tf):
     return [*log, [[o.name, o.type, len(o.inputs)] for o in operations]]
 
 
+def sparse_gradient_shapes(tf):
+    """The checks of each gradient, by the declared shape and by the first gradient."""
+    log = []
+    session = tf.Session()
+
+    def put(total, indices, size, shape=None):
+        values = np.arange(np.prod(size), dtype=np.float32).reshape(size)
+        apply = total.apply_grad(np.array(indices, np.int64), values, shape)
+        log.append(seen(lambda: session.run(apply)))
+
+    for declared, gradients in (
+        (None, [([0], [], []), ([0], [1, 5, 3]), ([1], [1, 5, 3], [4, 9]),
+                ([1], [1, 4, 3]), ([1], [1, 5]), ([0], [2, 5, 3])]),
+        ([], [([0], [1], []), ([0], [1, 2])]),
+        ([2, 2], [([5], [1, 3]), ([5], [1]), ([5], [1, 3], [3, 3]), ([5], [1], [3]),
+                  ([0], [1]), ([0], [1, 3]), ([0], [1, 2, 7]), ([-1], [1, 2, 7]),
+                  ([0], [1, 2]), ([0], [1, 2, 3], [2, 2, 9]), ([5], [1, 2, 7])]),
+        ([2, None], [([1], [1, 4, 3]), ([0], [1, 4, 2])]),
+        ([None, 2], [([7], [1, 2], [5, 2])]),
+    ):  # fmt: skip
+        total = tf.SparseConditionalAccumulator(tf.float32, declared)
+        for gradient in gradients:
+            put(total, *gradient)
+        taken = total.take_grad(1)
+        log.append(seen(lambda taken=taken: session.run(taken)))
+        put(total, [0], [1, 2, 9] if declared else [1, 9])
+    return log
+
+
 def _barrier_class(tf):
     if "tfteach" in tf.__name__:
         from tfteach.ops.queues.barrier import Barriers
@@ -523,6 +567,31 @@ def barriers(tf):
     return [*log, barrier.name, [[o.name, o.type, len(o.inputs)] for o in operations]]
 
 
+def barriers_refuse(tf):
+    make, session = _barrier_class(tf), tf.Session()
+    two, log = (tf.float32, tf.int32), []
+    session.run(make(two, [[2, 2], []], shared_name="b").barrier_ref)
+    session.run(make(two, shared_name="bare").barrier_ref)
+    bare = make(two, name="mine")
+    for call in (
+        lambda: session.run(make(two, shared_name="b").barrier_ref),
+        lambda: session.run(make(two, [[2], []], shared_name="b").barrier_ref),
+        lambda: session.run(make(two[:1], [[2, 2]], shared_name="b").barrier_ref),
+        lambda: session.run(make(two[::-1], shared_name="bare").barrier_ref),
+        lambda: session.run(make(two, [[], []], shared_name="bare").ready_size()),
+        lambda: session.run(make(two, [[2], []], shared_name="bare").ready_size()),
+        lambda: make(two, [[3, 0], [0]]),
+        lambda: make(two, [[3], [0]]),
+        lambda: make(two, [[3], [None]]),
+        lambda: session.run(bare.insert_many(0, ["a"], np.zeros([1, 0], np.float32))),
+        lambda: session.run(bare.insert_many(0, ["a"], [1])),
+        lambda: session.run(bare.insert_many(0, [], np.zeros([0, 3], np.float32))),
+        lambda: session.run([bare.ready_size(), bare.incomplete_size()]),
+    ):
+        log.append(seen(call))
+    return log
+
+
 def staging_areas(tf):
     session, number = tf.Session(), tf.constant
     kind = tf.contrib.staging.StagingArea
@@ -559,7 +628,7 @@ FUNCTIONS = [
     one_by_one_and_many, bad_shapes_and_counts, closing, closing_with_some,
     closing_while_full, sessions_end, padded, shuffled, priorities, shared_by_name,
     arguments, chosen_from_a_list, one_step, accumulators, sparse_accumulators,
-    barriers, staging_areas,
+    barriers, staging_areas, sparse_gradient_shapes, barriers_refuse, all_waiting,
 ]  # fmt: skip
 
 

@@ -217,6 +217,7 @@ _MORE = {
     "training.basic_session_run_hooks": "tfteach.lib.training.hooks.timer",
     "training.checkpoint_management": "tfteach.lib.files.checkpoint_management",
     "training.checkpoint_utils": "tfteach.lib.files.checkpoint_reader",
+    "training.input": "tfteach.lib.queues.batch_queues",
     "training.tracking.tracking": "tfteach.lib.files.trackable",
     "training.tracking.util": "train tfteach.lib.files.load_status",
 }
@@ -259,6 +260,8 @@ _ALIASES = {
     "ops.string_ops.string_length": "length",
     "ops.variables.VariableV1": "Variable",
     "pywrap_tensorflow.NewCheckpointReader": "NewCheckpointReader",
+    "training.input._as_original_type": "as_given",
+    "training.input._as_tensor_list": "as_list",
     "training.tracking.util.CheckpointV1": "Checkpoint",
 }
 # tensorflow/python/__init__.py imports these modules, so that

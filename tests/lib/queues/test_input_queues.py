@@ -267,6 +267,20 @@ REFUSALS: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "Expected types to be consistent: int32 vs. float32.",
     ),
     (
+        lambda: tf.train.batch_join(
+            [[tf.placeholder(tf.int32, [n])] for n in (None, 3)], 2
+        ),
+        ValueError,
+        r"All shapes must be fully defined: \[TensorShape\(\[Dimension\(None\)\]\)\]",
+    ),
+    (
+        lambda: tf.train.batch_join(
+            [[tf.placeholder(tf.int32, [n])] for n in (3, None, 4)], 2
+        ),
+        ValueError,
+        r"Shapes \(3,\) and \(4,\) are not compatible",
+    ),
+    (
         lambda: tf.train.maybe_batch([1], [True], 2),
         ValueError,
         "`keep_input` cannot be a vector when `enqueue_many=False`.",

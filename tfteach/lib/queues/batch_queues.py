@@ -127,10 +127,12 @@ def types_of(elements: Sequence[Sequence[Tensor]]) -> list[DType]:
 def shapes_of(
     elements: Sequence[Sequence[Tensor]], given: Shapes, enqueue_many: bool
 ) -> Sequence[ShapeLike]:
-    """The shapes of an element's components, as far as all elements agree.
+    """The shapes of the first element's components.
+
+    As in TensorFlow, what the other elements know of their shapes is not used.
 
     Raises:
-      ValueError: a rank is unknown, or the shapes contradict each other.
+      ValueError: a rank is unknown, or a shape contradicts that of the first element.
     """
     if given is not None:
         return given
@@ -143,10 +145,9 @@ def shapes_of(
         sizes = [tensor.get_shape() for tensor in column]
         if enqueue_many:
             sizes = [size.with_rank_at_least(1)[1:] for size in sizes]
-        merged = sizes[0]
         for size in sizes[1:]:
-            merged = merged.merge_with(size)
-        found.append(merged.as_list())
+            sizes[0].merge_with(size)
+        found.append(sizes[0].as_list())
     return found
 
 

@@ -19,8 +19,9 @@ from tfteach.framework.logger import get_logger
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
-# Between looks at threads that end without asking for a stop, in seconds.
-_FIRST_LOOK_S, _LONGEST_LOOK_S = 0.001, 1.0
+# Between looks at threads that end without asking for a stop, in seconds.  TensorFlow
+# looks once a second: programs rely on it for short threads that they forgot to name.
+_FIRST_LOOK_S, _LONGEST_LOOK_S = 0.025, 1.0
 
 
 @export("train.Coordinator")

@@ -7,6 +7,7 @@ conditional_accumulator.h, sparse_conditional_accumulator.h (semantics and messa
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -123,32 +124,31 @@ class SparseAccumulator(Accumulator):
                 "Input indices should be vector but received shape: "
                 f"{shapes.text(indices.shape)}"
             )
-        if values.ndim < 1 or len(values) != len(indices):
+        if not values.ndim:
+            raise invalid_argument("Values cannot be 0-dimensional.")
+        if len(values) != len(indices):
             raise invalid_argument(
-                f"Expected {len(indices)} non-empty input values, got "
-                f"{len(values) if values.ndim else 0}"
+                f"Expected {len(indices)} non-empty input values, got {len(values)}"
             )
+        sizes = self.sizes or ()
         if has_shape:
-            for i, (want, got) in enumerate(zip(known or (), shape, strict=False)):
-                if want is not None and want != got:
-                    raise _mismatch(f"expected shape dim {i} to be {want}, got {got}")
-        if known is None:
-            return
-        if values.ndim < len(known):
-            raise _mismatch(
-                f"expected values rank at least {len(known)}, got {values.ndim}"
-            )
-        for i in range(1, len(known)):
-            if known[i] is not None and known[i] != values.shape[i]:
-                raise _mismatch(
-                    f"expected values dim {i} to be {known[i]}, got {values.shape[i]}"
-                )
-        for i, index in enumerate(indices.tolist()):
-            if known[0] is not None and index >= known[0]:
+            if len(shape) < len(sizes):
+                raise _mismatch(_at_least("shape", len(sizes), len(shape)))
+            _check_sizes("shape", sizes, shape, 0)
+        limit = sizes[0] if sizes else None
+        for i, index in enumerate(indices.tolist() if limit is not None else ()):
+            if index >= limit:
                 raise _mismatch(
                     f"index of slice {i} exceeded limits of shape; index is {index} "
-                    f"exceeded {known[0]}"
+                    f"exceeded {limit}"
                 )
+        if self.count:
+            sizes = (None, *self.inner)
+            if values.ndim != len(sizes):
+                raise _mismatch(f"expected values rank {len(sizes)}, got {values.ndim}")
+        elif values.ndim < len(sizes):
+            raise _mismatch(_at_least("values", len(sizes), values.ndim))
+        _check_sizes("values", sizes, values.shape, 1)
 
     def start(self, gradient: Any) -> None:
         indices, values, _, _ = gradient
@@ -184,10 +184,23 @@ class SparseAccumulator(Accumulator):
         values = np.empty((len(self.rows), *self.inner), dtype)
         for i, (_, total, count) in enumerate(self.rows):
             values[i] = total / dtype.type(count) if self.is_mean else total
-        known = self.sizes
-        sizes = (None, *self.inner) if known is None else known
-        shape = np.array([-1 if n is None else n for n in sizes], np.int64)
+        rows = self.sizes[0] if self.sizes else None
+        shape = np.array([-1 if rows is None else rows, *self.inner], np.int64)
         return indices, values, shape
+
+
+def _check_sizes(
+    what: str, expected: Sequence[int | None], found: Sequence[int], start: int
+) -> None:
+    """Raise InvalidArgumentError where a known size differs, from axis `start` on."""
+    pairs = zip(expected, found, strict=False)  # what is found may have more axes
+    for axis, (want, got) in enumerate(pairs):
+        if axis >= start and want is not None and want != got:
+            raise _mismatch(f"expected {what} dim {axis} to be {want}, got {got}")
+
+
+def _at_least(what: str, rank: int, found: int) -> str:
+    return f"expected {what} rank at least {rank}, got {found}"
 
 
 def _mismatch(text: str) -> OpError:

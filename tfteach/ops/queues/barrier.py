@@ -13,8 +13,13 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import constant_value
-from tfteach.framework.dtypes import DType, int64, string
-from tfteach.framework.errors import CancelledError, OutOfRangeError, invalid_argument
+from tfteach.framework.dtypes import DType, as_dtype, int64, string
+from tfteach.framework.errors import (
+    CancelledError,
+    OpError,
+    OutOfRangeError,
+    invalid_argument,
+)
 from tfteach.framework.op import MultiOutputOp, NoOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, TensorShape
@@ -24,7 +29,12 @@ from tfteach.framework.type_aliases import (
     ShapeLike,
     TensorLike,
 )
-from tfteach.ops.queues.component_lists import as_shape_list, as_type_list
+from tfteach.ops.queues.component_lists import (
+    as_shape_list,
+    as_type_list,
+    check_components,
+    type_name,
+)
 from tfteach.ops.queues.queue_attempts import Element, numbers
 from tfteach.ops.queues.queue_ops import OnHost, refuse_timeout
 from tfteach.ops.queues.queue_stores import PriorityStore
@@ -44,6 +54,7 @@ class BarrierStore:
         self, name: str, types: Sequence[DType], sizes: Sequence[Shape]
     ) -> None:
         self.name, self.types = name, types
+        self.sizes = tuple(sizes) or ((),) * len(types)  # as TensorFlow reports them
         known = sizes or [None] * len(types)
         kinds = (int64, string, *types)
         self.ready = PriorityStore(name, kinds, ((), (), *known), -1)
@@ -69,6 +80,22 @@ class BarrierStore:
             raise invalid_argument(
                 f"The component ID is out of range {component} > num_components (= "
                 f"{count})"
+            )
+        if values.dtype != self.types[component].numpy_dtype:
+            left = "string_ref, string"
+            raise invalid_argument(
+                f"Signature mismatch, have: {left}, {type_name(as_dtype(values.dtype))}"
+                f"-> expected: {left}, {type_name(self.types[component])}->"
+            )
+        if len(keys) and len(values) and not values[0].size:
+            raise invalid_argument(
+                f"Tensors with no elements are not supported {self.name}: received "
+                f"shape {shapes.text(values.shape)}"
+            )
+        if len(values) != len(keys):
+            raise invalid_argument(
+                f"Barrier {self.name} needs a value for each key: there are "
+                f"{len(keys)} keys and {len(values)} values"
             )
         with self.ready.lock:
             done = self._insert(component, keys, values)
@@ -177,7 +204,13 @@ class Barrier(OnHost):
             name = self.shared_name or f"_{next(numbers)}_{ctx.op.name}"
             return BarrierStore(name, self.component_types, self.shapes)
 
-        return ctx.resource("barrier", key, make, self.container)
+        found: BarrierStore = ctx.resource("barrier", key, make, self.container)
+        own = self.component_types, self.shapes or ((),) * len(self.component_types)
+        try:
+            check_components(f"barrier '{found.name}'", (found.types, found.sizes), own)
+        except OpError as error:
+            raise error.at(ctx.op) from None
+        return found
 
 
 class BarrierInsertMany(OnHost, NoOutputOp):
@@ -294,6 +327,12 @@ class Barriers:
         self._shapes = [TensorShape(None)] * len(self._types)
         if shapes is not None:
             self._shapes = as_shape_list(shapes, self._types)
+            for i, shape in enumerate(self._shapes):
+                if shape.num_elements() == 0:
+                    raise ValueError(
+                        "Empty tensors are not supported, but received shape "
+                        f"'{tuple(shape.as_list())}' at index {i}"
+                    )
         known = (
             () if shapes is None else tuple(tuple(s.as_list()) for s in self._shapes)
         )

@@ -6,9 +6,11 @@ Source: python/ops/data_flow_ops.py (messages).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
+from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.type_aliases import DTypeLike
 
@@ -32,7 +34,7 @@ def as_shape_list(
       ValueError: a shape is partly unknown where that is not allowed, or there are not
         as many shapes as types.
     """
-    if sizes is None:
+    if sizes is None and not unknown_dim_allowed:
         return []
     if unknown_dim_allowed and (
         not isinstance(sizes, list | tuple)
@@ -75,3 +77,45 @@ def as_name_list(
 def as_shapes_attribute(sizes: Sequence[TensorShape]) -> tuple[Shape, ...]:
     """The shapes as the `shapes` attribute of a queue's op."""
     return tuple(None if s.dims is None else tuple(s.as_list()) for s in sizes)
+
+
+# ---- what an op requests of a queue or barrier that another op has made
+
+# The types and the shapes of the components.
+Components: TypeAlias = tuple[Sequence[DType], Sequence[Shape]]
+
+
+def check_components(shared: str, found: Components, requested: Components) -> None:
+    """Raise InvalidArgumentError where an op requests other components.
+
+    Args:
+      shared: such as "queue 'name'".
+      found: those that it has.
+      requested: those of the op.
+    """
+    types, requested_types = (tuple(types) for types, _ in (found, requested))
+    if types != requested_types:
+        texts = (", ".join(map(type_name, o)) for o in (types, requested_types))
+        raise shared_differs(shared, "component types", *texts, "were")
+    sizes, requested_sizes = (tuple(sizes) for _, sizes in (found, requested))
+    if sizes != requested_sizes:
+        texts = (
+            f"[{', '.join(map(shapes.text, o))}]" for o in (sizes, requested_sizes)
+        )
+        raise shared_differs(shared, "component shapes", *texts, "were")
+
+
+def type_name(dtype: DType) -> str:
+    """A type as TensorFlow's kernels print it: "float" for float32."""
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(
+        dtype.name, dtype.name
+    )
+
+
+def shared_differs(
+    shared: str, what: str, found: Any, wanted: Any, was: str
+) -> OpError:
+    """The error for an op that requests something else than the shared object has."""
+    return invalid_argument(
+        f"Shared {shared} has {what} {found} but requested {what} {was} {wanted}"
+    )

@@ -340,8 +340,14 @@ class Queue:
             self.advance_all()
 
     def clear(self) -> None:
-        """Forget the elements, as the session's container does."""
+        """Forget the elements, as the session's container does.
+
+        Attempts that wait leave the lines: the space is not for them, their runs end
+        with the session.
+        """
         with self.lock:
+            self.enqueues.clear()
+            self.dequeues.clear()
             self.pop_many(self.size)
 
     def stand_in_line(

@@ -18,6 +18,11 @@ from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
+from tfteach.ops.queues.component_lists import (
+    check_components,
+    shared_differs,
+    type_name,
+)
 from tfteach.ops.queues.queue_attempts import Queue, numbers
 from tfteach.ops.queues.queue_stores import (
     FIFOStore,
@@ -87,34 +92,13 @@ class QueueHandle(OnHost, abstract=True):
         own: Any = self
         if own.capacity >= 0 and own.capacity != queue.capacity:
             raise _differs(queue, "capacity", queue.capacity, own.capacity)
-        types, sizes = self.components()
-        if types != queue.dtypes:
-            found, wanted = (
-                ", ".join(_type(t) for t in o) for o in (queue.dtypes, types)
-            )
-            raise _differs(queue, "component types", found, wanted, "were")
-        if sizes != queue.shapes:
-            found, wanted = (_texts(o) for o in (queue.shapes, sizes))
-            raise _differs(queue, "component shapes", found, wanted, "were")
+        check_components(
+            f"queue '{queue.name}'", (queue.dtypes, queue.shapes), self.components()
+        )
 
 
-def _type(dtype: DType) -> str:
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(
-        dtype.name, dtype.name
-    )
-
-
-def _texts(sizes: tuple[Shape, ...]) -> str:
-    return f"[{', '.join(map(shapes.text, sizes))}]"
-
-
-def _differs(
-    queue: Queue, what: str, found: Any, wanted: Any, was: str = "was"
-) -> OpError:
-    return invalid_argument(
-        f"Shared queue '{queue.name}' has {what} {found} but requested {what} {was} "
-        f"{wanted}"
-    )
+def _differs(queue: Queue, what: str, found: Any, wanted: Any) -> OpError:
+    return shared_differs(f"queue '{queue.name}'", what, found, wanted, "was")
 
 
 class _PlainHandle(QueueHandle, abstract=True):
@@ -290,8 +274,8 @@ def _check_components(queue: Queue, components: tuple[Any, ...], op: Operation) 
     ):
         return
     handle = "string_ref" if op.inputs[0].dtype.is_ref else "resource"
-    found = [_type(tensor.dtype) for tensor in op.inputs[1:]]
-    wanted = [_type(dtype) for dtype in queue.dtypes]
+    found = [type_name(tensor.dtype) for tensor in op.inputs[1:]]
+    wanted = [type_name(dtype) for dtype in queue.dtypes]
     raise invalid_argument(
         f"Signature mismatch, have: {', '.join((handle, *found))}-> expected: "
         f"{', '.join((handle, *wanted))}->"
@@ -366,7 +350,7 @@ def _check_outputs(queue: Queue, types: tuple[DType, ...], op: Operation) -> Non
         return
     inputs = ["string_ref" if op.inputs[0].dtype.is_ref else "resource"]
     inputs += ["int32"] * (len(op.inputs) - 1)
-    found, wanted = (", ".join(map(_type, some)) for some in (types, queue.dtypes))
+    found, wanted = (", ".join(map(type_name, some)) for some in (types, queue.dtypes))
     left = ", ".join(inputs)
     raise invalid_argument(
         f"Signature mismatch, have: {left}->{found} expected: {left}->{wanted}"
