@@ -118,7 +118,6 @@ class SparseAccumulator(Accumulator):
 
     def check(self, gradient: Any) -> None:
         indices, values, shape, has_shape = gradient
-        known = self.sizes
         if indices.ndim != 1:
             raise invalid_argument(
                 "Input indices should be vector but received shape: "

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, int64
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
