@@ -95,7 +95,7 @@ ops.nn: nn
 ops.nn_impl: nn
 ops.nn_ops: nn
 ops.numerics: . debugging
-ops.parsing_ops: . io
+ops.parsing_ops: . io tfteach.ops.io.decode_raw
 ops.partitioned_variables: .
 ops.ragged.*: tfteach.compat.inner_names .
 ops.random_ops: . random
@@ -255,6 +255,29 @@ _ALIASES = {
     "ops.init_ops.Orthogonal": "orthogonal_initializer",
     "ops.init_ops.GlorotUniform": "glorot_uniform_initializer",
     "ops.init_ops.GlorotNormal": "glorot_normal_initializer",
+    # The functions of `tf.gfile`; those of `tf.io.gfile` have names that end in _v2.
+    **{
+        f"lib.io.file_io.{name}": f"{name}_v1"
+        for name in "copy rename stat walk".split()
+    },
+    **{
+        f"lib.io.file_io.{old}_v2": new
+        for old, new in (
+            ("copy", "copy"),
+            ("create_dir", "mkdir"),
+            ("delete_file", "remove"),
+            ("delete_recursively", "rmtree"),
+            ("file_exists", "exists"),
+            ("get_matching_files", "glob"),
+            ("is_directory", "isdir"),
+            ("list_directory", "listdir"),
+            ("recursive_create_dir", "makedirs"),
+            ("rename", "rename"),
+            ("stat", "stat"),
+            ("walk", "walk"),
+        )
+    },
+    "ops.parsing_ops.decode_raw": "decode_raw_v2",
     "ops.parsing_ops.decode_raw_v1": "decode_raw",
     "ops.string_ops.string_format": "format",
     "ops.string_ops.string_length": "length",

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import tfteach as tf
+from tfteach.compat.internals import inner
 
 
 @pytest.fixture
@@ -195,3 +196,28 @@ def test_files_beside_the_script() -> None:
     assert tf.resource_loader.get_data_files_path() == os.path.dirname(__file__)
     assert tf.resource_loader.get_path_to_datafile("x").endswith("platform/x")
     assert b"tf.gfile" in tf.resource_loader.load_resource("compat/platform/gfile.py")
+
+
+def test_functions_of_the_inner_module(here: Path) -> None:
+    file_io = inner("lib.io.file_io")
+    a, b = str(here / "x"), str(here / "y")
+    file_io.atomic_write_string_to_file(a, "testing\n\n")
+    file_io.atomic_write_string_to_file(b, b"testing\n\n\n", overwrite=False)
+    with pytest.raises(tf.errors.AlreadyExistsError, match="^file already exists$"):
+        file_io.atomic_write_string_to_file(a, "t", overwrite=False)
+    with pytest.raises(tf.errors.NotFoundError, match="tmp.*No such file or directory"):
+        file_io.atomic_write_string_to_file(str(here / "no" / "x"), "t")
+    assert sorted(os.listdir(here)) == ["a", "x", "y"]
+    found = [file_io.file_crc32(a), file_io.file_crc32(b, 3), file_io.file_crc32(a, -1)]
+    assert found == ["0x8607e4f4", "0x88813772", "0x8607e4f4"]
+    assert file_io.filecmp(a, a)
+    assert not file_io.filecmp(a, b)
+    file_io.write_string_to_file(b, "testing!\n")
+    assert not file_io.filecmp(a, b)
+    with pytest.raises(tf.errors.NotFoundError):
+        file_io.filecmp(a, str(here / "no"))
+    below = [top for top, _, _ in file_io.walk(str(here), in_order=False)]
+    assert below == [str(here / "a" / "b"), str(here / "a"), str(here)]
+    assert [top for top, _, _ in file_io.walk_v2(str(here), topdown=True)] == below[
+        ::-1
+    ]

@@ -5,15 +5,18 @@ Source: python/lib/io/file_io.py, FileIO (API and error messages).
 
 from __future__ import annotations
 
+import uuid
+import zlib
 from typing import IO, Any
 
 from tfteach.compat.platform import gfile
-from tfteach.compat.platform.text import as_bytes, as_str_any
+from tfteach.compat.platform.text import as_bytes, as_str_any, path_to_str
 from tfteach.framework import errors
 from tfteach.framework.export import export
 from tfteach.framework.files.file_system import open_file, resolve
 from tfteach.framework.files.os_errors import error, os_errors_translated
 
+_BLOCK_BYTES = 1 << 24
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
 
@@ -212,3 +215,52 @@ def write_string_to_file(filename: Any, file_content: Any) -> None:
     """Write text or bytes to a file, replacing its contents."""
     with FileIO(filename, "w") as file:
         file.write(file_content)
+
+
+def atomic_write_string_to_file(
+    filename: Any, contents: Any, overwrite: bool = True
+) -> None:
+    """Write text or bytes as a whole file: readers see the old file or the new one.
+
+    Raises:
+      AlreadyExistsError: there is a file, and `overwrite` is False.
+    """
+    name = as_str_any(path_to_str(filename))
+    temporary = f"{name}.tmp{uuid.uuid4().hex}"
+    write_string_to_file(temporary, contents)
+    try:
+        gfile.rename(temporary, name, overwrite)
+    except errors.OpError:
+        gfile.remove(temporary)
+        raise
+
+
+def filecmp(filename_a: Any, filename_b: Any) -> bool:
+    """Whether two files have the same content.
+
+    Raises:
+      NotFoundError: one of them does not exist.
+    """
+    if gfile.stat(filename_a).length != gfile.stat(filename_b).length:
+        return False
+    with FileIO(filename_a, "rb") as a, FileIO(filename_b, "rb") as b:
+        block = None
+        while block != b"":
+            block = a.read(_BLOCK_BYTES)
+            if block != b.read(_BLOCK_BYTES):
+                return False
+    return True
+
+
+def file_crc32(filename: Any, block_size: int = _BLOCK_BYTES) -> str:
+    """The CRC32 of a file's content, as in "0x8607e4f4".
+
+    Args:
+      filename: its path.
+      block_size: how many bytes to read at once; -1 for the whole file.
+    """
+    crc = 0
+    with FileIO(filename, "rb") as file:
+        while block := file.read(block_size):
+            crc = zlib.crc32(block, crc)
+    return hex(crc)

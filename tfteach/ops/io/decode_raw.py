@@ -162,6 +162,33 @@ class DecodePaddedRaw(TextOp):
 _WINDOWS = {"ZLIB": ZLIB_WINDOW, "GZIP": GZIP_WINDOW}
 
 
+def decode_raw_v2(
+    input_bytes: TensorLike,
+    out_type: DTypeLike,
+    little_endian: bool = True,
+    fixed_length: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`tf.decode_raw`, or strings that are cut or filled with zeros to one length.
+
+    It is `decode_raw` of TensorFlow's inner module parsing_ops.
+
+    Args:
+      input_bytes: a string Tensor.
+      out_type: as for `tf.decode_raw`.
+      little_endian: whether the least significant byte comes first.
+      fixed_length: the number of bytes of each string, an int32 scalar and a multiple
+        of the type's size; None if they all have one length.
+      name: the op's name.
+
+    Source: DecodePaddedRaw in core/ops/parsing_ops.cc.
+    """
+    kind: Any = DecodeRaw if fixed_length is None else DecodePaddedRaw
+    lengths = () if fixed_length is None else (fixed_length,)
+    found: Tensor = kind(out_type, little_endian)(input_bytes, *lengths, name=name)
+    return found
+
+
 class DecodeCompressed(TextOp):
     """Decompressed strings.  Source: core/ops/parsing_ops.cc, DecodeCompressed."""
 

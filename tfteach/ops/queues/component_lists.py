@@ -95,14 +95,14 @@ def check_components(shared: str, found: Components, requested: Components) -> N
     """
     types, requested_types = (tuple(types) for types, _ in (found, requested))
     if types != requested_types:
-        texts = (", ".join(map(type_name, o)) for o in (types, requested_types))
-        raise shared_differs(shared, "component types", *texts, "were")
+        has, wanted = (", ".join(map(type_name, o)) for o in (types, requested_types))
+        raise shared_differs(shared, "component types", has, wanted, "were")
     sizes, requested_sizes = (tuple(sizes) for _, sizes in (found, requested))
     if sizes != requested_sizes:
-        texts = (
+        has, wanted = (
             f"[{', '.join(map(shapes.text, o))}]" for o in (sizes, requested_sizes)
         )
-        raise shared_differs(shared, "component shapes", *texts, "were")
+        raise shared_differs(shared, "component shapes", has, wanted, "were")
 
 
 def type_name(dtype: DType) -> str:
