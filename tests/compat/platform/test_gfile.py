@@ -203,9 +203,9 @@ def test_functions_of_the_inner_module(here: Path) -> None:
     a, b = str(here / "x"), str(here / "y")
     file_io.atomic_write_string_to_file(a, "testing\n\n")
     file_io.atomic_write_string_to_file(b, b"testing\n\n\n", overwrite=False)
-    with pytest.raises(tf.errors.AlreadyExistsError, match="^file already exists$"):
+    with pytest.raises(tf.errors.AlreadyExistsError, match="file already exists"):
         file_io.atomic_write_string_to_file(a, "t", overwrite=False)
-    with pytest.raises(tf.errors.NotFoundError, match="tmp.*No such file or directory"):
+    with pytest.raises(tf.errors.NotFoundError, match="No such file or dir"):
         file_io.atomic_write_string_to_file(str(here / "no" / "x"), "t")
     assert sorted(os.listdir(here)) == ["a", "x", "y"]
     found = [file_io.file_crc32(a), file_io.file_crc32(b, 3), file_io.file_crc32(a, -1)]
