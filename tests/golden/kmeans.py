@@ -40,6 +40,16 @@ def _cases(tf):
         "made": {"initial_clusters": lambda inputs, n: inputs[0][:n] * 2.0,
                  "use_mini_batch": True},
         "many": {"num_clusters": 70},
+        "chains": {"initial_clusters": "kmc2", "kmc2_chain_length": 20,
+                   "random_seed": 3},
+        "cosine chains": {
+            "initial_clusters": "kmc2", "kmc2_chain_length": 20, "random_seed": 3,
+            "distance_metric": "cosine", "use_mini_batch": True,
+        },
+        "late cosine": {
+            "distance_metric": "cosine", "use_mini_batch": True,
+            "mini_batch_steps_per_iteration": 3,
+        },
     }  # fmt: skip
 
 
@@ -61,7 +71,8 @@ def kmeans(tf, folder):
             # The updates of batches are a race in TensorFlow.
             steps = 0 if options.get("use_mini_batch") else 3
             try:
-                session.run(init_op, feeds)
+                while not session.run(initialized):
+                    session.run(init_op, feeds)
                 seen.append(models.rounded(session.run(values, feeds), 5))
                 for _ in range(steps):
                     session.run(train, feeds)
@@ -81,7 +92,108 @@ def refused(tf, folder):
     return {"found": [outcome(call) for call in calls]}
 
 
-PROGRAMS = [kmeans, refused]
+def _described(spec):
+    hooks = [type(hook).__name__.strip("_") for hook in spec.training_hooks]
+    outputs = sorted(spec.export_outputs)
+    tensors = [spec.loss, spec.train_op, *spec.eval_metric_ops["score"]]
+    tensors += [spec.predictions[key] for key in sorted(spec.predictions)]
+    return [spec.mode, hooks, outputs, [tensor.name for tensor in tensors]]
+
+
+def estimator_graphs(tf, folder):
+    contrib = tf.contrib.factorization.KMeansClustering
+    core = tf.estimator.experimental.KMeans
+    columns = [
+        tf.feature_column.numeric_column("b", [2]), tf.feature_column.numeric_column("a")
+    ]  # fmt: skip
+    cases = {
+        "default": (contrib, {}),
+        "whole": (contrib, {
+            "use_mini_batch": False, "relative_tolerance": 0.1,
+            "initial_clusters": "kmeans_plus_plus", "distance_metric": "cosine",
+        }),
+        "features": (contrib, {"mini_batch_steps_per_iteration": 4}),
+        "columns": (contrib, {"feature_columns": columns}),
+        "core": (core, {}),
+        "core, seeded": (core, {"seed": 5, "use_mini_batch": False}),
+        "core, spread": (core, {"seed": 5, "initial_clusters": "kmeans_plus_plus"}),
+    }  # fmt: skip
+    found = {}
+    for name, (kind, options) in cases.items():
+        estimator = kind(3, model_dir=folder, **options)
+        with tf.Graph().as_default() as graph:
+            tf.train.get_or_create_global_step()
+            points = tf.placeholder(tf.float32, [None, 2], name="X")
+            if name in ("features", "columns"):
+                points = {"b": points, "a": tf.placeholder(tf.float32, [None, 1])}
+            mode = "eval" if name == "core" else "train"
+            spec = estimator.model_fn(points, None, mode, estimator.config)
+            found[name] = [models.structure(graph), _described(spec)]
+    return found
+
+
+def estimator(tf, folder):
+    """Centers, assignments, distances and scores; the training ends by tolerance."""
+    module = tf.contrib.factorization
+    made = module.KMeansClustering(
+        3, folder, relative_tolerance=1e-3, use_mini_batch=False, random_seed=4,
+        initial_clusters=module.KMeansClustering.KMEANS_PLUS_PLUS_INIT,
+        config=tf.estimator.RunConfig(tf_random_seed=3, log_step_count_steps=None),
+    )  # fmt: skip
+    early = outcome(made.cluster_centers)
+
+    def points():
+        return tf.train.limit_epochs(tf.constant(POINTS), num_epochs=1), None
+
+    made.train(lambda: (tf.constant(POINTS), None), steps=20)
+    return {
+        "early": early[:1],
+        "steps": int(made.get_variable_value("global_step")),
+        "names": made.get_variable_names(),
+        "centers": models.rounded(made.cluster_centers(), 4),
+        "index": [int(index) for index in made.predict_cluster_index(points)],
+        "distances": models.rounded(list(made.transform(points))[:5], 3),
+        "score": models.rounded(made.score(points), 3),
+        "constants": [
+            getattr(module.KMeansClustering, name)
+            for name in sorted(dir(module.KMeansClustering)) if name.isupper()
+        ],
+    }  # fmt: skip
+
+
+def first_centers_of_small_batches(tf, folder):
+    """Batches of one point: the hook asks for more until there are all centers."""
+    points = POINTS[:5]
+
+    def one_by_one():
+        queue = tf.FIFOQueue(5, tf.int32, [])
+        enqueue = queue.enqueue_many(tf.range(5))
+        fill = tf.cond(queue.size() <= 0, lambda: tf.group(enqueue), tf.no_op)
+        with tf.control_dependencies([fill]):
+            index = queue.dequeue_many(1)
+        return tf.gather(tf.constant(points), index), None
+
+    made = tf.contrib.factorization.KMeansClustering(
+        5, folder, mini_batch_steps_per_iteration=100
+    )
+    made.train(one_by_one, steps=1)
+    return {"centers": models.rounded(made.cluster_centers(), 5)}
+
+
+def refused_estimators(tf, folder):
+    kind = tf.contrib.factorization.KMeansClustering
+    core = tf.estimator.experimental.KMeans
+    calls = [
+        lambda: kind(3, initial_clusters="kmc2"), lambda: kind(3, distance_metric="x"),
+        lambda: core(3, initial_clusters="kmc2"), lambda: core(3, distance_metric="x"),
+    ]  # fmt: skip
+    return {"found": [outcome(call) for call in calls]}
+
+
+PROGRAMS = [
+    kmeans, refused, estimator_graphs, estimator, first_centers_of_small_batches,
+    refused_estimators,
+]  # fmt: skip
 
 if __name__ == "__main__":
     loops.main(PROGRAMS)

@@ -62,9 +62,14 @@ def test_a_course_program_finds_the_three_heaps():
         assert distance < 0.5
 
 
-def test_what_is_not_implemented_says_so():
-    with pytest.raises(NotImplementedError, match="kmc2"):
-        tf.contrib.factorization.KMeans(X, 3, "kmc2")
+def test_the_hook_compares_with_no_loss_of_zero():
+    hook = kmeans_clustering.LossRelativeChangeHook(None, 0.1)
+    context = monitored_context()
+    stopped = []
+    for loss in (0.0, 0.0, 10.0, 11.11, 12.3, 11.0):
+        hook.after_run(context, SessionRunValues(loss, None, None))
+        stopped.append(context.stop_requested)
+    assert stopped == [False] * 4 + [True] * 2
 
 
 def test_a_negative_number_of_neighbours_is_refused():

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.factorization.kmeans import KMeans as KMeans
     from tfteach.lib.contrib.factorization.kmeans import RANDOM_INIT as RANDOM_INIT
     from tfteach.lib.contrib.factorization.kmeans import SQUARED_EUCLIDEAN_DISTANCE as SQUARED_EUCLIDEAN_DISTANCE
+    from tfteach.lib.contrib.factorization.kmeans_clustering import KMeansClustering as KMeansClustering
     from tfteach.lib.contrib.factorization.not_implemented import GMM as GMM
     from tfteach.lib.contrib.factorization.not_implemented import GmmAlgorithm as GmmAlgorithm
-    from tfteach.lib.contrib.factorization.not_implemented import KMeansClustering as KMeansClustering
     from tfteach.lib.contrib.factorization.not_implemented import WALSMatrixFactorization as WALSMatrixFactorization
     from tfteach.lib.contrib.factorization.not_implemented import WALSModel as WALSModel
     from tfteach.lib.contrib.factorization.not_implemented import gmm as gmm
@@ -23,7 +23,7 @@ _LATER = {
     "GmmAlgorithm": ("tfteach.lib.contrib.factorization.not_implemented", "GmmAlgorithm"),
     "KMEANS_PLUS_PLUS_INIT": ("tfteach.lib.contrib.factorization.kmeans", "KMEANS_PLUS_PLUS_INIT"),
     "KMeans": ("tfteach.lib.contrib.factorization.kmeans", "KMeans"),
-    "KMeansClustering": ("tfteach.lib.contrib.factorization.not_implemented", "KMeansClustering"),
+    "KMeansClustering": ("tfteach.lib.contrib.factorization.kmeans_clustering", "KMeansClustering"),
     "RANDOM_INIT": ("tfteach.lib.contrib.factorization.kmeans", "RANDOM_INIT"),
     "SQUARED_EUCLIDEAN_DISTANCE": ("tfteach.lib.contrib.factorization.kmeans", "SQUARED_EUCLIDEAN_DISTANCE"),
     "WALSMatrixFactorization": ("tfteach.lib.contrib.factorization.not_implemented", "WALSMatrixFactorization"),

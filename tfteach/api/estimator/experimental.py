@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.lib.contrib.factorization.kmeans_clustering import ExperimentalKMeans as KMeans
     from tfteach.lib.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
     from tfteach.lib.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
     from tfteach.lib.estimator.canned.logit_fns import call_logit_fn as call_logit_fn
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _LATER = {
     "InMemoryEvaluatorHook": ("tfteach.lib.estimator.in_memory_evaluator", "InMemoryEvaluatorHook"),
+    "KMeans": ("tfteach.lib.contrib.factorization.kmeans_clustering", "ExperimentalKMeans"),
     "LinearSDCA": ("tfteach.lib.estimator.linear_sdca", "LinearSDCA"),
     "call_logit_fn": ("tfteach.lib.estimator.canned.logit_fns", "call_logit_fn"),
     "dnn_logit_fn_builder": ("tfteach.lib.estimator.canned.dnn", "dnn_logit_fn_builder"),

@@ -213,9 +213,10 @@ def shape_internal(
     with name_scope(name, "Shape", [input]) as scope:
         if _is_sparse(input):
             return cast(input.dense_shape, out_type)
-        input = convert(input)
-        if optimize and shapes.is_full(input.static_shape):
-            return constant(list(input.static_shape), out_type, name=scope)
+        # Like TensorFlow's, the op converts a list for itself: two Packs.
+        known = convert(input).static_shape
+        if optimize and shapes.is_full(known):
+            return constant(list(known), out_type, name=scope)
         return Shape_(out_type)(input, name=scope)
 
 
@@ -272,8 +273,7 @@ def size(
     with name_scope(name, "Size", [input]) as scope:
         if _is_sparse(input):
             return Prod()(cast(input.dense_shape, out_type), 0, name=scope)
-        input = convert(input)
-        known = input.static_shape
+        known = convert(input).static_shape
         if shapes.is_full(known):
             return constant(math.prod(known), out_type, name=scope)
         if known is not None and 0 in known:
@@ -297,9 +297,9 @@ def rank(input: TensorLike | SparseTensor, name: str | None = None) -> Tensor:
     with name_scope(name, "Rank", [input]) as scope:
         if _is_sparse(input):
             return Size()(input.dense_shape, name=scope)
-        input = convert(input)
-        if input.static_shape is not None:
-            return constant(len(input.static_shape), int32, name=scope)
+        known = convert(input).static_shape
+        if known is not None:
+            return constant(len(known), int32, name=scope)
         return Rank()(input, name=scope)
 
 

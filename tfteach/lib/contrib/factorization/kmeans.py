@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tfteach.framework.convert import convert
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export, export_value
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.type_aliases import Array, TensorLike
 from tfteach.lib.contrib.factorization import kmeans_start
 from tfteach.lib.contrib.factorization.kmeans_start import (
-    KMC2_INIT,
     InitialClusters,
     Start,
 )
@@ -29,16 +30,19 @@ from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones, zeros
 from tfteach.ops.core.identity_reshape import squeeze
+from tfteach.ops.core.placeholder import placeholder_with_default
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.unary import square
 from tfteach.ops.nn.clustering import NearestNeighbors
 from tfteach.ops.nn.l2_loss import l2_normalize
+from tfteach.ops.random.random_ops import get_seed
 from tfteach.variables.base import Variable
 
 SQUARED_EUCLIDEAN_DISTANCE = "squared_euclidean"
 COSINE_DISTANCE = "cosine"
+KMC2_INIT = kmeans_start.KMC2_INIT
 RANDOM_INIT = kmeans_start.RANDOM_INIT
 KMEANS_PLUS_PLUS_INIT = kmeans_start.KMEANS_PLUS_PLUS_INIT
 _PLACE = "contrib.factorization"
@@ -67,8 +71,8 @@ class KMeans:
       inputs: float32 Tensor [n, d], or a list of them.
       num_clusters: the number of clusters.
       initial_clusters: the first centers: "random" for random points,
-        "kmeans_plus_plus" for points far from each other, a Tensor [num_clusters, d],
-        or a function of the inputs and the number of missing centers.
+        "kmeans_plus_plus" for points far from each other, "kmc2" for an approximation
+        of it by Markov chains, a Tensor [num_clusters, d], or a function of the inputs and the number of missing centers.
       distance_metric: "squared_euclidean", or "cosine", for which points and centers
         are normalized.
       use_mini_batch: whether a step moves the centers by the points of a batch, instead
@@ -76,11 +80,10 @@ class KMeans:
       mini_batch_steps_per_iteration: after how many steps such moves are seen.
       random_seed: the seed of the first centers.
       kmeans_plus_plus_num_retries: further tries of each choice of "kmeans_plus_plus".
-      kmc2_chain_length: of "kmc2", which is not implemented.
+      kmc2_chain_length: how many points each choice of "kmc2" looks at.
 
     Raises:
       ValueError: there is no such method or distance.
-      NotImplementedError: the method is "kmc2".
 
     Example:
       >>> kmeans = tf.contrib.factorization.KMeans(x, 3, use_mini_batch=True)
@@ -98,7 +101,7 @@ class KMeans:
         distance_metric: str = SQUARED_EUCLIDEAN_DISTANCE,
         use_mini_batch: bool = False,
         mini_batch_steps_per_iteration: int = 1,
-        random_seed: int = 0,
+        random_seed: int | None = 0,
         kmeans_plus_plus_num_retries: int = 2,
         kmc2_chain_length: int = 200,
     ) -> None:
@@ -109,11 +112,6 @@ class KMeans:
             )
         if distance_metric not in (SQUARED_EUCLIDEAN_DISTANCE, COSINE_DISTANCE):
             raise ValueError(f"Unsupported distance metric '{distance_metric}'")
-        if isinstance(initial_clusters, str) and initial_clusters == KMC2_INIT:
-            raise NotImplementedError(
-                'KMeans(initial_clusters="kmc2"): use "kmeans_plus_plus", which '
-                "chooses the centers that this approximates"
-            )
         self._inputs: list[Any] = (
             list(inputs) if isinstance(inputs, list | tuple) else [inputs]
         )
@@ -124,7 +122,7 @@ class KMeans:
         self._is_cosine = distance_metric == COSINE_DISTANCE
         self._use_mini_batch = use_mini_batch
         self._steps = int(mini_batch_steps_per_iteration)
-        self._seed = random_seed
+        self._seed = self._seed_of(random_seed)
         self._retries = kmeans_plus_plus_num_retries
         self._chain_length = kmc2_chain_length
 
@@ -148,20 +146,21 @@ class KMeans:
         centers, initialized, updated, steps_left, counts = self._variables(count)
         init_op = Start(
             self._inputs, count, given, self._is_cosine, self._seed, self._retries,
-            centers, updated, initialized,
+            self._chain_length, centers, updated, initialized,
         ).op()  # fmt: skip
         inputs: list[Any] = self._inputs
         compared: Any = centers
         if self._is_cosine:
-            inputs = [l2_normalize(points, 1) for points in inputs]
+            inputs = [self._normalized(points) for points in inputs]
             if not self._keeps_unit_length():
                 compared = l2_normalize(centers, 1)
         all_scores = [self._distances(points, compared) for points in inputs]
         ids, scores = [], []
-        for points in inputs:
-            nearest, distance = self._nearest(points, compared)
-            scores.append(squeeze(distance, [-1]))
-            ids.append(squeeze(nearest, [-1]))
+        for given, points in zip(self._inputs, inputs, strict=True):
+            with get_default_graph().colocate_with(given, ignore_existing=True):
+                nearest, distance = self._nearest(points, compared)
+                scores.append(squeeze(distance, [-1]))
+                ids.append(squeeze(nearest, [-1]))
         training_op: Any
         if self._use_mini_batch:
             sync = sync_op(
@@ -174,7 +173,7 @@ class KMeans:
 
     def _variables(self, count: Tensor) -> tuple[Any, Any, Any, Any, Any]:
         """Centers, whether there are all, updated ones, steps left, their points."""
-        nothing = constant([], dtype=self._inputs[0].dtype)
+        nothing = self._no_centers()
         centers = _variable(nothing, "clusters", validate_shape=False)
         initialized = _variable(False, "initialized")
         updated, steps_left, counts = centers, None, None
@@ -186,9 +185,23 @@ class KMeans:
             counts = _variable(ones([count], dtype=int64))
         return centers, initialized, updated, steps_left, counts
 
+    def _no_centers(self) -> Tensor:
+        return constant(self._empty())
+
+    def _seed_of(self, given: int | None) -> int | None:
+        return given
+
+    def _empty(self) -> Array:
+        return np.empty([0], self._inputs[0].dtype.as_numpy_dtype)
+
     def _keeps_unit_length(self) -> bool:
         """Whether the centers that points are compared with are normalized."""
         return self._is_cosine and not (self._use_mini_batch and self._steps == 1)
+
+    @staticmethod
+    def _normalized(points: Any) -> Tensor:
+        with get_default_graph().colocate_with(points, ignore_existing=True):
+            return l2_normalize(points, 1)
 
     def _distances(self, points: Any, centers: Any) -> Tensor:
         with get_default_graph().colocate_with(points, ignore_existing=True):
@@ -204,9 +217,23 @@ class KMeans:
 
     def _nearest(self, points: Any, centers: Any) -> tuple[Any, Any]:
         """The nearest centers, [n, 1], and the distances from them."""
-        with get_default_graph().colocate_with(points, ignore_existing=True):
-            if self._is_cosine and not self._keeps_unit_length():
-                centers = l2_normalize(centers, 1)
-            nearest, distances = NearestNeighbors()(points, centers, 1)
-            # Of vectors of length 1, half the square is 1 - cosine.
-            return nearest, distances * 0.5 if self._is_cosine else distances
+        if self._is_cosine and not self._keeps_unit_length():
+            centers = self._normalized(centers)
+        nearest, distances = NearestNeighbors()(points, centers, 1)
+        # Of vectors of length 1, half the square is 1 - cosine.
+        return nearest, distances * 0.5 if self._is_cosine else distances
+
+
+class CoreKMeans(KMeans):
+    """The graph that `tf.estimator.experimental.KMeans` makes.
+
+    Variables that are resources need an initial value of unknown shape.
+
+    Source: python/ops/clustering_ops.py.
+    """
+
+    def _seed_of(self, given: int | None) -> int | None:
+        return get_seed(given)[0]
+
+    def _no_centers(self) -> Tensor:
+        return placeholder_with_default(self._empty(), None)

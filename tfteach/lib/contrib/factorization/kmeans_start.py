@@ -14,17 +14,23 @@ from tfteach.control.checks.values import (
     assert_greater_equal,
     assert_positive,
 )
-from tfteach.framework.dtypes import int64
+from tfteach.control.loop import while_loop
+from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.control_flow_ops import no_op
-from tfteach.ops.core.identity_reshape import reshape
+from tfteach.ops.core.identity_reshape import reshape, squeeze
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.add_n import add_n
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.compare import equal, less_equal
-from tfteach.ops.nn.clustering import KmeansPlusPlusInitialization
+from tfteach.ops.math.binary import maximum, minimum
+from tfteach.ops.math.compare import equal, less, less_equal
+from tfteach.ops.nn.clustering import (
+    KMC2ChainInitialization,
+    KmeansPlusPlusInitialization,
+    NearestNeighbors,
+)
 from tfteach.ops.nn.embedding_lookup import embedding_lookup
 from tfteach.ops.nn.l2_loss import l2_normalize
 from tfteach.ops.random.random_ops import random_uniform
@@ -45,6 +51,7 @@ class Start(NamedTuple):
       is_cosine: whether the centers are normalized.
       seed: the seed.
       retries: further tries of each choice of k-means++.
+      chain_length: how many points each choice of KMC2 looks at.
       centers: the variable.
       centers_updated: that of the updates, maybe the same.
       is_initialized: the variable that is True once there are all centers.
@@ -54,8 +61,9 @@ class Start(NamedTuple):
     num_clusters: Tensor
     initial_clusters: Any
     is_cosine: bool
-    seed: int
+    seed: int | None
     retries: int
+    chain_length: int
     centers: Any
     centers_updated: Any
     is_initialized: Any
@@ -73,8 +81,12 @@ class Start(NamedTuple):
         )
 
     def _added(self, chosen: Tensor, missing: Tensor, available: Tensor) -> Any:
+        given = self.initial_clusters
         with control_dependencies([assert_positive(missing)]):
-            left = self._left(chosen, missing, available)
+            if isinstance(given, str) and given == KMC2_INIT:
+                left = self._left_after_chains(chosen, missing)
+            else:
+                left = self._left(chosen, missing, available)
             return cond(
                 equal(left, 0), lambda: assign(self.is_initialized, True), no_op
             )
@@ -87,11 +99,14 @@ class Start(NamedTuple):
         every = cond(
             equal(chosen, 0), lambda: new, lambda: concat([self.centers, new], 0)
         )
-        assigned = assign(self.centers, every, validate_shape=False)
+        left: Tensor = self.num_clusters - shape(self._assigned(every))[0]
+        return left
+
+    def _assigned(self, centers: Tensor) -> Tensor:
+        assigned = assign(self.centers, centers, validate_shape=False)
         if self.centers_updated is not self.centers:
             assigned = assign(self.centers_updated, assigned, validate_shape=False)
-        left: Tensor = self.num_clusters - shape(assigned)[0]
-        return left
+        return assigned
 
     def _new_centers(self, missing: Tensor, available: Tensor) -> Any:
         given = self.initial_clusters
@@ -126,6 +141,37 @@ class Start(NamedTuple):
             return KmeansPlusPlusInitialization()(
                 points, cast(missing, int64), self.seed, self.retries
             )  # fmt: skip
+
+    def _left_after_chains(self, chosen: Tensor, missing: Tensor) -> Tensor:
+        """Add the ends of Markov chains over the points; returns what is missing."""
+        points: Any = self.inputs[0]
+        length = self.chain_length
+        chains = cast(shape(points)[0] / length, int32)
+
+        def as_center(point: Any) -> Tensor:
+            row = reshape(point, [1, -1])
+            return l2_normalize(row, 1) if self.is_cosine else row
+
+        def sampled(chain: Any) -> Tensor:
+            first = chain * length
+            part = points[first : first + length]
+            _, distances = NearestNeighbors()(part, self.centers, 1)
+            end: Any = KMC2ChainInitialization()(squeeze(distances), self.seed)
+            return concat([self.centers, as_center(part[end])], 0)
+
+        def body(chain: Any, _: Any) -> list[Any]:
+            centers = cond(
+                equal(chosen, 0),
+                lambda: as_center(points[0]),
+                lambda: sampled(chain),
+            )
+            assigned = self._assigned(centers)
+            return [chain + 1, self.num_clusters - shape(assigned)[0]]
+
+        count = maximum(minimum(missing, chains), 1)
+        _, left = while_loop(lambda chain, _: less(chain, count), body, [0, 0])
+        found: Tensor = left
+        return found
 
 
 InitialClusters = Tensor | str | Callable[..., Tensor]

@@ -82,8 +82,9 @@ def mini_batch_op(
             moves -= cast(reshape(more, sizes), points.dtype) * old_centers
             rate = reciprocal(cast(old_counts + more, points.dtype))
             moves *= reshape(rate, sizes)
-            updates.append(scatter_add(counts, found, more))
-            updates.append(scatter_add(centers, found, moves))
+            for variable, added in ((counts, more), (centers, moves)):
+                with graph.colocate_with(variable, ignore_existing=True):
+                    updates.append(scatter_add(variable, found, added))
     return group(*updates)
 
 
@@ -97,17 +98,20 @@ def sync_op(
 
     def taken_over() -> Tensor:
         new: Any = centers_updated
-        with control_dependencies([assign(steps_left, steps - 1)]):
+        with (
+            control_dependencies([assign(steps_left, steps - 1)]),
+            get_default_graph().colocate_with(None, ignore_existing=True),
+        ):
             if is_cosine:
-                new = l2_normalize(new, 1)
+                with get_default_graph().colocate_with(new, ignore_existing=True):
+                    new = l2_normalize(new, 1)
             with (
-                get_default_graph().colocate_with(centers, ignore_existing=True),
                 control_dependencies([assign(centers, new)]),
-                get_default_graph().colocate_with(counts, ignore_existing=True),
                 control_dependencies([assign(counts, zeros_like(counts))]),
             ):
                 return identity(steps_left)
 
-    return cond(
-        less_equal(steps_left, 0), taken_over, lambda: assign_sub(steps_left, 1)
-    )
+    with get_default_graph().colocate_with(steps_left, ignore_existing=True):
+        return cond(
+            less_equal(steps_left, 0), taken_over, lambda: assign_sub(steps_left, 1)
+        )

@@ -11,16 +11,16 @@ def _refuse(name: str, instead: str) -> NoReturn:
     raise NotImplementedError(f"tf.{name} is not implemented: {instead}")
 
 
-@export("contrib.factorization.KMeansClustering", "contrib.learn.KMeansClustering")
+@export("contrib.learn.KMeansClustering")
 def KMeansClustering(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: use tf.contrib.factorization.KMeans.
+    """Not implemented: use tf.contrib.factorization.KMeansClustering.
 
     Raises:
       NotImplementedError: always.
     """
     _refuse(
-        "contrib.factorization.KMeansClustering",
-        "use tf.contrib.factorization.KMeans",
+        "contrib.learn.KMeansClustering",
+        "use tf.contrib.factorization.KMeansClustering",
     )
 
 
