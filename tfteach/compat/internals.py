@@ -11,7 +11,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from tfteach.compat import data_paths, generated_ops
+from tfteach.compat import contrib_paths, data_paths, generated_ops
 from tfteach.compat.top_level import top_level
 from tfteach.framework.protos import pool
 
@@ -287,6 +287,7 @@ _ALIASES = {
     "training.input._as_tensor_list": "as_list",
     "training.tracking.util.CheckpointV1": "Checkpoint",
 }
+_ALIASES |= contrib_paths.ALIASES
 # tensorflow/python/__init__.py imports these modules, so that
 # `from tensorflow.python import array_ops` works, too.
 _AT_THE_TOP = {
@@ -354,6 +355,7 @@ for _name in _CONTRIB["seq2seq.python.ops"].split():
     _TABLE[f"contrib.seq2seq.python.ops.{_name}"] += (
         "tfteach.lib.contrib.seq2seq.inner",
     )
+_TABLE |= contrib_paths.rows()
 _TABLE["contrib.framework.python.ops.audio_ops"] = ("audio",)
 for _name in ("learn_runner", "monitors"):
     _TABLE[f"contrib.learn.python.learn.{_name}"] = (f"contrib.learn.{_name}",)

@@ -9,6 +9,7 @@ import pytest
 import tfteach as tf
 from tests.golden import kmeans, training_loops
 from tests.lib.contrib.learn.test_contrib_learn import alike
+from tfteach.lib.contrib.factorization.kmeans_clustering import LossRelativeChangeHook
 
 RECORDED = json.loads(Path(kmeans.__file__).with_suffix(".json").read_text())
 X = kmeans.POINTS
@@ -63,12 +64,13 @@ def test_a_course_program_finds_the_three_heaps():
 
 
 def test_the_hook_compares_with_no_loss_of_zero():
-    hook = kmeans_clustering.LossRelativeChangeHook(None, 0.1)
-    context = monitored_context()
-    stopped = []
-    for loss in (0.0, 0.0, 10.0, 11.11, 12.3, 11.0):
-        hook.after_run(context, SessionRunValues(loss, None, None))
-        stopped.append(context.stop_requested)
+    with tf.Graph().as_default(), tf.Session() as session:
+        hook = LossRelativeChangeHook(tf.constant(0.0), 0.1)
+        context = tf.train.SessionRunContext(tf.train.SessionRunArgs(None), session)
+        stopped = []
+        for loss in (0.0, 0.0, 10.0, 11.11, 12.3, 5.0):
+            hook.after_run(context, tf.train.SessionRunValues(loss, None, None))
+            stopped.append(context.stop_requested)
     assert stopped == [False] * 4 + [True] * 2
 
 

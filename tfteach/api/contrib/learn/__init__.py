@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib.learn import preprocessing as preprocessing
     from tfteach.api.contrib.learn import python as python
     from tfteach.api.contrib.learn import utils as utils
+    from tfteach.lib.contrib.factorization.not_implemented import KMeansClustering as KMeansClustering
     from tfteach.lib.contrib.learn.dnn import DNNClassifier as DNNClassifier
     from tfteach.lib.contrib.learn.dnn import DNNEstimator as DNNEstimator
     from tfteach.lib.contrib.learn.dnn import DNNRegressor as DNNRegressor
@@ -88,6 +89,7 @@ _LATER = {
     "ExportStrategy": ("tfteach.lib.contrib.learn.export_strategy", "ExportStrategy"),
     "Head": ("tfteach.lib.contrib.learn.head", "Head"),
     "InputFnOps": ("tfteach.lib.contrib.learn.input_fn_utils", "InputFnOps"),
+    "KMeansClustering": ("tfteach.lib.contrib.factorization.not_implemented", "KMeansClustering"),
     "LinearClassifier": ("tfteach.lib.contrib.learn.linear", "LinearClassifier"),
     "LinearEstimator": ("tfteach.lib.contrib.learn.linear", "LinearEstimator"),
     "LinearRegressor": ("tfteach.lib.contrib.learn.linear", "LinearRegressor"),

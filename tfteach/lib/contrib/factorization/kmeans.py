@@ -15,6 +15,7 @@ from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export, export_value
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import Array, TensorLike
 from tfteach.lib.contrib.factorization import kmeans_start
 from tfteach.lib.contrib.factorization.kmeans_start import (
@@ -72,7 +73,8 @@ class KMeans:
       num_clusters: the number of clusters.
       initial_clusters: the first centers: "random" for random points,
         "kmeans_plus_plus" for points far from each other, "kmc2" for an approximation
-        of it by Markov chains, a Tensor [num_clusters, d], or a function of the inputs and the number of missing centers.
+        of it by Markov chains, a Tensor [num_clusters, d], or a function of the inputs
+        and the number of missing centers.
       distance_metric: "squared_euclidean", or "cosine", for which points and centers
         are normalized.
       use_mini_batch: whether a step moves the centers by the points of a batch, instead
@@ -236,4 +238,4 @@ class CoreKMeans(KMeans):
         return get_seed(given)[0]
 
     def _no_centers(self) -> Tensor:
-        return placeholder_with_default(self._empty(), None)
+        return placeholder_with_default(self._empty(), TensorShape(None))

@@ -47,7 +47,7 @@ from tfteach.ops.state.ref_variables import assign_add
 _Columns = Sequence[FeatureColumn] | None
 
 
-def _points(features: Any, columns: _Columns) -> Any:
+def points_of(features: Any, columns: _Columns) -> Any:
     """The features as one Tensor [n, d]."""
     if not isinstance(features, dict):
         return features
@@ -58,7 +58,7 @@ def _points(features: Any, columns: _Columns) -> Any:
         return concat(values, 1)
 
 
-class _LossRelativeChangeHook(SessionRunHook):
+class LossRelativeChangeHook(SessionRunHook):
     """Ends the training once the loss hardly changes.
 
     Args:
@@ -115,7 +115,7 @@ class _KMeansEstimator(Estimator):
             raise ValueError(f"Unsupported distance metric '{distance_metric}'")
 
         def model_fn(features: Any, mode: str, config: RunConfig) -> EstimatorSpec:
-            points = _points(features, feature_columns)
+            points = points_of(features, feature_columns)
             distances, index, losses, initialized, init_op, training_op = make(
                 points
             ).training_graph()
@@ -126,7 +126,7 @@ class _KMeansEstimator(Estimator):
                 InitializeClustersHook(init_op, initialized, config.is_chief)
             ]
             if relative_tolerance is not None:
-                hooks.append(_LossRelativeChangeHook(loss, relative_tolerance))
+                hooks.append(LossRelativeChangeHook(loss, relative_tolerance))
             outputs = {
                 self.ALL_DISTANCES: PredictOutput(distances[0]),
                 self.CLUSTER_INDEX: PredictOutput(index[0]),
@@ -261,7 +261,8 @@ class ExperimentalKMeans(_KMeansEstimator):
     Args:
       num_clusters: the number of clusters.
       model_dir: the directory of checkpoints and event files.
-      initial_clusters, distance_metric: see `tf.contrib.factorization.KMeansClustering`.
+      initial_clusters, distance_metric: see
+        `tf.contrib.factorization.KMeansClustering`.
       seed: the seed of the first centers; k-means++ requires one.
       use_mini_batch, mini_batch_steps_per_iteration, kmeans_plus_plus_num_retries,
         relative_tolerance, config, feature_columns: see

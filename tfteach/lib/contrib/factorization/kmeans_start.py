@@ -23,8 +23,8 @@ from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.identity_reshape import reshape, squeeze
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.add_n import add_n
-from tfteach.ops.math.cast import cast
 from tfteach.ops.math.binary import maximum, minimum
+from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, less, less_equal
 from tfteach.ops.nn.clustering import (
     KMC2ChainInitialization,
@@ -103,7 +103,7 @@ class Start(NamedTuple):
         return left
 
     def _assigned(self, centers: Tensor) -> Tensor:
-        assigned = assign(self.centers, centers, validate_shape=False)
+        assigned: Tensor = assign(self.centers, centers, validate_shape=False)
         if self.centers_updated is not self.centers:
             assigned = assign(self.centers_updated, assigned, validate_shape=False)
         return assigned
