@@ -43,3 +43,19 @@ def test_refused():
     for name in ("Nix", "_Send"):
         with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
             getattr(r, name)
+
+
+def test_functions_of_attributes_join_the_library(graph):
+    from tfteach.framework.functions.defined_function import DefinedFunction
+    from tfteach.framework.functions.func_graph import FuncGraph
+
+    body = FuncGraph("twice")
+    with body.as_default():
+        body.outputs = [body.add_input(tf.float32, [], "x") * 2.0]
+    twice = DefinedFunction("twice", body)
+    for other in (graph, tf.Graph()):  # ops with equal attributes are one object
+        with other.as_default(), tf.Session() as session:
+            (found,) = tf.raw_ops.Case(
+                branch_index=0, input=[3.0], Tout=[tf.float32], branches=[twice]
+            )
+            assert session.run(found) == 6.0

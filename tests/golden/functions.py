@@ -198,6 +198,166 @@ def shape_function(tf, Defun):
     return [f([1.0, 2.0])]
 
 
+def functional_ops(tf):
+    """The module of TensorFlow or of tfteach."""
+    if tf.__name__ == "tensorflow":
+        from tensorflow.python.ops import functional_ops as found
+    else:
+        from tfteach.lib.functions import functional_ops as found
+    return found
+
+
+def branches(tf, Defun):
+    c = tf.constant(3.0)
+
+    @Defun(tf.float32)
+    def double(x):
+        return x * 2.0, x
+
+    @Defun(tf.float32)
+    def add(x):
+        return x + 1.0, x
+
+    found = functional_ops(tf).If(c > 2.0, [5.0], double, add, name="mine")
+    return [*found, functional_ops(tf).If("", [c], double, add)[0]]
+
+
+def loop(tf, Defun):
+    @Defun(tf.float32, tf.float32)
+    def positive(n, x):
+        return n > 0.0
+
+    @Defun(tf.float32, tf.float32)
+    def step(n, x):
+        return n - 1.0, x + n
+
+    ops = functional_ops(tf)
+    return [
+        *ops.While([4.0, tf.constant(0.5)], positive, step),
+        *ops.While([3.0, 0.0], positive, step, name="mine", hostmem=[0]),
+    ]
+
+
+def loop_with_captures(tf, Defun):
+    c = tf.constant(2.0)
+
+    @Defun(tf.float32)
+    def positive(n):
+        return n > 0.0
+
+    @Defun(tf.float32)
+    def step(n):
+        return n - c
+
+    return functional_ops(tf).While([5.0], positive, step)
+
+
+def for_loops(tf, Defun):
+    c = tf.constant(2.0)
+
+    @Defun(tf.int32, tf.float32)
+    def add(i, v):
+        return tf.cast(i, tf.float32) + v
+
+    @Defun(tf.int32, tf.float32)
+    def scaled(i, v):
+        return tf.cast(i, tf.float32) + v * c
+
+    ops = functional_ops(tf)
+    return [
+        ops.For(0, 10, 3, [0.5], add)[0],
+        ops.For(7, 0, -2, [0.0], add, hostmem=[0])[0],
+        ops.For(5, 5, 0, [4.0], add)[0],
+        ops.For(0, 4, 1, [1.0], scaled)[0],
+        ops.For(0, 4, 3, [1.0], add, name="mine", rewrite_with_while=True)[0],
+        ops.For(0, 4, 1, [1.0], scaled, rewrite_with_while=True)[0],
+    ]
+
+
+def symbolic_gradient(tf, Defun):
+    @Defun(tf.float32, tf.float32, func_name="Product")
+    def product(x, y):
+        return x * y * y
+
+    ops = functional_ops(tf)
+    x = tf.constant(3.0)
+    return [
+        product(x, 2.0),
+        *ops.Gradient([x, 2.0, 1.0], product),
+        ops.symbolic_gradient([x, 2.0, 5.0], [tf.float32] * 2, "Product", name="s")[1],
+    ]
+
+
+def calls(tf, Defun):
+    v = tf.get_variable("v", initializer=1.0, use_resource=True)
+
+    @Defun(tf.float32)
+    def square(x):
+        return x * x
+
+    @Defun(tf.float32)
+    def noisy(x):
+        return x + 0.0 * tf.random_uniform([], seed=3)
+
+    @Defun()
+    def count():
+        v.assign_add(2.0)
+
+    ops = functional_ops(tf)
+    x = tf.placeholder_with_default(3.0, None)
+    effect = ops.partitioned_call(count.captured_inputs, count)
+    with tf.control_dependencies([effect]):
+        after = v.read_value()
+    return [
+        after,
+        *ops.partitioned_call([x], square),
+        *ops.partitioned_call([x], noisy, executor_type="DEFAULT"),
+        *ops.remote_call("/cpu:0", [x], [tf.float32], square),
+    ]
+
+
+def guaranteed_constants(tf, Defun):
+    constant = tf.guarantee_const(tf.constant(2.0))
+    again = tf.identity(tf.identity(constant))
+    plain = again + 1.0
+
+    @Defun()
+    def total():
+        return constant + again + plain
+
+    return [total()]
+
+
+def gradients_of_equal_functions(tf, Defun):
+    def plain(x):
+        @Defun(tf.float32)
+        def twice(x):
+            return x * 2.0
+
+        return twice(x)
+
+    def by_function(x):
+        @Defun(tf.float32, tf.float32)
+        def slope(x, dy):
+            return x + dy
+
+        @Defun(tf.float32, grad_func=slope)
+        def twice(x):
+            return x * 2.0
+
+        return twice(x)
+
+    def by_python(x):
+        @Defun(tf.float32, python_grad_func=lambda op, dy: op.inputs[0] * dy / 2.0)
+        def twice(x):
+            return x * 2.0
+
+        return twice(x)
+
+    x = tf.constant(100.0)
+    return [tf.gradients(f(x), x)[0] for f in (plain, by_function, by_python)]
+
+
 GRAPHS = [
     one_result,
     several_results,
@@ -216,6 +376,14 @@ GRAPHS = [
     control_flow,
     strings,
     shape_function,
+    branches,
+    loop,
+    loop_with_captures,
+    for_loops,
+    symbolic_gradient,
+    calls,
+    guaranteed_constants,
+    gradients_of_equal_functions,
 ]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tfteach.autodiff.gradients import gradients
 from tfteach.framework.convert import convert
+from tfteach.framework.errors import InternalError, invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, body_rule, defined_in
 from tfteach.framework.functions.func_graph import FuncGraph
@@ -16,6 +17,7 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.graphdef.import_graph_def import import_graph
 from tfteach.framework.indexed_slices import IndexedSlices, quietly
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.protos.attr_value import c_name
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.functions.calls import SymbolicGradient
 
@@ -29,12 +31,33 @@ def gradient_body(op: Operation) -> Body:
     defined = defined_in(graph, function, op)
     if defined.gradient_name:
         own = graph.functions[defined.gradient_name]
-        return own.body(Function(own.name))
+        body = own.body(Function(own.name))
+        _check_results(op, body)
+        return body
     with graph.lock:
         known = defined.gradient_bodies
         if function not in known:
             known[function] = _differentiated(defined.body(function), graph)
         return known[function]
+
+
+def _check_results(op: Operation, body: Body) -> None:
+    """Refuse a gradient's function that does not return a gradient per argument."""
+    wanted = [tensor.dtype.base_dtype for tensor in op.outputs]
+    found = [tensor.dtype.base_dtype for tensor in body.outputs]
+    if len(wanted) != len(found):
+        raise invalid_argument(
+            f"SymGrad expects to return {len(wanted)} tensor(s), but get {len(found)} "
+            "tensor(s) instead."
+        ).at(op)
+    for i, (dtype, other) in enumerate(zip(wanted, found, strict=True)):
+        if dtype is not other:
+            raise InternalError(
+                None,
+                None,
+                f"Output {i} of type {c_name(other)} does not match declared output "
+                f"type {c_name(dtype)} for node {op.name}",
+            ).at(op)
 
 
 def _differentiated(forward: Body, outer: Graph) -> Body:

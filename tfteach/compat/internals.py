@@ -42,7 +42,9 @@ framework.dtypes: dtypes .
 framework.errors: errors
 framework.errors_impl: errors
 framework.function: tfteach.lib.functions.defun
+framework.function_def_to_graph: tfteach.lib.functions.graph_to_function_def
 framework.graph_io: train
+framework.graph_to_function_def: tfteach.lib.functions.graph_to_function_def
 framework.graph_util: graph_util
 framework.graph_util_impl: graph_util
 framework.importer: graph_util .
@@ -73,7 +75,7 @@ ops.custom_gradient: .
 ops.data_flow_ops: . io queue tfteach.compat.data_flow_ops
 ops.distributions.*: distributions
 ops.embedding_ops: nn
-ops.functional_ops: .
+ops.functional_ops: . tfteach.lib.functions.functional_ops
 ops.gradient_checker: test
 ops.gradients: .
 ops.gradients_impl: .
@@ -224,6 +226,14 @@ _MORE = {
 for _path, _modules in _MORE.items():
     _TABLE[_path] = _TABLE.get(_path, ()) + tuple(_modules.split())
 
+# Modules that programs import for the gradients that they register.
+for _name in (
+    "array candidate_sampling control_flow ctc cudnn_rnn data_flow image linalg "
+    "manip math nn optional random resource_variable rnn sdca sparse spectral state "
+    "tensor_array"
+).split():
+    _TABLE[f"ops.{_name}_grad"] = (".",)
+
 # Names that have another name in the public packages.
 _ALIASES = {
     **data_paths.ALIASES,
@@ -235,6 +245,8 @@ _ALIASES = {
         "IdentityCategoricalColumn NumericColumn VocabularyFileCategoricalColumn "
         "VocabularyListCategoricalColumn WeightedCategoricalColumn".split()
     },
+    "framework.function._DefinedFunction": "PythonFunction",
+    "framework.function._from_definition": "from_definition",
     "framework.config.get_optimizer_experimental_options": "get_experimental_options",
     "framework.config.get_optimizer_jit": "get_jit",
     "framework.config.set_optimizer_experimental_options": "set_experimental_options",
@@ -244,6 +256,7 @@ _ALIASES = {
     "framework.tensor_util.constant_value": "get_static_value",
     "framework.test_util.TensorFlowTestCase": "TestCase",
     "layers.utils.constant_value": "smart_constant_value",
+    "ops.variables.VariableV1": "Variable",
     "ops.init_ops.Zeros": "zeros_initializer",
     "ops.init_ops.Ones": "ones_initializer",
     "ops.init_ops.Constant": "constant_initializer",

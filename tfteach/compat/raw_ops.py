@@ -10,8 +10,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tfteach.framework.convert import convert
+from tfteach.framework.convert import list_dtypes
 from tfteach.framework.export import export_value
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op, find_op
 from tfteach.framework.signature import Arg
 
@@ -58,12 +59,22 @@ def build(cls: type[Op], **kwargs: Any) -> Any:
             f"{kind}() missing {len(missing)} required positional argument{more}: "
             f"{' and '.join(missing)}"
         )
+    for key in [k for k, kind in cls.fields.items() if "Function" in kind]:
+        _add_to_library(kwargs[key])
     values = [kwargs.pop(key) for key in inputs]
     made: Any = cls(**kwargs)(*values, name=name)
     outputs: tuple[Arg, ...] = cls.outputs
     if len(outputs) > 1 and len(made) == len(outputs):
         return collections.namedtuple(kind, [arg.name for arg in outputs])(*made)
     return made
+
+
+def _add_to_library(value: Any) -> None:
+    """Add the functions of an attribute to the library of the default graph."""
+    for function in value if isinstance(value, list | tuple) else [value]:
+        add = getattr(function, "add_to_graph", None)
+        if add is not None:
+            add(get_default_graph())
 
 
 def _infer_attributes(cls: type[Op], arg: Arg, given: dict[str, Any]) -> None:
@@ -74,8 +85,7 @@ def _infer_attributes(cls: type[Op], arg: Arg, given: dict[str, Any]) -> None:
     if arg.number_attr in cls.fields:
         given.setdefault(arg.number_attr, len(value))
     if arg.is_list and arg.type_attr in cls.fields and arg.type_attr not in given:
-        given[arg.name] = [convert(item) for item in value]
-        given[arg.type_attr] = tuple(t.dtype.base_dtype for t in given[arg.name])
+        given[arg.type_attr] = list_dtypes(value)
 
 
 @functools.cache

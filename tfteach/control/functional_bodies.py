@@ -8,6 +8,7 @@ Source: core/common_runtime/lower_if_op.cc, lower_case_op.cc, lower_while_op.cc.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 from tfteach.control.branch import cond
@@ -16,12 +17,16 @@ from tfteach.control.loop_accumulators import Accumulators, accumulators_of
 from tfteach.engine.optimize.stack_and_array_uses import PAIRED
 from tfteach.framework import dtypes
 from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import InternalError, invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, body_of, body_rule
 from tfteach.framework.functions.func_graph import FuncGraph
-from tfteach.framework.op import MultiOutputOp
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape, TensorShape
+from tfteach.framework.shape_checks import require_scalar
+from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.core.identity_reshape import identity, reshape
 from tfteach.ops.core.loop_stacks import StackPopV2, StackPushV2, StackV2
 from tfteach.ops.core.shape_ops import size
@@ -129,10 +134,27 @@ def _truth(value: Tensor) -> Tensor:
     return NotEqual()(reshape(value, []), zero)
 
 
+def _check_branch(op: Operation, function: Function) -> None:
+    """Refuse a branch whose results are not those that the node states."""
+    found = [t.dtype.base_dtype for t in body_of(op, function).outputs]
+    wanted = [t.dtype.base_dtype for t in op.outputs]
+    for i, (dtype, other) in enumerate(zip_longest(wanted, found)):
+        if dtype is not other:
+            names = [c_name(kind) if kind else "missing" for kind in (dtype, other)]
+            raise InternalError(
+                None,
+                None,
+                f"Expect {i}-th output is of type {names[0]} but get {names[1]}: "
+                f"function {function.name}",
+            ).at(op)
+
+
 @body_rule(If, StatelessIf)
 def if_body(op: Operation) -> Body:
     """One of two calls."""
     spec: Any = op.spec
+    for function in (spec.then_branch, spec.else_branch):
+        _check_branch(op, function)
     graph, (choice, *inputs) = _body_graph(op)
     with graph.as_default():
         truth = _truth(choice)
@@ -150,6 +172,8 @@ def if_body(op: Operation) -> Body:
 def case_body(op: Operation) -> Body:
     """One call of several: a chain of branches."""
     spec: Any = op.spec
+    for function in spec.branches:
+        _check_branch(op, function)
     graph, (index, *inputs) = _body_graph(op)
 
     def chosen(number: int) -> Any:
@@ -171,6 +195,23 @@ def case_body(op: Operation) -> Body:
 # ---- loops
 
 
+def _check_results(op: Operation, function: Function, kind: str) -> None:
+    """Refuse a loop's body whose results are not the node's variables."""
+    found = [t.dtype.base_dtype for t in body_of(op, function).outputs]
+    wanted = [t.dtype.base_dtype for t in op.outputs]
+    if len(found) != len(wanted):
+        raise invalid_argument(
+            f"{kind} loop body returned {len(found)} arguments. Expected: {len(wanted)}"
+        ).at(op)
+    for i, (dtype, other) in enumerate(zip(wanted, found, strict=True)):
+        if dtype is not other:
+            number = i + (kind == "For")  # the body's first argument is the number
+            raise invalid_argument(
+                f"Expects arg[{number}] to be {c_name(dtype)} but {c_name(other)} is "
+                "provided"
+            ).at(op)
+
+
 @body_rule(While, StatelessWhile)
 def while_body(op: Operation) -> Body:
     """A loop of two calls.  Values that the body returns unchanged are invariants."""
@@ -190,8 +231,15 @@ class _Loop:
 
     def __init__(self, op: Operation) -> None:
         self.op = op
-        self.graph, self.inputs = _body_graph(op)
         spec: Any = op.spec
+        _check_results(op, spec.body, "While")
+        tests = len(body_of(op, spec.cond).outputs)
+        if tests != 1:
+            raise invalid_argument(
+                "Expected a single scalar return value from WhileOp cond, got "
+                f"{tests} tensors."
+            ).at(op)
+        self.graph, self.inputs = _body_graph(op)
         self.function = body_of(op, spec.body)
         pairs = zip(self.function.inputs, self.function.outputs, strict=True)
         self.changing = [i for i, (x, y) in enumerate(pairs) if x is not y]
@@ -223,20 +271,19 @@ class _Loop:
         def step(*changed: Tensor) -> list[Tensor]:
             found = self.step(self.every(changed))
             for i, tensor in zip(changing, found, strict=True):
-                tensor.set_shape(op.outputs[i].shape)
+                tensor.set_shape(TensorShape(shapes[i]))
             return found
 
-        for i in changing:
-            self.inputs[i].set_shape(op.outputs[i].shape)
         spec: Any = op.spec
+        shapes = spec.output_shapes_of(len(op.inputs))
+        for i in changing:
+            self.inputs[i].set_shape(TensorShape(shapes[i]))
         with self.graph.as_default():
             found: Any = while_loop(
                 lambda *changed: self.test(self.every(changed)),
                 step,
                 [self.inputs[i] for i in changing],
-                shape_invariants=[
-                    TensorShape(op.outputs[i].static_shape) for i in changing
-                ],
+                shape_invariants=[TensorShape(shapes[i]) for i in changing],
                 parallel_iterations=spec.parallel_iterations,
             )
         outputs = self.every(found if isinstance(found, list | tuple) else [found])
@@ -342,12 +389,41 @@ class _LoopWithStacks(_Loop):
         return values
 
 
+class RangeStart(Op, abstract=True):
+    """The first number of a For node's range, once its limits are checked."""
+
+    op_type: ClassVar[str] = "For"  # as it is reported
+
+    signature = "start: int32, limit: int32, delta: int32 -> first: int32"
+
+    is_foldable: ClassVar[bool] = False
+    host_inputs: ClassVar[tuple[str, ...]] = ("start", "limit", "delta")
+
+    def infer_shape(self, start: Shape, limit: Shape, delta: Shape) -> Shape:
+        return ()
+
+    def compute(self, xp: ArrayModule, start: Array, limit: Array, delta: Array) -> Any:
+        require_scalar(start.shape, "start must be a scalar, but %s")
+        require_scalar(limit.shape, "limit must be a scalar, but %s")
+        require_scalar(delta.shape, "delta must be a scalar, but %s")
+        left = int(limit) - int(start)
+        if left and left * int(delta) <= 0:
+            raise invalid_argument(
+                f"Invalid start/limit/delta: {start} {limit} {delta}"
+            )
+        return start
+
+
 @body_rule(For)
 def for_body(op: Operation) -> Body:
     """A loop over the numbers of a range."""
     spec: Any = op.spec
+    _check_results(op, spec.body, "For")
     graph, (start, limit, delta, *inputs) = _body_graph(op)
     with graph.as_default():
+        # For errors in a run: TensorFlow's come from the node's kernel.
+        start = RangeStart()(start, limit, delta)
+        limit, delta = reshape(limit, []), reshape(delta, [])
         found: Any = while_loop(
             lambda *values: (limit - values[-1]) * delta > 0,
             lambda *values: _call_and(

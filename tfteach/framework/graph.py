@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tfteach.framework.call_origin import SourceLine
 from tfteach.framework.defaults import default_graph, get_default_graph, set_graph_class
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export_value
 from tfteach.framework.graph_collections import GraphCollections
 from tfteach.framework.graph_scopes import GraphScopes
@@ -165,19 +166,22 @@ class Graph(GraphCollections, GraphScopes):
     def add_function(self, function: GraphFunction) -> None:
         """Add a function to the library, from which nodes can call it.
 
+        It replaces an equal one, which may have another gradient in Python.
+
         Raises:
-          ValueError: the library has another function of that name.
+          InvalidArgumentError: the library has a different function of that name.
         """
-        known = self.functions.setdefault(function.name, function)
-        if known is not function and known.definition != function.definition:
-            raise ValueError(
+        known = self.functions.get(function.name)
+        if known is function:
+            return
+        if known is not None and known.definition != function.definition:
+            raise invalid_argument(
                 f"Cannot add function '{function.name}' because a different function "
                 "with the same name already exists."
             )
-        if known is function:
-            for other in function.needs():
-                if self.functions.get(other.name) is not other:
-                    self.add_function(other)
+        self.functions[function.name] = function
+        for other in function.needs():
+            self.add_function(other)
 
     def finalize(self) -> None:
         """Make the graph read-only: adding an op raises RuntimeError from now on."""

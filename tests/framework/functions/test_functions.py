@@ -122,7 +122,10 @@ def test_one_name_is_one_function(graph: Graph) -> None:
     first = scaled()
     graph.add_function(first)
     graph.add_function(DefinedFunction("scaled", definition=first.definition))
-    with pytest.raises(ValueError, match="Cannot add function 'scaled' because a diff"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError,
+        match="Cannot add function 'scaled' because a different function",
+    ):
         graph.add_function(DefinedFunction("scaled", FuncGraph("scaled")))
     library = GraphDef(library=graph.as_graph_def().library)
     library.library.function[0].signature.name = "Const"

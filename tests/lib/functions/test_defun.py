@@ -22,6 +22,8 @@ from tfteach.lib.functions import defun
 from tfteach.lib.functions.defun import Defun
 
 GOLDEN = json.loads((Path(functions.__file__).parent / "functions.json").read_text())
+# The functions of loops, whose descriptions are TensorFlow's own docstrings.
+WRAPPERS = ("_Wrapper", "_Body", "_Cond")
 every_graph = pytest.mark.parametrize(
     "function", functions.GRAPHS, ids=lambda f: f.__name__
 )
@@ -55,6 +57,9 @@ def test_graph_and_values_equal_the_golden_ones(function: Callable[..., Any]) ->
     ours = {f.signature.name: f for f in made.library.function}
     assert ours.keys() == theirs.keys()
     for name, definition in ours.items():
+        if name.endswith(WRAPPERS):
+            theirs[name].signature.ClearField("description")
+            definition.signature.ClearField("description")
         assert definition == theirs[name]
     pairs = [sorted(map(str, g.library.gradient)) for g in (made, wanted)]
     assert pairs[0] == pairs[1]

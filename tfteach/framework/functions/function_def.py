@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.graphdef.graph_def import node_def
 from tfteach.framework.op import ROLES, Op
@@ -30,6 +31,9 @@ def function_def(
       graph: the body.
       out_names: the names of the outputs; by default those of the ops.
       description: written into the signature.
+
+    Raises:
+      InvalidArgumentError: there is another number of outputs than of `out_names`.
     """
     made = pool.message("FunctionDef")()
     signature = made.signature
@@ -37,6 +41,11 @@ def function_def(
     names = _Names()
     tensors: dict[Tensor, str] = {}
     results = [normalized(tensor.op.name) for tensor in graph.outputs]
+    if out_names and len(out_names) != len(results):
+        raise invalid_argument(
+            "output names must be either empty or equal in size to outputs. output "
+            f"names size = {len(out_names)} outputs size = {len(results)}"
+        )
     results = list(out_names) if out_names else list(map(names.unique, results))
     names.take(results)
     for i, tensor in enumerate(graph.inputs):
@@ -50,7 +59,7 @@ def function_def(
     body = [op for op in graph.operations if op not in arguments]
     renamed = {op: names.unique(op.name) for op in body}
     for op, text in renamed.items():
-        tensors.update(_output_names(op, text))
+        tensors.update(output_names(op, text))
     for op in body:
         node = made.node_def.add()
         node.CopyFrom(node_def(op))
@@ -94,7 +103,8 @@ class _Names:
         return found
 
 
-def _output_names(op: Operation, name: str) -> Iterable[tuple[Tensor, str]]:
+def output_names(op: Operation, name: str) -> Iterable[tuple[Tensor, str]]:
+    """The outputs of an op with their names in a body, such as "add:z:0"."""
     position = 0
     for arg in type(op.spec).outputs:
         count = output_count(arg, op.get_attr)

@@ -13,8 +13,14 @@ from typing import Any
 from tfteach.framework.convert import convert
 from tfteach.framework.defaults import default_graph, get_default_graph
 from tfteach.framework.functions.func_graph import FuncGraph
+from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.ops.core.identity_reshape import (
+    GuaranteeConst,
+    Identity,
+    guarantee_const,
+)
 from tfteach.variables.base import Variable
 from tfteach.variables.scope.get_variable import (
     get_variable_scope,
@@ -65,7 +71,7 @@ class PythonFuncGraph(FuncGraph):
     @property
     def extra_args(self) -> list[Tensor]:
         """Their placeholders."""
-        return self.internal_captures
+        return self.inputs[len(self.inputs) - len(self.captures) :]
 
     def get_variable(
         self,
@@ -99,10 +105,21 @@ class PythonFuncGraph(FuncGraph):
                 return variable.value()
         return variable
 
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
+        """As in a Graph: an op of an outer graph is refused."""
+        return Graph.control_dependencies(self, control_inputs)
+
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         if not self.by_value or tensor.op.graph is self:
             return super().capture(tensor, name)
         return self._copied(tensor)
+
+    def _add_capture(self, tensor: Tensor, name: str | None) -> Tensor:
+        found = super()._add_capture(tensor, name)
+        if _is_guaranteed(tensor):
+            with default_graph(self), self.control_dependencies(None):
+                found = self.captures[tensor] = guarantee_const(found)
+        return found
 
     def _copied(self, tensor: Tensor) -> Tensor:
         """A copy of the tensor in this graph, with all that it depends on."""
@@ -182,6 +199,13 @@ def func_graph_from_py_func(
             )
         graph.outputs = [graph.capture(convert(value)) for value in outputs]
     return graph
+
+
+def _is_guaranteed(tensor: Tensor) -> bool:
+    """Whether it is the result of `tf.guarantee_const`, or an `Identity` of that."""
+    while isinstance(tensor.op.spec, Identity):
+        tensor = tensor.op.inputs[0]
+    return isinstance(tensor.op.spec, GuaranteeConst)
 
 
 def function_name(func: Any) -> str:

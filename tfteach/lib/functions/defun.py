@@ -11,6 +11,7 @@ from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.operation import Operation, Tensor
@@ -190,6 +191,11 @@ class PythonFunction:
         return self.defined.name
 
     @property
+    def _signature(self) -> Any:
+        """The OpDef of the definition, TensorFlow's internal attribute."""
+        return self.definition.signature
+
+    @property
     def definition(self) -> Any:
         """The FunctionDef."""
         return self.defined.definition
@@ -203,17 +209,15 @@ class PythonFunction:
     def captured_inputs(self) -> list[Tensor]:
         """The outer tensors that it reads; each call passes them."""
         graph = self.defined.graph
-        assert graph is not None
-        return graph.external_captures
+        return [] if graph is None else graph.external_captures
 
     _extra_inputs = captured_inputs
 
     @property
     def stateful_ops(self) -> list[tuple[str, str]]:
         """The name and the type of each op with state in it."""
-        graph = self.defined.graph
-        assert graph is not None
-        return [(op.name, op.type) for op in graph.operations if op.op_def.is_stateful]
+        body = self.defined.body(Function(self.name)).graph
+        return [(op.name, op.type) for op in body.operations if op.op_def.is_stateful]
 
     def set_grad_func(self, grad_func: PythonFunction) -> None:
         """Set the function that computes its gradient, once."""
@@ -320,6 +324,69 @@ class OverloadedFunction:
         """Add a call to the default graph; see `PythonFunction.__call__`."""
         values = [convert(value) for value in args]
         return self.instantiate([v.dtype for v in values])(*values, **kwargs)
+
+
+def from_definition(
+    definition: Any, grad_func: PythonFunction | None = None
+) -> PythonFunction:
+    """A function of a FunctionDef; what it captured has become arguments.
+
+    Args:
+      definition: the FunctionDef.
+      grad_func: the function that computes its gradient, or None.
+    """
+    signature = definition.signature
+
+    def unused(*_: Any) -> None:
+        """The body is that of the definition."""
+
+    made = PythonFunction(
+        unused,
+        [argument.name for argument in signature.input_arg],
+        [as_dtype(argument.type) for argument in signature.input_arg],
+        signature.name,
+        out_names=[argument.name for argument in signature.output_arg],
+    )
+    made._made = DefinedFunction(
+        signature.name, definition=definition, library=get_default_graph()
+    )
+    if grad_func is not None:
+        made.set_grad_func(grad_func)
+    return made
+
+
+def from_library(lib: Any) -> list[PythonFunction]:
+    """The functions of a FunctionDefLibrary, with the gradients that it states.
+
+    Raises:
+      ValueError: a function or a gradient's function is not in the library; functions
+        are each other's gradients.
+
+    Source: python/framework/function.py, from_library.
+    """
+    definitions = {f.signature.name: f for f in lib.function}
+    gradients = {g.function_name: g.gradient_func for g in lib.gradient}
+    for name in [*gradients, *gradients.values()]:
+        if name not in definitions:
+            raise ValueError(
+                f"FunctionDefLibrary missing '{name}' FunctionDef: the library's "
+                "gradients name it."
+            )
+    made: dict[str, PythonFunction] = {}
+
+    def function(name: str, open_names: tuple[str, ...]) -> PythonFunction:
+        if name in open_names:
+            raise ValueError(
+                "FunctionDefLibrary contains cyclic gradient functions! "
+                f"{' -> '.join([*open_names, name])}"
+            )
+        if name not in made:
+            gradient = gradients.get(name)
+            own = function(gradient, (*open_names, name)) if gradient else None
+            made[name] = from_definition(definitions[name], own)
+        return made[name]
+
+    return [function(name, ()) for name in definitions]
 
 
 def _letters(kinds: Sequence[DType]) -> str:

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from tfteach.framework.device import merge_names
 from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import InternalError, NotFoundError, invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, body_of
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
+
+_EXECUTORS = ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
 
 
 class _Call(MultiOutputOp, abstract=True):
@@ -47,6 +51,17 @@ class _PartitionedCall(_Call, abstract=True):
     config: str = ""
     config_proto: str = ""
     executor_type: str = ""
+
+    def function_body(self, op: Operation) -> Body | None:
+        if self.executor_type not in _EXECUTORS:
+            raise NotFoundError(
+                None,
+                None,
+                "No executor factory registered for the given executor type: "
+                f"{self.executor_type} Registered factories are "
+                "{SINGLE_THREADED_EXECUTOR, , DEFAULT}.",
+            ).at(op)
+        return super().function_body(op)
 
 
 class PartitionedCall(_PartitionedCall):
@@ -100,6 +115,19 @@ class RemoteCall(_Call):
     minimum: ClassVar[Mapping[str, int]] = {"Tin": 1, "Tout": 1}
 
     def compute(self, context: Any, target: Any, *args: Any) -> Any:
+        name = target[()].decode()
+        try:
+            wanted = merge_names(name, context.device.name)
+        except ValueError:
+            raise invalid_argument(
+                f"Could not parse {name} into a device specification."
+            ) from None
+        if wanted not in [device.name for device in context.session.list_devices()]:
+            raise InternalError(
+                None,
+                None,
+                f"Currently don't support instantiating functions on device: {wanted}",
+            )
         return super().compute(context, *args)
 
     def function_body(self, op: Operation) -> None:
