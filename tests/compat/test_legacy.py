@@ -98,6 +98,11 @@ def test_installing_twice_is_installing_once() -> None:
 
 # Each line works after install_as_tensorflow(); all run in one process.
 WORKS = """
+from tensorflow.python.ops import gen_math_ops; gen_math_ops.mat_mul
+from tensorflow.python.ops import functional_ops; functional_ops.While
+from tensorflow.python.framework.function import Defun, from_library
+from tensorflow.python.framework import function_def_to_graph, graph_to_function_def
+from tensorflow.python.ops import array_grad, math_grad, nn_grad
 import tensorflow.compat.v1 as t1; assert t1.Session is tf.Session
 import tensorflow.compat.v1 as t1; assert t1 is tf.compat.v1; t1.disable_v2_behavior()
 import tensorflow.compat.v1 as t1; assert t1.__version__ == tf.__version__ == "1.15.5"

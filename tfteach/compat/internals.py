@@ -226,14 +226,6 @@ _MORE = {
 for _path, _modules in _MORE.items():
     _TABLE[_path] = _TABLE.get(_path, ()) + tuple(_modules.split())
 
-# Modules that programs import for the gradients that they register.
-for _name in (
-    "array candidate_sampling control_flow ctc cudnn_rnn data_flow image linalg "
-    "manip math nn optional random resource_variable rnn sdca sparse spectral state "
-    "tensor_array"
-).split():
-    _TABLE[f"ops.{_name}_grad"] = (".",)
-
 # Names that have another name in the public packages.
 _ALIASES = {
     **data_paths.ALIASES,
