@@ -248,7 +248,6 @@ _ALIASES = {
     "framework.tensor_util.constant_value": "get_static_value",
     "framework.test_util.TensorFlowTestCase": "TestCase",
     "layers.utils.constant_value": "smart_constant_value",
-    "ops.variables.VariableV1": "Variable",
     "ops.init_ops.Zeros": "zeros_initializer",
     "ops.init_ops.Ones": "ones_initializer",
     "ops.init_ops.Constant": "constant_initializer",
