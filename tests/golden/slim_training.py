@@ -57,17 +57,29 @@ def trained(tf, folder):
     return {"found": found, "calls": calls}
 
 
+def traced(tf, folder):
+    """The steps that are traced, and where."""
+    found = [_train(tf, folder, number_of_steps=7, trace_every_n_steps=3)]
+    found.append([name for name in loops.files(folder) if "trace" in name])
+    runs = [e for e in loops.events(tf, folder) if e[0] == "tagged_run_metadata"]
+    loss, step_of = tf.constant(1.0), tf.contrib.slim.learning.train_step
+    with tf.Session() as session:
+        call = outcome(lambda: step_of(session, loss, loss, {"should_trace": loss}))
+    return {"found": found, "runs": runs, "without logdir": call}
+
+
 def refused(tf, folder):
     train = tf.contrib.slim.learning.train
     loss = tf.constant(1.0)
     calls = [
         lambda: train(None, folder), lambda: train(loss, folder, number_of_steps=0),
         lambda: train(loss, None, summary_op=loss), lambda: train(loss, None, saver=3),
+        lambda: train(loss, None, trace_every_n_steps=3),
     ]  # fmt: skip
     return {"found": [outcome(call) for call in calls]}
 
 
-PROGRAMS = [trained, refused]
+PROGRAMS = [trained, traced, refused]
 
 if __name__ == "__main__":
     loops.main(PROGRAMS)

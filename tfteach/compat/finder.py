@@ -129,10 +129,10 @@ def _find(path: str) -> ModuleType:
     """
     first, _, rest = path.partition(".")
     found: Any
-    if first == "python":
-        found = internals.inner(rest)
-    elif first == "core":
+    if first == "core" or path.endswith("_pb2"):
         found = internals.proto_module(rest)
+    elif first == "python":
+        found = internals.inner(rest)
     else:
         found = internals.public(path) or _contrib(path)
     if isinstance(found, ModuleType):

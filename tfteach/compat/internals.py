@@ -11,7 +11,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from tfteach.compat import contrib_paths, data_paths, generated_ops
+from tfteach.compat import contrib_paths, data_paths, generated_ops, training_paths
 from tfteach.compat.top_level import top_level
 from tfteach.framework.protos import pool
 
@@ -48,7 +48,7 @@ framework.graph_to_function_def: tfteach.lib.functions.graph_to_function_def
 framework.graph_util: graph_util
 framework.graph_util_impl: graph_util
 framework.importer: graph_util .
-framework.meta_graph: train tfteach.lib.files.meta_graph
+framework.meta_graph: train tfteach.lib.files.meta_graph tfteach.compat.inner_names
 framework.ops: . graph_util tfteach.framework.convert
 framework.random_seed: . random tfteach.ops.random.random_ops
 framework.smart_cond: contrib.framework
@@ -119,7 +119,7 @@ ops.summary_ops: summary
 ops.template: .
 ops.tensor_array_ops: .
 ops.variable_scope: . tfteach.variables.scope.get_variable
-ops.variables: .
+ops.variables: . tfteach.variables.ref tfteach.variables.partitioned
 platform.app: app
 platform.benchmark: test
 platform.flags: flags
@@ -132,6 +132,7 @@ platform.tf_logging: logging .
 pywrap_tensorflow: train errors
 saved_model.*: saved_model
 summary.*: summary
+summary.summary_iterator: train
 summary.writer.*: summary
 tf2: tfteach.compat.inner_names
 tools.freeze_graph: tfteach.lib.inference.freeze_graph
@@ -140,8 +141,6 @@ tools.optimize_for_inference: tfteach.lib.inference.optimize_for_inference
 tools.optimize_for_inference_lib: tfteach.lib.inference.optimize_for_inference_lib
 tools.strip_unused_lib: tfteach.lib.inference.strip_unused
 training.*: train
-training.checkpoint_ops: contrib.framework
-training.checkpoint_state_pb2: train
 training.saver: train tfteach.lib.files.saver tfteach.lib.files.saver_builder
 training.saving.saveable_object: tfteach.lib.files.saveable_object
 training.saving.saveable_object_util: tfteach.lib.files.saveable_variables
@@ -216,12 +215,7 @@ _MORE = {
     "feature_column.sequence_feature_column": "contrib.feature_column "
     "tfteach.lib.feature_column.sequence_columns",
     "framework.ops": "tfteach.framework.graphdef.meta_graph",
-    "training.basic_session_run_hooks": "tfteach.lib.training.hooks.timer",
-    "training.checkpoint_management": "tfteach.lib.files.checkpoint_management",
-    "training.checkpoint_utils": "tfteach.lib.files.checkpoint_reader",
-    "training.input": "tfteach.lib.queues.batch_queues",
-    "training.tracking.tracking": "tfteach.lib.files.trackable",
-    "training.tracking.util": "train tfteach.lib.files.load_status",
+    **training_paths.MORE,
 }
 for _path, _modules in _MORE.items():
     _TABLE[_path] = _TABLE.get(_path, ()) + tuple(_modules.split())
@@ -287,11 +281,8 @@ _ALIASES = {
     "ops.string_ops.string_length": "length",
     "ops.variables.VariableV1": "Variable",
     "pywrap_tensorflow.NewCheckpointReader": "NewCheckpointReader",
-    "training.input._as_original_type": "as_given",
-    "training.input._as_tensor_list": "as_list",
-    "training.tracking.util.CheckpointV1": "Checkpoint",
 }
-_ALIASES |= contrib_paths.ALIASES
+_ALIASES |= contrib_paths.ALIASES | training_paths.ALIASES
 # tensorflow/python/__init__.py imports these modules, so that
 # `from tensorflow.python import array_ops` works, too.
 _AT_THE_TOP = {
@@ -434,6 +425,11 @@ class Inner(ModuleType):
                 return getattr(place, name)
             except AttributeError:
                 continue
+        if name.startswith("_"):
+            # TensorFlow's private names: what our modules share is public in them.
+            for place in filter(None, map(_module, self._packages)):
+                if name[1:] in vars(place):
+                    return vars(place)[name[1:]]
         return generated_ops.re_exported(self._place, name)
 
     def _told(self, name: str) -> str:

@@ -35,5 +35,5 @@ def test_as_in_tensorflow(program):
 def test_what_is_not_implemented_says_so(tmp_path):
     with tf.Graph().as_default():
         loss = tf.constant(1.0)
-        with pytest.raises(NotImplementedError, match="trace_every_n_steps"):
-            tf.contrib.slim.learning.train(loss, tmp_path, trace_every_n_steps=2)
+        with pytest.raises(NotImplementedError, match="startup_delay_steps"):
+            tf.contrib.slim.learning.train(loss, tmp_path, startup_delay_steps=2)

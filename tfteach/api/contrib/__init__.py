@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import slim as slim
     from tfteach.api.contrib import sparsemax as sparsemax
     from tfteach.api.contrib import tensor_forest as tensor_forest
+    from tfteach.api.contrib import testing as testing
     from tfteach.api.contrib import training as training
 
 _LATER = {
@@ -60,6 +61,7 @@ _LATER = {
     "slim": ("tfteach.api.contrib", "slim"),
     "sparsemax": ("tfteach.api.contrib", "sparsemax"),
     "tensor_forest": ("tfteach.api.contrib", "tensor_forest"),
+    "testing": ("tfteach.api.contrib", "testing"),
     "training": ("tfteach.api.contrib", "training"),
 }
 

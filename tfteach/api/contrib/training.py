@@ -7,6 +7,7 @@ from tfteach.compat.renamed import absent as _absent
 if TYPE_CHECKING:
     from tfteach.lib.contrib.slim.learning import add_gradients_summaries as add_gradients_summaries
     from tfteach.lib.contrib.slim.learning import clip_gradient_norms as clip_gradient_norms
+    from tfteach.lib.contrib.slim.learning import clip_gradient_norms_fn as clip_gradient_norms_fn
     from tfteach.lib.contrib.slim.learning import create_train_op as create_train_op
     from tfteach.lib.contrib.slim.learning import multiply_gradients as multiply_gradients
     from tfteach.lib.contrib.training.bucket_ops import bucket as bucket
@@ -31,6 +32,7 @@ _LATER = {
     "bucket_by_sequence_length": ("tfteach.lib.contrib.training.bucket_ops", "bucket_by_sequence_length"),
     "checkpoints_iterator": ("tfteach.lib.files.checkpoint_reader", "checkpoints_iterator"),
     "clip_gradient_norms": ("tfteach.lib.contrib.slim.learning", "clip_gradient_norms"),
+    "clip_gradient_norms_fn": ("tfteach.lib.contrib.slim.learning", "clip_gradient_norms_fn"),
     "create_train_op": ("tfteach.lib.contrib.slim.learning", "create_train_op"),
     "evaluate_once": ("tfteach.lib.training.evaluation", "evaluate_once"),
     "evaluate_repeatedly": ("tfteach.lib.contrib.training.evaluation", "evaluate_repeatedly"),

@@ -267,6 +267,8 @@ class FileWriter:
 class FileWriterCache:
     """One FileWriter per directory, shared by parts of a program."""
 
+    # Creates the writers; tests replace it.
+    writer_class: ClassVar[Any] = FileWriter
     _cache: ClassVar[dict[str, FileWriter]] = {}
     _lock: ClassVar[threading.RLock] = threading.RLock()
 
@@ -282,8 +284,8 @@ class FileWriterCache:
     def get(logdir: str) -> FileWriter:
         """The writer of `logdir`; a new one is created with the default graph."""
         with FileWriterCache._lock:
-            writer = FileWriterCache._cache.get(logdir)
+            writer: FileWriter | None = FileWriterCache._cache.get(logdir)
             if writer is None:
-                writer = FileWriter(logdir, graph=get_default_graph())
+                writer = FileWriterCache.writer_class(logdir, graph=get_default_graph())
                 FileWriterCache._cache[logdir] = writer
             return writer

@@ -58,7 +58,7 @@ class AdamOptimizer(Optimizer):
         self._epsilon = epsilon
         self._hyper: list[Any] = []
 
-    def _powers(self) -> tuple[Any, Any]:
+    def _get_beta_accumulators(self) -> tuple[Any, Any]:
         return (
             self._get_non_slot_variable("beta1_power"),
             self._get_non_slot_variable("beta2_power"),
@@ -82,12 +82,12 @@ class AdamOptimizer(Optimizer):
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
-        values = cast_all([*self._powers(), *self._hyper], var)
+        values = cast_all([*self._get_beta_accumulators(), *self._hyper], var)
         return ApplyAdam(self._use_locking)(var, m, v, *values, grad).op
 
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
         m, v = self.get_slot(handle, "m"), self.get_slot(handle, "v")
-        values = cast_all([*self._powers(), *self._hyper], grad)
+        values = cast_all([*self._get_beta_accumulators(), *self._hyper], grad)
         op = ResourceApplyAdam(self._use_locking)
         return op(handle.handle, m.handle, v.handle, *values, grad)
 
@@ -109,7 +109,7 @@ class AdamOptimizer(Optimizer):
         self, grad: Any, var: Any, indices: Any, add: Callable[..., Any]
     ) -> Any:
         """Decay all of m and v, then add the rows' gradients."""
-        power1, power2 = self._powers()
+        power1, power2 = self._get_beta_accumulators()
         dtype = var.dtype.base_dtype
         power1, power2 = cast(power1, dtype), cast(power2, dtype)
         rate, beta1, beta2, epsilon = cast_all(self._hyper, var)
@@ -134,7 +134,7 @@ class AdamOptimizer(Optimizer):
             return add(slot, indices, rows)
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
-        power1, power2 = self._powers()
+        power1, power2 = self._get_beta_accumulators()
         _, beta1, beta2, _ = self._hyper
         with (
             get_default_graph().control_dependencies(update_ops),

@@ -34,7 +34,8 @@ def global_step(sess: SessionLike, global_step_tensor: TensorLike) -> int:
       >>> tf.train.global_step(sess, step)
       0
     """
-    return int(sess.run(global_step_tensor))
+    # A program's own step may be of shape [1].
+    return int(sess.run(global_step_tensor).item())
 
 
 @export("train.get_global_step")

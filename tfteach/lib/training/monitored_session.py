@@ -83,9 +83,10 @@ class BaseMonitoredSession:
             self._hooks,
             stop_grace_period_secs,
         )
-        make = self._coordinated_creator.create_session
         self._sess: Any = (
-            RecoverableSession(make, self._tf_sess) if should_recover else make()
+            RecoverableSession(self._coordinated_creator)
+            if should_recover
+            else self._coordinated_creator.create_session()
         )
 
     @property

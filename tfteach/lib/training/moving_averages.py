@@ -15,6 +15,7 @@ from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.training import slot_creator
 from tfteach.ops.core.control_flow_ops import group
+from tfteach.ops.math import division
 from tfteach.ops.math.binary import minimum, pow
 from tfteach.ops.math.cast import cast
 from tfteach.ops.state import ref_variables
@@ -63,6 +64,53 @@ def assign_moving_average(
         if zero_debias:
             return _assign_debiased(variable, value, rest)
         return assign_sub(variable, (variable - value) * rest, name=scope)
+
+
+def weighted_moving_average(
+    value: TensorLike,
+    decay: Any,
+    weight: TensorLike,
+    truediv: bool = True,
+    collections: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The moving average of `value * weight` over that of `weight`.
+
+    Args:
+      value: a float Tensor of known shape.
+      decay: a number, the weight of the old averages.
+      weight: a Tensor of the shape of `value`, or one that broadcasts to it.
+      truediv: whether integers are divided as floats.
+      collections: those of the two variables, "value_x_weight" and "weight"; global
+        variables if None.
+      name: the name of the result, and of the variables' scope.
+
+    Returns:
+      A Tensor of the shape of `value`: the average after this value.
+
+    Source: python/training/moving_averages.py.
+    """
+    collections = [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections
+    value = convert(value, name="value")
+    with variable_scope(name, "WeightedMovingAvg", [value, weight, decay]) as scope:
+
+        def zeros(variable_name: str, dtype: Any) -> Any:
+            return get_variable(
+                variable_name,
+                shape=value.get_shape(),
+                dtype=dtype,
+                initializer=Zeros(),
+                trainable=False,
+                collections=collections,
+            )
+
+        products = zeros("value_x_weight", value.dtype)
+        weights = zeros("weight", value.dtype)
+        above = assign_moving_average(products, value * weight, decay, False)
+        below = assign_moving_average(weights, weight, decay, False)
+        return (division.truediv if truediv else division.div)(
+            above, below, name=scope.name
+        )
 
 
 def _assign_debiased(variable: Any, value: Any, rest: Any) -> Any:

@@ -203,7 +203,7 @@ class CoordinatedSession(WrappedSession):
     """Ends when a Coordinator does, whose threads it joins when it is closed."""
 
     def __init__(
-        self, sess: Any, coord: Coordinator, stop_grace_period_secs: float
+        self, sess: Any, coord: Coordinator, stop_grace_period_secs: float = 120
     ) -> None:
         super().__init__(sess)
         self._coord = coord
@@ -255,21 +255,18 @@ class RecoverableSession(WrappedSession):
     """Replaces a session that failed with a preemption error by a new one.
 
     Args:
-      create_session: makes a CoordinatedSession.
-      innermost: returns the `tf.Session` of the last one made.
+      sess_creator: its `create_session` makes a CoordinatedSession; `tf_sess` is the
+        `tf.Session` of the last one made.
     """
 
-    def __init__(
-        self, create_session: Callable[[], Any], innermost: Callable[[], Any]
-    ) -> None:
-        self._make = create_session
-        self._innermost = innermost
+    def __init__(self, sess_creator: Any) -> None:
+        self._sess_creator = sess_creator
         super().__init__(self._create_session())
 
     def _create_session(self) -> Any:
         while True:
             try:
-                return self._make()
+                return self._sess_creator.create_session()
             except PREEMPTION_ERRORS as error:
                 _report("while a session was being created", error)
 
@@ -317,7 +314,7 @@ class RecoverableSession(WrappedSession):
     def run_step_fn(self, step_fn: Callable[[StepContext], Any]) -> Any:
         """The function's result; it is called again after a preemption."""
         return self._recovering(
-            lambda: step_fn(StepContext(self._innermost(), self._sess.run))
+            lambda: step_fn(StepContext(self._sess_creator.tf_sess, self._sess.run))
         )
 
 

@@ -94,12 +94,12 @@ class AdaMaxOptimizer(_Rows):
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
-        values = cast_all([self._powers()[0], *self._hyper], var)
+        values = cast_all([self._get_beta_accumulators()[0], *self._hyper], var)
         return ApplyAdaMax(self._use_locking)(var, m, v, *values, grad).op
 
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
         m, v = self.get_slot(handle, "m"), self.get_slot(handle, "v")
-        values = cast_all([self._powers()[0], *self._hyper], grad)
+        values = cast_all([self._get_beta_accumulators()[0], *self._hyper], grad)
         op = ResourceApplyAdaMax(self._use_locking)
         return op(handle.handle, m.handle, v.handle, *values, grad)
 
@@ -107,7 +107,7 @@ class AdaMaxOptimizer(_Rows):
         self, grad: Any, var: Any, indices: Any, add: Any, replace: Any
     ) -> Any:
         after = get_default_graph().control_dependencies
-        power = cast(self._powers()[0], var.dtype.base_dtype)
+        power = cast(self._get_beta_accumulators()[0], var.dtype.base_dtype)
         rate, beta1, beta2, epsilon = cast_all(self._hyper, var)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_rows = gather(m, indices) * beta1 + grad * (1 - beta1)
@@ -122,7 +122,7 @@ class AdaMaxOptimizer(_Rows):
         return group(update, m_now, v_now)
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
-        power, beta1 = self._powers()[0], self._hyper[1]
+        power, beta1 = self._get_beta_accumulators()[0], self._hyper[1]
         with get_default_graph().control_dependencies(update_ops), colocate_with(power):
             update = power.assign(power * beta1, use_locking=self._use_locking)
         return group(*update_ops, update, name=name_scope)
@@ -143,12 +143,12 @@ class NadamOptimizer(_Rows):
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
-        values = cast_all([*self._powers(), *self._hyper], var)
+        values = cast_all([*self._get_beta_accumulators(), *self._hyper], var)
         return ApplyAdam(self._use_locking, True)(var, m, v, *values, grad).op
 
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
         m, v = self.get_slot(handle, "m"), self.get_slot(handle, "v")
-        values = cast_all([*self._powers(), *self._hyper], grad)
+        values = cast_all([*self._get_beta_accumulators(), *self._hyper], grad)
         op = ResourceApplyAdam(self._use_locking, True)
         return op(handle.handle, m.handle, v.handle, *values, grad)
 
@@ -156,7 +156,9 @@ class NadamOptimizer(_Rows):
         self, grad: Any, var: Any, indices: Any, add: Any, replace: Any
     ) -> Any:
         after = get_default_graph().control_dependencies
-        power1, power2 = (cast(p, var.dtype.base_dtype) for p in self._powers())
+        power1, power2 = (
+            cast(p, var.dtype.base_dtype) for p in self._get_beta_accumulators()
+        )
         rate, beta1, beta2, epsilon = cast_all(self._hyper, var)
         rate = rate * sqrt(1 - power2) / (1 - power1)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")

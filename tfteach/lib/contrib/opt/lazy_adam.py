@@ -50,7 +50,9 @@ class _UsedRows(AdamOptimizer):
 
     def _rates(self, var: Any) -> tuple[Any, Any, Any, Any]:
         """The rate with Adam's correction, beta1, beta2 and epsilon, in var's type."""
-        power1, power2 = (cast(p, var.dtype.base_dtype) for p in self._powers())
+        power1, power2 = (
+            cast(p, var.dtype.base_dtype) for p in self._get_beta_accumulators()
+        )
         rate, beta1, beta2, epsilon = cast_all(self._hyper, var)
         return rate * sqrt(1 - power2) / (1 - power1), beta1, beta2, epsilon
 

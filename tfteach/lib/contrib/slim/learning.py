@@ -57,6 +57,24 @@ def clip_gradient_norms(
     ]
 
 
+@export("contrib.training.clip_gradient_norms_fn")
+def clip_gradient_norms_fn(
+    max_norm: TensorLike,
+) -> Callable[[Sequence[Any]], list[Any]]:
+    """`clip_gradient_norms` with its limit, for `create_train_op(transform_grads_fn)`.
+
+    Example:
+      >>> clip = tf.contrib.training.clip_gradient_norms_fn(3.0)
+      >>> optimizer = tf.train.GradientDescentOptimizer(0.1)
+      >>> tf.contrib.training.create_train_op(loss, optimizer, transform_grads_fn=clip)
+    """
+
+    def clip(grads_and_vars: Sequence[Any]) -> list[Any]:
+        return clip_gradient_norms(grads_and_vars, max_norm)
+
+    return clip
+
+
 @export(
     "contrib.slim.learning.multiply_gradients", "contrib.training.multiply_gradients"
 )

@@ -5,15 +5,20 @@ Source: contrib/slim/python/slim/learning.py.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tfteach.engine.session.timeline import Timeline
 from tfteach.framework.errors import AbortedError, OutOfRangeError
 from tfteach.framework.export import export
+from tfteach.framework.files.file_system import resolve
+from tfteach.framework.files.pending_file import write_file
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.protos import RunMetadata, RunOptions
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import (
     FeedDict,
@@ -57,16 +62,27 @@ def train_step(
       sess: the session.
       train_op: the training step, whose value is the loss.
       global_step: the step's variable.
-      train_step_kwargs: bool Tensors "should_log" and "should_stop", as they are given.
+      train_step_kwargs: the bool Tensors "should_log", "should_stop" and
+        "should_trace", as far as there are any; with the last also "logdir", the
+        directory of traces for chrome://tracing, and maybe "summary_writer", which
+        records them for TensorBoard.
 
     Returns:
       (the loss, whether to stop).
 
+    Raises:
+      ValueError: there is a "should_trace" without a "logdir".
+
     Source: contrib/slim/python/slim/learning.py.
     """
     start_s = time.time()
-    loss, step = sess.run([train_op, global_step])
+    options, metadata = _trace_options(sess, train_step_kwargs)
+    run: Any = sess.run  # a program's wrapper need not accept options
+    traced = {} if metadata is None else {"options": options, "run_metadata": metadata}
+    loss, step = run([train_op, global_step], **traced)
     elapsed_s = time.time() - start_s
+    if metadata is not None:
+        _write_trace(metadata, step, train_step_kwargs)
     should_log = train_step_kwargs.get("should_log")
     if should_log is not None and sess.run(should_log):
         get_logger().info(
@@ -75,6 +91,28 @@ def train_step(
     should_stop = train_step_kwargs.get("should_stop")
     stops = False if should_stop is None else sess.run(should_stop)
     return loss, stops
+
+
+def _trace_options(session: SessionLike, kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
+    """RunOptions and RunMetadata for a step that is to be traced; (None, None) else."""
+    if "should_trace" not in kwargs:
+        return None, None
+    if "logdir" not in kwargs:
+        raise ValueError(
+            "logdir must be present in train_step_kwargs when should_trace is present"
+        )
+    if not session.run(kwargs["should_trace"]):
+        return None, None
+    return RunOptions(trace_level=RunOptions.FULL_TRACE), RunMetadata()
+
+
+def _write_trace(metadata: Any, step: int, kwargs: Mapping[str, Any]) -> None:
+    path = os.path.join(os.fspath(kwargs["logdir"]), f"tf_trace-{step}.json")
+    get_logger().info("Writing trace to %s", path)
+    trace = Timeline(metadata.step_stats).generate_chrome_trace_format()
+    write_file(resolve(path), trace.encode())
+    if "summary_writer" in kwargs:
+        kwargs["summary_writer"].add_run_metadata(metadata, f"run_metadata-{step}")
 
 
 @export("contrib.slim.learning.train")
@@ -126,7 +164,9 @@ def train(
       session_config: the session's ConfigProto.
       session_wrapper: a function that wraps the session.
       ignore_live_threads: whether threads may outlive the loop.
-      startup_delay_steps, sync_optimizer, trace_every_n_steps: not implemented.
+      trace_every_n_steps: the steps from one trace of a step to the next, each written
+        to `logdir` as "tf_trace-STEP.json"; None for no traces.
+      startup_delay_steps, sync_optimizer: not implemented.
 
     Returns:
       The loss of the last step.
@@ -144,9 +184,10 @@ def train(
     refused = {
         "startup_delay_steps": startup_delay_steps or None,
         "sync_optimizer": sync_optimizer,
-        "trace_every_n_steps": trace_every_n_steps,
     }
     _check(train_op, logdir, summary_op, saver, number_of_steps, refused)
+    if logdir is None and trace_every_n_steps is not None:
+        raise ValueError("Cannot provide trace_every_n_steps because logdir=None")
     graph = graph or get_default_graph()
     with graph.as_default():
         step: Any = global_step
@@ -168,7 +209,9 @@ def train(
             summary_writer = None if logdir is None else Supervisor.USE_DEFAULT
         kwargs: Any = train_step_kwargs
         if kwargs is _USE_DEFAULT:
-            kwargs = _step_arguments(step, number_of_steps, log_every_n_steps)
+            kwargs = _step_arguments(
+                step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir
+            )
     options: dict[str, Any] = {
         "init_op": init_op, "init_feed_dict": init_feed_dict, "init_fn": init_fn,
         "local_init_op": local_init_op, "ready_for_local_init_op": None,
@@ -239,9 +282,13 @@ def _check(
 
 
 def _step_arguments(
-    step: Any, number_of_steps: int | None, log_every_n_steps: int
+    step: Any,
+    number_of_steps: int | None,
+    log_every_n_steps: int,
+    trace_every_n_steps: int | None,
+    logdir: Any,
 ) -> dict[str, Any]:
-    """When to stop, and when to log."""
+    """When to stop, to log and to trace."""
     with name_scope("train_step"):
         found: dict[str, Any] = {}
         if number_of_steps:
@@ -250,4 +297,7 @@ def _step_arguments(
             found["should_stop"] = constant(False)
         if log_every_n_steps > 0:
             found["should_log"] = equal(floormod(step, log_every_n_steps), 0)
+        if trace_every_n_steps is not None:
+            found["should_trace"] = equal(floormod(step, trace_every_n_steps), 0)
+            found["logdir"] = logdir
     return found

@@ -107,6 +107,11 @@ class CheckpointSaverHook(SessionRunHook):
         self._timer = SecondOrStepTimer(save_secs, save_steps)
         # The caller's list itself: an Estimator appends to it later.
         self._listeners = listeners or []
+        self._steps_per_run = 1
+
+    def _set_steps_per_run(self, steps_per_run: int) -> None:
+        """How much one run increments the global step, for a loop inside the graph."""
+        self._steps_per_run = steps_per_run
 
     def begin(self) -> None:
         """Open the event file, and add the read of the global step to the graph."""
@@ -139,7 +144,9 @@ class CheckpointSaverHook(SessionRunHook):
     ) -> None:
         """Save if it is time."""
         # The value that was fetched may precede the run's own increment.
-        if not self._timer.should_trigger_for_step(run_values.results + 1):
+        if not self._timer.should_trigger_for_step(
+            run_values.results + self._steps_per_run
+        ):
             return
         step = run_context.session.run(self._global_step_tensor)
         if self._timer.should_trigger_for_step(step):

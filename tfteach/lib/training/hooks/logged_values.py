@@ -184,6 +184,11 @@ class StepCounterHook(SessionRunHook):
         self._summary_writer = summary_writer
         self._output_dir = output_dir
         self._last_global_step: int | None = None
+        self._steps_per_run = 1
+
+    def _set_steps_per_run(self, steps_per_run: int) -> None:
+        """How much one run increments the global step, for a loop inside the graph."""
+        self._steps_per_run = steps_per_run
 
     def begin(self) -> None:
         """Open the event file, and add the read of the global step to the graph."""
@@ -201,7 +206,7 @@ class StepCounterHook(SessionRunHook):
     ) -> None:
         """Log the speed if it is time; warn of a global step that does not increase."""
         before = run_values.results  # maybe without the run's own increment
-        if self._timer.should_trigger_for_step(before + 1):
+        if self._timer.should_trigger_for_step(before + self._steps_per_run):
             step = run_context.session.run(self._global_step_tensor)
             if self._timer.should_trigger_for_step(step):
                 elapsed_s, steps = self._timer.update_last_triggered_step(step)

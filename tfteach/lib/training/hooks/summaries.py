@@ -154,10 +154,11 @@ class ProfilerHook(SessionRunHook):
         show_memory: bool = False,
     ) -> None:
         self._output_file = os.path.join(os.fspath(output_dir), "timeline-{}.json")
+        # First, as it refuses wrong intervals: then no file is opened.
+        self._timer = SecondOrStepTimer(save_secs, save_steps)
         self._file_writer = FileWriterCache.get(os.fspath(output_dir))
         self._show_dataflow = show_dataflow
         self._show_memory = show_memory
-        self._timer = SecondOrStepTimer(save_secs, save_steps)
 
     def begin(self) -> None:
         """Add the read of the global step to the graph."""
