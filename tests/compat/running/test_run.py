@@ -278,6 +278,27 @@ def test_dropped_names(tmp_path: Path) -> None:
     assert len(done.told) == len(set(done.told))
 
 
+RAGGED = """\
+import numpy as np
+rows = np.array([([1, 2], 0), ([3], 1)])
+print(rows.shape, rows.dtype, rows[1, 0], np.asarray([[1], [2, 3]]).shape)
+print(np.array([[1, 2], [3, 4]]).dtype.kind)
+np.array([[1], [2, 3]], dtype=float)
+"""
+
+
+def test_rows_of_different_lengths(tmp_path: Path) -> None:
+    done = run(script(tmp_path, RAGGED), "old.py")
+    assert done.output == ["(2, 2) object [3] (2,)", "i"]
+    assert "line 5" in done.errors
+    assert "inhomogeneous" in done.errors
+    why = "refuses rows of different lengths without a dtype: write"
+    assert done.told[:2] == [
+        f"old.py:2: numpy.array {why} numpy.array(a, dtype=object)",
+        f"old.py:3: numpy.asarray {why} numpy.asarray(a, dtype=object)",
+    ]
+
+
 def test_only_own_modules_see_them(tmp_path: Path) -> None:
     library = tmp_path / "elsewhere"
     library.mkdir()

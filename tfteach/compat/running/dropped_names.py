@@ -258,7 +258,27 @@ def _array(real: Any, tell: Tell) -> Any:
         if "copy" in kwargs and not kwargs["copy"] and kwargs["copy"] is not None:
             tell("array(copy=False) raises an error where it must copy", "copy=None")
             kwargs["copy"] = None
-        return real(*args, **kwargs)
+        return ragged(*args, **kwargs)
+
+    ragged = _of_ragged_rows(real, tell)
+    return array
+
+
+def _of_ragged_rows(real: Any, tell: Tell) -> Any:
+    """Rows of different lengths become an array of objects, as before NumPy 1.24."""
+
+    def array(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return real(*args, **kwargs)
+        except ValueError as error:
+            has_dtype = len(args) > 1 or kwargs.get("dtype") is not None
+            if has_dtype or "inhomogeneous" not in str(error):
+                raise
+        tell(
+            f"numpy.{real.__name__} refuses rows of different lengths without a dtype",
+            f"numpy.{real.__name__}(a, dtype=object)",
+        )
+        return real(*args, **{**kwargs, "dtype": object})
 
     return array
 
@@ -266,6 +286,7 @@ def _array(real: Any, tell: Tell) -> Any:
 _CHANGED: dict[tuple[str, str], Callable[[Any, Tell], Any]] = {
     ("numpy", "reshape"): _reshape,
     ("numpy", "array"): _array,
+    ("numpy", "asarray"): _of_ragged_rows,
 }
 
 # ---- methods of arrays, which are rewritten where they are called
