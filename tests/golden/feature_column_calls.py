@@ -12,6 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.golden.composites import inner
+
+_MODULES = {
+    "v1": "feature_column",
+    "v2": "feature_column_v2",
+    "seq": "sequence_feature_column",
+    "ser": "serialization",
+}
 PATH = Path(__file__).with_suffix(".json")
 
 
@@ -25,6 +33,10 @@ def answer(tf, call):
         "rv": layers.real_valued_column,
         "hb": layers.sparse_column_with_hash_bucket,
         "ident": fc.categorical_column_with_identity,
+        **{
+            short: inner(tf, f"feature_column.{module}")
+            for short, module in _MODULES.items()
+        },
     }  # fmt: skip
     with tf.Graph().as_default():
         try:

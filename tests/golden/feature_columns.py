@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.golden.composites import build, results, write  # noqa: F401
+from tests.golden.composites import build, inner, results, write  # noqa: F401
 
 VOCABULARY = str(Path("tests/golden/vocabularies/letters.txt"))
 
@@ -326,7 +326,111 @@ def linear_layer(tf):
         return [*_step(tf, output), cut(_features(tf))]
 
 
+# ---- names of inner modules
+
+
+def _inner(tf, module="feature_column_v2"):
+    return inner(tf, f"feature_column.{module}")
+
+
+def reused_input_layer(tf):
+    age, _, vectors = _both_kinds(tf)
+    layer = _inner(tf, "feature_column").InputLayer([vectors, age])
+    first = layer(_features(tf))
+    return [*_step(tf, first), layer(_features(tf))]
+
+
+def linear_object(tf):
+    age, words, _ = _both_kinds(tf)
+    kind = _inner(tf, "feature_column")._LinearModel
+    model = kind([words, age], 2, weight_collections=["mine"], name="linear")
+    return _step(tf, model(_features(tf)))
+
+
+def unnamed_layers(tf):
+    age, words, _ = _both_kinds(tf)
+    dense, linear = _layers(tf)
+    features = _features(tf)
+    return [
+        *(dense([age])(features) for _ in range(2)),
+        *(linear([age, words])(features) for _ in range(2)),
+    ]
+
+
+def transformed(tf):
+    fc, found = tf.feature_column, _features(tf)
+    age = fc.numeric_column("age")
+    columns = [age, fc.bucketized_column(fc.numeric_column("size", 2), [1.5])]
+    first = _inner(tf, "feature_column")._transform_features(found, columns)
+    second = _inner(tf)._transform_features_v2(found, columns, None)
+    return [*first.values(), *second.values()]
+
+
+def own_columns(tf):
+    """Columns of a program that subclasses the first version's classes."""
+    old = _inner(tf, "feature_column")
+
+    class Doubled(old._DenseColumn):
+        name = "doubled"
+        _variable_shape = tf.TensorShape([2])
+        _parse_example_spec = None
+
+        def _transform_feature(self, inputs):
+            return inputs.get("size") * 2.0
+
+        def _get_dense_tensor(self, inputs, weight_collections=None, trainable=None):
+            return inputs.get(self)
+
+    class Even(old._CategoricalColumn):
+        name = "even"
+        _num_buckets = 2
+        _parse_example_spec = None
+
+        def _transform_feature(self, inputs):
+            return inputs.get("words")
+
+        def _get_sparse_tensors(self, inputs, weight_collections=None, trainable=None):
+            words = inputs.get(self)
+            ids = tf.string_to_hash_bucket_fast(words.values, 2)
+            ids = tf.SparseTensor(words.indices, ids, words.dense_shape)
+            return old._CategoricalColumn.IdWeightPair(ids, None)
+
+    fc, features = tf.feature_column, _features(tf)
+    columns = [Doubled(), Even()]
+    crossed = fc.crossed_column([Even(), "word"], 5)
+    return [
+        fc.input_layer(features, [Doubled(), fc.indicator_column(Even())]),
+        *_step(tf, fc.linear_model(features, [*columns, crossed])),
+    ]
+
+
+def common_tables(tf):
+    """Embeddings with one table for the layers of columns."""
+    fc, v2 = tf.feature_column, _inner(tf)
+    ids = [fc.categorical_column_with_identity(key, 3, 0) for key in ("number", "size")]
+    columns = v2.shared_embedding_columns_v2(ids, 2, max_norm=0.1)
+    features = {**_features(tf), "size": tf.constant([[2], [1]])}
+    dense, linear = _layers(tf)
+    output = dense(columns)(features)
+    return [*_step(tf, output), dense(columns)(features), linear(columns)(features)]
+
+
+def sequence_layer(tf):
+    fc, sequences = tf.feature_column, _inner(tf, "sequence_feature_column")
+    words = sequences.sequence_categorical_column_with_hash_bucket("words", 5)
+    columns = [
+        sequences.sequence_numeric_column("weight"),
+        fc.embedding_column(words, 2),
+    ]
+    values, lengths = sequences.SequenceFeatures(columns)(_features(tf))
+    context = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    both = sequences.concatenate_context_input(context, values)
+    return [values, lengths, both]
+
+
 GRAPHS = [
+    reused_input_layer, linear_object, unnamed_layers, transformed, own_columns,
+    common_tables, sequence_layer,
     numbers, buckets, identities, hashes, vocabulary_lists, vocabulary_files, crosses,
     weights, dense_weights, embeddings, shared_embeddings, ranks, scopes, linear,
     linear_units, linear_scopes, sequences, old_sequences, dense_layer,

@@ -11,7 +11,13 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from tfteach.compat import contrib_paths, data_paths, generated_ops, training_paths
+from tfteach.compat import (
+    contrib_paths,
+    data_paths,
+    estimator_paths,
+    generated_ops,
+    training_paths,
+)
 from tfteach.compat.top_level import top_level
 from tfteach.framework.protos import pool
 
@@ -151,9 +157,9 @@ util.nest: nest tfteach.framework.nest
 _INSIDE = {
     "estimator": "estimator estimator_lib exporter keras mode_keys model_fn run_config "
     "training util",
-    "estimator.canned": "baseline boosted_trees dnn dnn_linear_combined head linear "
+    "estimator.canned": "baseline boosted_trees dnn dnn_linear_combined linear "
     "metric_keys optimizers parsing_utils prediction_keys",
-    "estimator.export": "export export_lib export_output",
+    "estimator.export": "export_output",
     "estimator.head": "base_head binary_class_head head_utils multi_class_head "
     "multi_head multi_label_head regression_head sequential_head",
     "estimator.hooks": "basic_session_run_hooks hooks session_run_hook",
@@ -202,35 +208,21 @@ def _table() -> dict[str, tuple[str, ...]]:
 
 
 _TABLE = _table() | data_paths.rows()
-_COLUMN_MODULES = " ".join(
-    f"tfteach.lib.feature_column.{name}"
-    for name in "base_column categorical_columns crossed_column dense_columns "
-    "linear_model numeric_columns sequence_columns transformation_cache".split()
-)
 # Modules of this package with further names of an inner module.
 _MORE = {
-    "estimator.canned.head": "tfteach.lib.estimator.heads.head",
-    "feature_column.feature_column": _COLUMN_MODULES,
-    "feature_column.feature_column_v2": _COLUMN_MODULES,
-    "feature_column.sequence_feature_column": "contrib.feature_column "
-    "tfteach.lib.feature_column.sequence_columns",
     "framework.ops": "tfteach.framework.graphdef.meta_graph",
     **training_paths.MORE,
 }
 for _path, _modules in _MORE.items():
     _TABLE[_path] = _TABLE.get(_path, ()) + tuple(_modules.split())
 
+_TABLE |= {path: tuple(row.split()) for path, row in estimator_paths.ROWS.items()}
+_TABLE |= {path: () for path in estimator_paths.ABSENT if path not in _TABLE}
+
 # Names that have another name in the public packages.
 _ALIASES = {
     **data_paths.ALIASES,
-    # Until TensorFlow 1.12 numeric_column and the others returned these classes.
-    **{
-        f"feature_column.feature_column._{name}": name
-        for name in "BucketizedColumn CategoricalColumn CrossedColumn DenseColumn "
-        "EmbeddingColumn FeatureColumn HashedCategoricalColumn IndicatorColumn "
-        "IdentityCategoricalColumn NumericColumn VocabularyFileCategoricalColumn "
-        "VocabularyListCategoricalColumn WeightedCategoricalColumn".split()
-    },
+    **estimator_paths.ALIASES,
     "framework.function._DefinedFunction": "PythonFunction",
     "framework.function._from_definition": "from_definition",
     "framework.config.get_optimizer_experimental_options": "get_experimental_options",
@@ -279,7 +271,6 @@ _ALIASES = {
     "ops.parsing_ops.decode_raw_v1": "decode_raw",
     "ops.string_ops.string_format": "format",
     "ops.string_ops.string_length": "length",
-    "ops.variables.VariableV1": "Variable",
     "pywrap_tensorflow.NewCheckpointReader": "NewCheckpointReader",
 }
 _ALIASES |= contrib_paths.ALIASES | training_paths.ALIASES
@@ -439,6 +430,8 @@ class Inner(ModuleType):
             if not package.startswith("tfteach.")
         )
         message = f"module {self.__name__!r} has no attribute {name!r}"
+        if self._place in estimator_paths.ABSENT:
+            return f"{message}: {estimator_paths.ABSENT[self._place]} is not there"
         return message + (f": tfteach has no such name in {shown}" if shown else "")
 
 
@@ -447,7 +440,7 @@ _made: dict[str, Inner] = {}
 
 def inner(path: str) -> Any:
     """The module `tensorflow.python.<path>`, or None."""
-    if path.partition(".")[0] == "keras":
+    if path.partition(".")[0] == "keras" and public(path):
         return public(path)
     path = _AT_THE_TOP.get(path, path)
     if path.rpartition(".")[2].startswith("gen_"):

@@ -10,27 +10,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol, Self
 
 from tfteach.framework.dtypes import DType, string
+from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import DTypeLike, Initializer
-from tfteach.ops.core.sparse_tensor import SparseTensor
-
-
-class IdWeightPair(NamedTuple):
-    """The ids of a categorical column and their weights; None means weights of 1."""
-
-    id_tensor: SparseTensor
-    weight_tensor: SparseTensor | None
-
-
-class TensorSequenceLengthPair(NamedTuple):
-    """Dense values [batch, steps, ...], and the number of steps of each example."""
-
-    dense_tensor: Tensor
-    sequence_length: Tensor
+from tfteach.lib.feature_column.first_version import (
+    CategoricalColumnV1,
+    DenseColumnV1,
+    FeatureColumnV1,
+    IdWeightPair,
+    SequenceDenseColumnV1,
+    TensorSequenceLengthPair,
+)
+from tfteach.lib.feature_column.scope_variables import ScopeVariables
 
 
 class StateManager(Protocol):
@@ -56,7 +51,7 @@ class Cache(Protocol):
     def get(self, key: Any, state_manager: Any, training: Any = None) -> Any: ...
 
 
-class FeatureColumn:
+class FeatureColumn(FeatureColumnV1):
     """Base of all columns.
 
     Attributes:
@@ -86,6 +81,29 @@ class FeatureColumn:
     def create_state(self, state_manager: StateManager) -> None:
         """Create the column's variables, if it has any."""
 
+    def __lt__(self, other: Any) -> bool:
+        """Order by text, so that columns and keys can be sorted together."""
+        return str(self) < str(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return str(self) > str(other)
+
+    def _get_config(self) -> dict[str, Any]:
+        """The fields as plain values; see `serialization.py`."""
+        from tfteach.lib.feature_column.serialization import config_of
+
+        return config_of(self)
+
+    @classmethod
+    def _from_config(
+        cls, config: Any, custom_objects: Any = None, columns_by_name: Any = None
+    ) -> Self:
+        """A column of a `_get_config` result."""
+        from tfteach.lib.feature_column.serialization import column_of
+
+        column: Self = column_of(cls, config, custom_objects, columns_by_name)
+        return column
+
     # The names of the first version of the library, which older programs call.
 
     @property
@@ -93,12 +111,8 @@ class FeatureColumn:
         return all(
             parent._is_v2_column
             for parent in self.parents
-            if isinstance(parent, FeatureColumn)
+            if isinstance(parent, FeatureColumnV1)
         )
-
-    @property
-    def _var_scope_name(self) -> str:
-        return self.name
 
     @property
     def _parse_example_spec(self) -> dict[str, Any]:
@@ -108,7 +122,7 @@ class FeatureColumn:
         return self.transform_feature(inputs, None)
 
 
-class DenseColumn(FeatureColumn):
+class DenseColumn(FeatureColumn, DenseColumnV1):
     """A column of dense values: [batch, *variable_shape]."""
 
     @property
@@ -125,8 +139,13 @@ class DenseColumn(FeatureColumn):
     def _variable_shape(self) -> TensorShape:
         return self.variable_shape
 
+    def _get_dense_tensor(
+        self, inputs: Any, weight_collections: Any = None, trainable: Any = None
+    ) -> Tensor:
+        return self.get_dense_tensor(inputs, _variables(weight_collections, trainable))
 
-class SequenceDenseColumn(DenseColumn):
+
+class SequenceDenseColumn(DenseColumn, SequenceDenseColumnV1):
     """A column of sequences of dense values: [batch, steps, *variable_shape]."""
 
     def get_sequence_dense_tensor(
@@ -135,8 +154,14 @@ class SequenceDenseColumn(DenseColumn):
         """The values of a batch, and the number of steps of each example."""
         raise NotImplementedError
 
+    def _get_sequence_dense_tensor(
+        self, inputs: Any, weight_collections: Any = None, trainable: Any = None
+    ) -> TensorSequenceLengthPair:
+        variables = _variables(weight_collections, trainable)
+        return self.get_sequence_dense_tensor(inputs, variables)
 
-class CategoricalColumn(FeatureColumn):
+
+class CategoricalColumn(FeatureColumn, CategoricalColumnV1):
     """A column of ids in [0, num_buckets), any number for each example."""
 
     @property
@@ -153,9 +178,23 @@ class CategoricalColumn(FeatureColumn):
     def _num_buckets(self) -> int:
         return self.num_buckets
 
+    def _get_sparse_tensors(
+        self, inputs: Any, weight_collections: Any = None, trainable: Any = None
+    ) -> IdWeightPair:
+        variables = _variables(weight_collections, trainable)
+        return self.get_sparse_tensors(inputs, variables)
+
+
+def _variables(weight_collections: Any, trainable: Any) -> ScopeVariables:
+    """The state manager of the first version's arguments."""
+    collections = weight_collections
+    if collections and GraphKeys.GLOBAL_VARIABLES not in collections:
+        collections = [*collections, GraphKeys.GLOBAL_VARIABLES]
+    return ScopeVariables(collections, trainable is None or trainable)
+
 
 # One column, or several.
-Columns = FeatureColumn | Iterable[FeatureColumn]
+Columns = FeatureColumnV1 | Iterable[FeatureColumnV1]
 
 
 # ---- checks that several columns share

@@ -20,12 +20,12 @@ from tfteach.framework.type_aliases import DTypeLike
 from tfteach.lib.feature_column.base_column import (
     Cache,
     CategoricalColumn,
-    IdWeightPair,
     StateManager,
     check_compatible,
     check_key,
     check_text_or_integer,
 )
+from tfteach.lib.feature_column.first_version import IdWeightPair
 from tfteach.lib.feature_column.transformation_cache import as_sparse_input
 from tfteach.lib.lookup.vocabulary import index_table_from_file, index_table_from_tensor
 from tfteach.lib.parsing.features import VarLenFeature
@@ -483,7 +483,7 @@ def weighted_categorical_column(
 
     Source: python/feature_column/feature_column_v2.py.
     """
-    dtype = as_dtype(dtype)
-    if dtype is None or not (dtype.is_integer or dtype.is_floating):
+    found = None if dtype is None else as_dtype(dtype)
+    if found is None or not (found.is_integer or found.is_floating):
         raise ValueError(f"dtype {dtype} is not convertible to float.")
-    return WeightedCategoricalColumn(categorical_column, weight_feature_key, dtype)
+    return WeightedCategoricalColumn(categorical_column, weight_feature_key, found)

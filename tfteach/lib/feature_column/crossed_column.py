@@ -17,6 +17,7 @@ from tfteach.lib.feature_column.base_column import (
     StateManager,
 )
 from tfteach.lib.feature_column.categorical_columns import HashedCategoricalColumn
+from tfteach.lib.feature_column.first_version import CategoricalColumnV1
 from tfteach.lib.parsing.features import VarLenFeature
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.sparse.sparse_cross import sparse_cross_hashed
@@ -111,7 +112,7 @@ def crossed_column(
     if not isinstance(keys, list | tuple) or len(keys) < 2:
         raise ValueError(f"keys must be a list with length > 1. Given: {keys}")
     for key in keys:
-        if not isinstance(key, str | CategoricalColumn):
+        if not isinstance(key, str | CategoricalColumnV1):
             raise ValueError(
                 "Unsupported key type. All keys must be either string, or categorical "
                 f"column except HashedCategoricalColumn. Given: {key}"

@@ -6,7 +6,7 @@ Source: python/feature_column/feature_column_v2.py, feature_column.py.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
@@ -18,12 +18,15 @@ from tfteach.framework.type_aliases import Initializer
 from tfteach.lib.feature_column.base_column import (
     Cache,
     CategoricalColumn,
-    IdWeightPair,
     SequenceDenseColumn,
     StateManager,
-    TensorSequenceLengthPair,
 )
 from tfteach.lib.feature_column.categorical_columns import WeightedCategoricalColumn
+from tfteach.lib.feature_column.first_version import (
+    IdWeightPair,
+    TensorSequenceLengthPair,
+)
+from tfteach.lib.feature_column.scope_variables import ScopeVariables
 from tfteach.lib.feature_column.sequence_columns import (
     SequenceCategoricalColumn,
     sequence_length_of,
@@ -40,7 +43,7 @@ from tfteach.variables.initializers import TruncatedNormal
 from tfteach.variables.partitioned import PartitionedVariable
 
 
-class _OfCategories(SequenceDenseColumn):
+class OfCategories(SequenceDenseColumn):
     """A dense column of the ids of a categorical column, or of a sequence of them."""
 
     categorical_column: CategoricalColumn
@@ -53,15 +56,19 @@ class _OfCategories(SequenceDenseColumn):
     def parse_example_spec(self) -> dict[str, Any]:
         return self.categorical_column.parse_example_spec
 
-    def _check_no_sequence(self, kind: str) -> None:
+    # The functions or layers that error messages name.
+    _dense_layer: ClassVar[str] = "DenseFeatures"
+    _sequence_layer: ClassVar[str] = "SequenceFeatures"
+
+    def _check_no_sequence(self, kind: str, state_manager: Any) -> None:
         column = self.categorical_column
         if isinstance(column, SequenceCategoricalColumn):
             raise ValueError(
                 f"In {kind}: {self.name}. categorical_column must not be of type "
-                "_SequenceCategoricalColumn. Suggested fix A: If you wish to use "
-                "DenseFeatures, use a non-sequence categorical_column_with_*. "
+                f"{_sequence_type(state_manager)}. Suggested fix A: If you wish to use "
+                f"{self._dense_layer}, use a non-sequence categorical_column_with_*. "
                 "Suggested fix B: If you wish to create sequence input, use "
-                "SequenceFeatures instead of DenseFeatures. Given (type "
+                f"{self._sequence_layer} instead of {self._dense_layer}. Given (type "
                 f"{type(column)}): {column}"
             )
 
@@ -70,10 +77,16 @@ class _OfCategories(SequenceDenseColumn):
         if not isinstance(column, SequenceCategoricalColumn):
             raise ValueError(
                 f"In {kind}: {self.name}. categorical_column must be of type "
-                f"{expected} to use SequenceFeatures. Suggested fix: Use one of "
+                f"{expected} to use {self._sequence_layer}. Suggested fix: Use one of "
                 "sequence_categorical_column_with_*. Given (type "
                 f"{type(column)}): {column}"
             )
+
+
+def _sequence_type(state_manager: Any) -> str:
+    """The name of the type in messages of functions and of layers."""
+    is_function = isinstance(state_manager, ScopeVariables)
+    return "_SequenceCategoricalColumn" if is_function else "SequenceCategoricalColumn"
 
 
 # ---- indicators
@@ -83,7 +96,7 @@ class _Indicator(NamedTuple):
     categorical_column: CategoricalColumn
 
 
-class IndicatorColumn(_OfCategories, _Indicator):
+class IndicatorColumn(OfCategories, _Indicator):
     """See `indicator_column`."""
 
     @property
@@ -113,14 +126,14 @@ class IndicatorColumn(_OfCategories, _Indicator):
     def get_dense_tensor(
         self, transformation_cache: Cache, state_manager: StateManager | None
     ) -> Tensor:
-        self._check_no_sequence("indicator_column")
+        self._check_no_sequence("indicator_column", state_manager)
         tensor: Tensor = transformation_cache.get(self, state_manager)
         return tensor
 
     def get_sequence_dense_tensor(
         self, transformation_cache: Cache, state_manager: StateManager | None
     ) -> TensorSequenceLengthPair:
-        self._check_sequence("indicator_column", "_SequenceCategoricalColumn")
+        self._check_sequence("indicator_column", _sequence_type(state_manager))
         tensor = transformation_cache.get(self, state_manager)
         ids = self.categorical_column.get_sparse_tensors(
             transformation_cache, state_manager
@@ -150,7 +163,7 @@ def indicator_column(categorical_column: CategoricalColumn) -> IndicatorColumn:
 # ---- embeddings
 
 
-class _OfTable(_OfCategories):
+class _OfTable(OfCategories):
     """A column of embeddings, the rows of a table."""
 
     dimension: int
@@ -216,7 +229,7 @@ class EmbeddingColumn(_OfTable, _Embedding):
     def get_dense_tensor(
         self, transformation_cache: Cache, state_manager: StateManager | None
     ) -> Tensor:
-        self._check_no_sequence("embedding_column")
+        self._check_no_sequence("embedding_column", state_manager)
         pair = self.categorical_column.get_sparse_tensors(
             transformation_cache, state_manager
         )
@@ -243,7 +256,7 @@ def load(table: Any, checkpoint: str, tensor_name: Any) -> None:
     init_from_checkpoint(checkpoint, {tensor_name: parts})
 
 
-def _checked(
+def checked_initializer(
     dimension: Any, initializer: Any, checkpoint: Any, tensor_name: Any, owner: str
 ) -> Any:
     """The initializer to use, once the arguments of an embedding are found valid."""
@@ -299,7 +312,7 @@ def embedding_column(
     Source: python/feature_column/feature_column_v2.py.
     """
     owner = f" Embedding of column_name: {getattr(categorical_column, 'name', None)}"
-    initializer = _checked(
+    initializer = checked_initializer(
         dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, owner
     )
     return EmbeddingColumn(
@@ -326,6 +339,9 @@ class _SharedEmbedding(NamedTuple):
 class _SharedEmbeddingColumn(_OfTable, _SharedEmbedding):
     """One of several embedding columns with a common table, found by a collection."""
 
+    _dense_layer = "input_layer"
+    _sequence_layer = "sequence_input_layer"
+
     @property
     def name(self) -> str:
         return f"{self.categorical_column.name}_shared_embedding"
@@ -341,7 +357,7 @@ class _SharedEmbeddingColumn(_OfTable, _SharedEmbedding):
     def get_dense_tensor(
         self, transformation_cache: Cache, state_manager: StateManager | None
     ) -> Tensor:
-        self._check_no_sequence("embedding_column")
+        self._check_no_sequence("embedding_column", state_manager)
         return self._looked_up(transformation_cache, state_manager)
 
     def get_sequence_dense_tensor(
@@ -419,9 +435,26 @@ def shared_embedding_columns(
 
     Source: python/feature_column/feature_column_v2.py (shared_embedding_columns).
     """
-    initializer = _checked(
+    initializer = checked_initializer(
         dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, ""
     )
+    name = common_name(categorical_columns)
+    shared_embedding_collection_name = shared_embedding_collection_name or name
+    return [
+        _SharedEmbeddingColumn(
+            column, dimension, combiner, initializer, shared_embedding_collection_name,
+            ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable,
+        )
+        for column in categorical_columns
+    ]  # fmt: skip
+
+
+def common_name(categorical_columns: list[Any]) -> str:
+    """The name of a table that columns share, made of their names.
+
+    Raises:
+      ValueError: the columns differ in kind or size.
+    """
     ordered = sorted(categorical_columns, key=lambda column: column.name)
     first = ordered[0]
     kind = type(_unweighted(first))
@@ -440,16 +473,7 @@ def shared_embedding_columns(
                 f"column: {first} of type: {type(first)} does not match given column: "
                 f"{column} of type: {type(column)}"
             )
-    if not shared_embedding_collection_name:
-        names = "_".join(column.name for column in ordered)
-        shared_embedding_collection_name = f"{names}_shared_embedding"
-    return [
-        _SharedEmbeddingColumn(
-            column, dimension, combiner, initializer, shared_embedding_collection_name,
-            ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable,
-        )
-        for column in categorical_columns
-    ]  # fmt: skip
+    return "_".join(column.name for column in ordered) + "_shared_embedding"
 
 
 def _unweighted(column: Any) -> Any:

@@ -8,7 +8,7 @@ Source: python/feature_column/dense_features.py, feature_column_v2.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from tfteach.framework.dtypes import float32
 from tfteach.framework.operation import Tensor
@@ -23,8 +23,16 @@ from tfteach.lib.feature_column.base_column import (
     size_of,
 )
 from tfteach.lib.feature_column.input_layer import columns_of, flat_values
-from tfteach.lib.feature_column.linear_model import weighted_sum
+from tfteach.lib.feature_column.linear_model import (
+    weighted_sum_of_ids,
+    weighted_sum_of_values,
+)
+from tfteach.lib.feature_column.serialization import (
+    deserialize_feature_columns,
+    serialize_feature_columns,
+)
 from tfteach.lib.feature_column.transformation_cache import FeatureTransformationCache
+from tfteach.lib.layers.base import unique_layer_name
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.math.add_n import add_n
 from tfteach.ops.nn.bias_add import bias_add
@@ -94,30 +102,33 @@ class LayerVariables:
         raise ValueError("Variable does not exist.")
 
 
-class DenseFeatures:
-    """The values of dense columns, side by side; see `tf.feature_column.input_layer`.
+class ColumnsLayer:
+    """What the layers of columns share: their variables, their configuration.
 
     Args:
-      feature_columns: dense columns, other than shared embeddings.
+      feature_columns: columns of the layer's type.
       trainable: whether variables may be trained.
-      name: the name of its variable scope and name scopes.
+      name: the name of its variable scope and name scopes; unique if None.
 
     Raises:
-      ValueError: a column is not dense.
+      ValueError: a column has another type.
     """
 
+    _column_type: ClassVar[type[FeatureColumn]]
+    _default_name: ClassVar[str]
+
     def __init__(
-        self, feature_columns: Columns, trainable: bool = True,
-        name: str = "dense_features",
-    ) -> None:  # fmt: skip
-        self.name = name
-        self._columns = columns_of(feature_columns)
-        self._state_manager = LayerVariables(trainable)
+        self, feature_columns: Columns, trainable: bool | None, name: str | None
+    ) -> None:
+        self.name = name or unique_layer_name(self._default_name)
+        self.trainable = trainable
+        self._feature_columns = columns_of(feature_columns, FeatureColumn)
+        self._state_manager = LayerVariables(bool(trainable))
         self._is_built = False
-        for column in self._columns:
-            if not isinstance(column, DenseColumn):
+        for column in self._feature_columns:
+            if not isinstance(column, self._column_type):
                 raise ValueError(
-                    "Items of feature_columns must be a <class 'DenseColumn'>. You can "
+                    f"Items of feature_columns must be a {self._column_type}. You can "
                     "wrap a categorical column with an embedding_column or "
                     f"indicator_column. Given: {column}"
                 )
@@ -125,6 +136,71 @@ class DenseFeatures:
     @property
     def variables(self) -> list[Any]:
         return self._state_manager.variables
+
+    @property
+    def weights(self) -> list[Any]:
+        return self.variables
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor as plain values."""
+        return {
+            "name": self.name,
+            "trainable": self.trainable,
+            "dtype": None,
+            "feature_columns": serialize_feature_columns(self._feature_columns),
+        }
+
+    @classmethod
+    def from_config(
+        cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None
+    ) -> Self:
+        """A layer of a `get_config` result.
+
+        Args:
+          config: the result.
+          custom_objects: functions and classes of its columns by name.
+        """
+        columns = deserialize_feature_columns(config["feature_columns"], custom_objects)
+        return cls(columns, config["trainable"], config["name"])
+
+    def _total_size(self) -> int:
+        return sum(size_of(column) for column in self._feature_columns)
+
+    def _check_features(self, features: Any) -> None:
+        if not isinstance(features, Mapping):
+            raise ValueError(
+                f"We expected a dictionary here. Instead we got: {features}"
+            )
+
+    def _build(self) -> None:
+        if self._is_built:
+            return
+        self._is_built = True
+        with variable_scope(self.name, auxiliary_name_scope=False):
+            for column in self._feature_columns:
+                with variable_scope(column.name, auxiliary_name_scope=False):
+                    column.create_state(self._state_manager)
+
+
+class DenseFeatures(ColumnsLayer):
+    """The values of dense columns, side by side; see `tf.feature_column.input_layer`.
+
+    Args:
+      feature_columns: dense columns, other than shared embeddings.
+      trainable: whether variables may be trained.
+      name: the name of its variable scope and name scopes; unique if None.
+
+    Raises:
+      ValueError: a column is not dense.
+    """
+
+    _column_type = DenseColumn
+    _default_name = "dense_features"
+
+    def __init__(
+        self, feature_columns: Columns, trainable: bool = True, name: str | None = None
+    ) -> None:
+        super().__init__(feature_columns, trainable, name)
 
     def __call__(
         self,
@@ -140,30 +216,23 @@ class DenseFeatures:
         Raises:
           ValueError: `features` is not a dictionary, or lacks a feature.
         """
-        if not isinstance(features, Mapping):
-            raise ValueError(
-                f"We expected a dictionary here. Instead we got: {features}"
-            )
+        self._check_features(features)
         with name_scope(self.name):
             self._build()
             cache = FeatureTransformationCache(features)
             found = []
-            for column in self._columns:
+            for column in self._feature_columns:
                 with name_scope(column.name):
-                    found.append(flat_values(column, cache, self._state_manager))
+                    values = column.get_dense_tensor(cache, self._state_manager)
+                    found.append(flat_values(column, values))
                 if cols_to_output_tensors is not None:
                     cols_to_output_tensors[column] = found[-1]
-            check_batch_sizes(found, self._columns)
+            check_batch_sizes(found, self._feature_columns)
             return concat(found, -1)
 
-    def _build(self) -> None:
-        if self._is_built:
-            return
-        self._is_built = True
-        with variable_scope(self.name, auxiliary_name_scope=False):
-            for column in self._columns:
-                with variable_scope(column.name, auxiliary_name_scope=False):
-                    column.create_state(self._state_manager)
+    def compute_output_shape(self, input_shape: Any) -> tuple[int | None, ...]:
+        """(batch, values of all columns), of an input (batch, ...)."""
+        return (input_shape[0], self._total_size())
 
 
 class LinearModel:
@@ -174,7 +243,7 @@ class LinearModel:
       units: the number of outputs.
       sparse_combiner: "sum", "mean" or "sqrtn" of the weights of an example's ids.
       trainable: whether variables may be trained.
-      name: the name of its variable scope and name scopes.
+      name: the name of its variable scope and name scopes; unique if None.
 
     Attributes:
       bias: the variable [units], once the model has been called.
@@ -185,11 +254,11 @@ class LinearModel:
 
     def __init__(
         self, feature_columns: Columns, units: int = 1, sparse_combiner: str = "sum",
-        trainable: bool = True, name: str = "linear_model",
+        trainable: bool = True, name: str | None = None,
     ) -> None:  # fmt: skip
-        self.name = name
+        self.name = name or unique_layer_name("linear_model")
         self.bias: Any = None
-        self._columns = columns_of(feature_columns)
+        self._columns = columns_of(feature_columns, FeatureColumn)
         self._units, self._sparse_combiner = units, sparse_combiner
         self._state_manager = LayerVariables(trainable)
         for column in self._columns:
@@ -247,8 +316,13 @@ class LinearModel:
         for column in self._columns:
             with name_scope(column.name):
                 weights = manager.get_variable(column, "weights")
-                combiner = self._sparse_combiner
-                sums.append(weighted_sum(column, cache, manager, combiner, weights))
+                if isinstance(column, CategoricalColumn):
+                    pair = column.get_sparse_tensors(cache, manager)
+                    combiner = self._sparse_combiner
+                    sums.append(weighted_sum_of_ids(pair, weights, combiner))
+                else:
+                    values = column.get_dense_tensor(cache, manager)
+                    sums.append(weighted_sum_of_values(column, values, weights))
         check_batch_sizes(sums, self._columns)
         total = add_n(sums, name="weighted_sum_no_bias")
         return bias_add(total, self.bias, name="weighted_sum")

@@ -17,69 +17,42 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.lib.feature_column.base_column import (
     Columns,
-    DenseColumn,
-    FeatureColumn,
-    SequenceDenseColumn,
     check_batch_sizes,
     size_of,
+)
+from tfteach.lib.feature_column.first_version import (
+    DenseColumnV1,
+    FeatureColumnV1,
+    SequenceDenseColumnV1,
 )
 from tfteach.lib.feature_column.transformation_cache import FeatureTransformationCache
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import identity, reshape
 from tfteach.ops.core.shape_ops import shape
-from tfteach.variables.scope import get_variable, get_variable_scope, variable_scope
+from tfteach.variables.scope import get_variable_scope, variable_scope
 
 
-class ScopeVariables:
-    """The state manager of functions: variables of the current variable scope.
+def columns_of(given: Any, kind: type[FeatureColumnV1] = FeatureColumnV1) -> list[Any]:
+    """The columns, in the order of their names.
 
     Args:
-      collections: the collections that variables are added to; None: the usual ones.
-      trainable: whether they may be trained.
-    """
-
-    def __init__(self, collections: list[str] | None, trainable: bool) -> None:
-        self._collections = collections
-        self._trainable = trainable
-        self._created: Any = None
-
-    def create_variable(
-        self, feature_column: Any, name: str, shape: Any, dtype: Any = None,
-        trainable: bool = True, use_resource: bool = True, initializer: Any = None,
-    ) -> Any:  # fmt: skip
-        """A variable; the scope decides whether it is a resource."""
-        self._created = get_variable(
-            name,
-            shape=shape,
-            dtype=dtype,
-            initializer=initializer,
-            trainable=self._trainable and trainable,
-            collections=self._collections,
-        )
-        return self._created
-
-    def get_variable(self, feature_column: Any, name: str) -> Any:
-        """The variable of a column, which is created (or reused) by this."""
-        feature_column.create_state(self)
-        return self._created
-
-
-def columns_of(given: Any) -> list[Any]:
-    """The columns, in the order of their names.
+      given: a column, or an iterable of columns.
+      kind: the class of all columns.
 
     Raises:
       ValueError: there are none, an item is not a column, or two have the same name.
     """
-    if isinstance(given, FeatureColumn):
+    if isinstance(given, FeatureColumnV1):
         given = [given]
     if isinstance(given, Iterator):
         given = list(given)
     if isinstance(given, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict.")
     for column in given:
-        if not isinstance(column, FeatureColumn):
+        if not isinstance(column, kind):
+            shown = "_FeatureColumn" if kind is FeatureColumnV1 else kind.__name__
             raise ValueError(
-                "Items of feature_columns must be a _FeatureColumn. "
+                f"Items of feature_columns must be a {shown}. "
                 f"Given (type {type(column)}): {column}."
             )
     if not given:
@@ -144,33 +117,87 @@ def input_layer(
 
     Source: python/feature_column/feature_column.py.
     """
-    columns = columns_of(feature_columns)
+    columns = dense_columns_of(feature_columns)
+    with variable_scope(None, default_name="input_layer", values=features.values()):
+        return input_values(
+            features, columns, weight_collections, trainable, cols_to_vars,
+            cols_to_output_tensors,
+        )  # fmt: skip
+
+
+def dense_columns_of(given: Any) -> list[Any]:
+    """The columns, in the order of their names.
+
+    Raises:
+      ValueError: as `columns_of`, or a column is not dense.
+    """
+    columns = columns_of(given)
     for column in columns:
-        if not isinstance(column, DenseColumn):
+        if not isinstance(column, DenseColumnV1):
             raise ValueError(
                 "Items of feature_columns must be a _DenseColumn. You can wrap a "
                 "categorical column with an embedding_column or indicator_column. "
                 f"Given: {column}"
             )
-    variables = ScopeVariables(with_collections(weight_collections), trainable)
-    with variable_scope(None, default_name="input_layer", values=features.values()):
+    return columns
+
+
+def input_values(
+    features: Mapping[str, Any],
+    columns: list[Any],
+    weight_collections: list[str] | None = None,
+    trainable: bool = True,
+    cols_to_vars: dict[Any, Any] | None = None,
+    cols_to_output_tensors: dict[Any, Tensor] | None = None,
+    keeps_scope_names: bool = False,
+) -> Tensor:
+    """`input_layer` in the current scope.
+
+    Args:
+      columns: the result of `dense_columns_of`.
+      keeps_scope_names: whether a column's variable scope has the same name in each
+        call, so that variables are reused.
+      features, weight_collections, trainable, cols_to_vars, cols_to_output_tensors: as
+        in `input_layer`.
+    """
+    collections = with_collections(weight_collections)
+    cache = FeatureTransformationCache(features)
+    found = []
+    for column in columns:
+        name = column._var_scope_name
+        with variable_scope(name if keeps_scope_names else None, default_name=name):
+            values = column._get_dense_tensor(
+                cache, weight_collections=collections, trainable=trainable
+            )
+            values = flat_values(column, values)
+            found.append(values)
+            if cols_to_vars is not None:
+                cols_to_vars[column] = in_scope(get_variable_scope().name)
+            if cols_to_output_tensors is not None:
+                cols_to_output_tensors[column] = values
+    check_batch_sizes(found, columns)
+    return concat(found, 1)
+
+
+def transform_features(
+    features: Mapping[str, Any], feature_columns: Columns, state_manager: Any = None
+) -> dict[Any, Any]:
+    """What columns make of features: a dictionary from columns to tensors.
+
+    Source: python/feature_column/feature_column.py (_transform_features).
+    """
+    columns = columns_of(feature_columns)
+    with name_scope(None, "transform_features", features.values()):
         cache = FeatureTransformationCache(features)
-        found = []
+        found = {}
         for column in columns:
-            with variable_scope(None, default_name=column._var_scope_name):
-                values = flat_values(column, cache, variables)
-                found.append(values)
-                if cols_to_vars is not None:
-                    cols_to_vars[column] = in_scope(get_variable_scope().name)
-                if cols_to_output_tensors is not None:
-                    cols_to_output_tensors[column] = values
-        check_batch_sizes(found, columns)
-        return concat(found, 1)
+            with name_scope(column.name):
+                found[column] = cache.get(column, state_manager)
+    return found
 
 
-def flat_values(column: Any, cache: FeatureTransformationCache, manager: Any) -> Tensor:
+def flat_values(column: Any, values: Tensor) -> Tensor:
     """A dense column's values as a matrix [batch, values]."""
-    values = column.get_dense_tensor(cache, manager)
     return reshape(values, (shape(values)[0], size_of(column)))
 
 
@@ -203,13 +230,12 @@ def sequence_input_layer(
     """
     columns = columns_of(feature_columns)
     for column in columns:
-        if not isinstance(column, SequenceDenseColumn):
+        if not isinstance(column, SequenceDenseColumnV1):
             raise ValueError(
                 "All feature_columns must be of type _SequenceDenseColumn. You can "
                 "wrap a sequence_categorical_column with an embedding_column or "
                 f"indicator_column. Given (type {type(column)}): {column}"
             )
-    variables = ScopeVariables(weight_collections, trainable)
     with variable_scope(
         None, default_name="sequence_input_layer", values=features.values()
     ):
@@ -217,18 +243,20 @@ def sequence_input_layer(
         found, lengths = [], []
         for column in columns:
             with variable_scope(None, default_name=column._var_scope_name):
-                values, length = column.get_sequence_dense_tensor(cache, variables)
+                values, length = column._get_sequence_dense_tensor(
+                    cache, weight_collections=weight_collections, trainable=trainable
+                )
                 sizes = shape(values)
                 target = [sizes[0], sizes[1], size_of(column)]
                 found.append(reshape(values, target))
                 lengths.append(length)
         check_batch_sizes(found, columns)
         check_batch_sizes(lengths, columns)
-        length = _common(lengths)
+        length = equal_lengths(lengths)
         return concat(found, -1), length
 
 
-def _common(tensors: list[Tensor]) -> Tensor:
+def equal_lengths(tensors: list[Tensor]) -> Tensor:
     """The first Tensor, once all are found to be equal."""
     with name_scope(None, "assert_all_equal", tensors):
         if len(tensors) == 1:

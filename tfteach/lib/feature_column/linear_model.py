@@ -14,14 +14,16 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.lib.feature_column.base_column import (
-    CategoricalColumn,
     Columns,
-    DenseColumn,
     check_batch_sizes,
     size_of,
 )
+from tfteach.lib.feature_column.first_version import (
+    CategoricalColumnV1,
+    DenseColumnV1,
+    IdWeightPair,
+)
 from tfteach.lib.feature_column.input_layer import (
-    ScopeVariables,
     columns_of,
     flat_values,
     in_scope,
@@ -80,24 +82,32 @@ class _WeightedSum(_Weights):
         self, column: Any, units: int, combiner: str, collections: list[str],
         **kwargs: Any,
     ) -> None:  # fmt: skip
-        is_sparse = isinstance(column, CategoricalColumn)
+        is_sparse = isinstance(column, CategoricalColumnV1)
         rows = column.num_buckets if is_sparse else size_of(column)
         super().__init__("weights", [rows, units], collections, **kwargs)
         self.column, self._combiner = column, combiner
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Tensor:
-        manager = ScopeVariables(self._collections, self.trainable)
-        return weighted_sum(self.column, inputs, manager, self._combiner, self.variable)
+        column, weights = self.column, self.variable
+        options = {
+            "weight_collections": self._collections,
+            "trainable": self.trainable,
+        }
+        if isinstance(column, CategoricalColumnV1):
+            pair = column._get_sparse_tensors(inputs, **options)
+            return weighted_sum_of_ids(pair, weights, self._combiner)
+        values = column._get_dense_tensor(inputs, **options)
+        return weighted_sum_of_values(column, values, weights)
 
 
-def weighted_sum(
-    column: Any, cache: Any, manager: Any, combiner: str, weights: Any
-) -> Tensor:
-    """A column's values times its weights; of ids, the sum of their weights."""
-    if not isinstance(column, CategoricalColumn):
-        values = flat_values(column, cache, manager)
-        return matmul(values, weights, name="weighted_sum")
-    ids, id_weights = column.get_sparse_tensors(cache, manager)
+def weighted_sum_of_values(column: Any, values: Tensor, weights: Any) -> Tensor:
+    """A dense column's values times its weights."""
+    return matmul(flat_values(column, values), weights, name="weighted_sum")
+
+
+def weighted_sum_of_ids(pair: IdWeightPair, weights: Any, combiner: str) -> Tensor:
+    """The sum of the weights of a categorical column's ids."""
+    ids, id_weights = pair
     ids = sparse_reshape(ids, [shape(ids)[0], -1])
     if id_weights is not None:
         id_weights = sparse_reshape(id_weights, [shape(id_weights)[0], -1])
@@ -143,57 +153,81 @@ def linear_model(
     """
     with variable_scope(None, default_name="linear_model") as scope:
         own_name = scope.name.rpartition("/")[2]
-    return linear_model_in_scope(
-        own_name, features, feature_columns, units, sparse_combiner,
-        weight_collections, trainable, cols_to_vars,
+    model = ScopedLinearModel(
+        feature_columns, units, sparse_combiner, weight_collections, trainable,
+        name=own_name,
     )  # fmt: skip
+    logits = model(features)
+    if cols_to_vars is not None:
+        cols_to_vars.update(model.cols_to_vars())
+    return logits
 
 
-def linear_model_in_scope(
-    own_name: str,
-    features: Mapping[str, Any],
-    feature_columns: Columns,
-    units: int = 1,
-    sparse_combiner: str = "sum",
-    weight_collections: list[str] | None = None,
-    trainable: bool = True,
-    cols_to_vars: dict[Any, Any] | None = None,
-) -> Tensor:
-    """`linear_model` with the name `own_name` for its scopes."""
-    collections = with_collections(weight_collections)
-    layers = []
-    for column in columns_of(feature_columns):
-        with variable_scope(None, default_name=column._var_scope_name) as scope:
-            column_name = scope.name.rpartition("/")[2]
-        layers.append(
-            _WeightedSum(
-                column, units, sparse_combiner, collections,
-                trainable=trainable, name=column_name,
-            )
-        )  # fmt: skip
-    bias_layer = _Weights(
-        "bias_weights", [units], collections, trainable=trainable, name="bias_layer"
-    )
-    found: dict[Any, Any] = {}
-    with name_scope(own_name), variable_scope(own_name):
-        for layer in layers:
-            if not isinstance(layer.column, DenseColumn | CategoricalColumn):
+class ScopedLinearModel:
+    """A linear function of columns; see `linear_model`.
+
+    Args:
+      feature_columns, units, sparse_combiner, weight_collections, trainable: as in
+        `linear_model`.
+      name: the name of its name scope and variable scope.
+
+    Attributes:
+      bias: the variable [units], once the model has been called.
+
+    Source: python/feature_column/feature_column.py (_LinearModel).
+    """
+
+    def __init__(
+        self,
+        feature_columns: Columns,
+        units: int = 1,
+        sparse_combiner: str = "sum",
+        weight_collections: list[str] | None = None,
+        trainable: bool = True,
+        name: str = "linear_model",
+    ) -> None:
+        self.name = name
+        self._found: dict[Any, Any] = {}
+        collections = with_collections(weight_collections)
+        self._layers = []
+        for column in columns_of(feature_columns):
+            if not isinstance(column, DenseColumnV1 | CategoricalColumnV1):
                 raise ValueError(
                     "Items of feature_columns must be either a _DenseColumn or "
-                    f"_CategoricalColumn. Given: {layer.column}"
+                    f"_CategoricalColumn. Given: {column}"
                 )
-        cache: Any = FeatureTransformationCache(features)
-        sums = []
-        for layer in sorted(layers, key=lambda layer: layer.name):
-            sums.append(layer(cache))
-            found[layer.column] = in_scope(layer.scope_name)
-        check_batch_sizes(sums, [layer.column for layer in layers])
-        total = add_n(sums, name="weighted_sum_no_bias")
-        bias = bias_layer(cache, scope=get_variable_scope())
-        total = bias_add(total, bias, name="weighted_sum")
-    variable = bias_layer.variable
-    is_cut = isinstance(variable, PartitionedVariable)
-    found["bias"] = list(variable) if is_cut else [variable]
-    if cols_to_vars is not None:
-        cols_to_vars.update(found)
-    return total
+            with variable_scope(None, default_name=column._var_scope_name) as scope:
+                column_name = scope.name.rpartition("/")[2]
+            self._layers.append(
+                _WeightedSum(
+                    column, units, sparse_combiner, collections,
+                    trainable=trainable, name=column_name,
+                )
+            )  # fmt: skip
+        self._bias_layer = _Weights(
+            "bias_weights", [units], collections, trainable=trainable, name="bias_layer"
+        )
+
+    @property
+    def bias(self) -> Any:
+        return self._bias_layer.variable
+
+    def cols_to_vars(self) -> dict[Any, Any]:
+        """The variables of each column, and those of "bias", once it was called."""
+        return self._found
+
+    def __call__(self, features: Mapping[str, Any]) -> Tensor:
+        """A float Tensor [batch, units] of a dictionary of features."""
+        with name_scope(self.name), variable_scope(self.name):
+            cache: Any = FeatureTransformationCache(features)
+            sums = []
+            for layer in sorted(self._layers, key=lambda layer: layer.name):
+                sums.append(layer(cache))
+                self._found[layer.column] = in_scope(layer.scope_name)
+            check_batch_sizes(sums, [layer.column for layer in self._layers])
+            total = add_n(sums, name="weighted_sum_no_bias")
+            bias = self._bias_layer(cache, scope=get_variable_scope())
+            total = bias_add(total, bias, name="weighted_sum")
+        is_cut = isinstance(self.bias, PartitionedVariable)
+        self._found["bias"] = list(self.bias) if is_cut else [self.bias]
+        return total

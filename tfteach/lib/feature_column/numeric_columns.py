@@ -19,10 +19,10 @@ from tfteach.lib.feature_column.base_column import (
     Cache,
     CategoricalColumn,
     DenseColumn,
-    IdWeightPair,
     StateManager,
     check_key,
 )
+from tfteach.lib.feature_column.first_version import IdWeightPair
 from tfteach.lib.parsing.features import FixedLenFeature
 from tfteach.ops.array.one_hot import one_hot
 from tfteach.ops.array.tile import tile

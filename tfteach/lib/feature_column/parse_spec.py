@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework.export import export
-from tfteach.lib.feature_column.base_column import FeatureColumn
+from tfteach.lib.feature_column.first_version import FeatureColumnV1
 
 
 @export("feature_column.make_parse_example_spec")
@@ -29,7 +29,7 @@ def make_parse_example_spec(feature_columns: Iterable[Any]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for column in feature_columns:
-        if not isinstance(column, FeatureColumn):
+        if not isinstance(column, FeatureColumnV1):
             raise ValueError(
                 f"All feature_columns must be _FeatureColumn instances. Given: {column}"
             )

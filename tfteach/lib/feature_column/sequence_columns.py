@@ -18,11 +18,13 @@ from tfteach.lib.feature_column import categorical_columns
 from tfteach.lib.feature_column.base_column import (
     Cache,
     CategoricalColumn,
-    IdWeightPair,
     SequenceDenseColumn,
     StateManager,
-    TensorSequenceLengthPair,
     size_of,
+)
+from tfteach.lib.feature_column.first_version import (
+    IdWeightPair,
+    TensorSequenceLengthPair,
 )
 from tfteach.lib.feature_column.numeric_columns import Normalizer, checked_shape
 from tfteach.lib.parsing.features import VarLenFeature

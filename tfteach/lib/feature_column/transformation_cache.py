@@ -16,7 +16,7 @@ from tfteach.framework.dtypes import int64, string
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.lib.feature_column.base_column import FeatureColumn
+from tfteach.lib.feature_column.first_version import FeatureColumnV1
 from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.identity_reshape import expand_dims
@@ -59,7 +59,7 @@ class FeatureTransformationCache:
             found = self._raw(key)
         elif isinstance(key, str):
             raise ValueError(f"Feature {key} is not in features dictionary.")
-        elif not isinstance(key, FeatureColumn):
+        elif not isinstance(key, FeatureColumnV1):
             raise TypeError(
                 '"key" must be either a "str" or "FeatureColumn". '
                 f"Provided: {key!r} of type {type(key)}."

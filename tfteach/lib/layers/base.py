@@ -405,6 +405,14 @@ def training_value(training: Any) -> Any:
     return _phases[graph]
 
 
+def unique_layer_name(kind: str) -> str:
+    """`kind`, `kind_1` and so on: a name that no layer of the current graph has."""
+    counts = _counts.setdefault(get_default_graph(), {})
+    count = counts.get(kind, 0)
+    counts[kind] = count + 1
+    return f"{kind}_{count}" if count else kind
+
+
 def _snake_case(name: str) -> str:
     """ "Conv2DTranspose" -> "conv2d_transpose", as Keras names layers."""
     parted = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)

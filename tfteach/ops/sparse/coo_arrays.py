@@ -31,10 +31,17 @@ def entries(indices: Shape, values: Shape, shape: Shape) -> tuple[Any, Any]:
     return merged if merged is not None else (None, None)  # type: ignore[return-value]
 
 
-def flat(indices: Any, shape: Any) -> Any:
-    """The flat (row-major) index of each entry in the dense tensor, int64 [n]."""
+def flat(indices: Any, shape: Any, is_checked: bool = True) -> Any:
+    """The flat (row-major) index of each entry in the dense tensor, int64 [n].
+
+    Args:
+      indices: int64 [n, rank].
+      shape: the sizes of the dense tensor.
+      is_checked: whether an index out of range is an error.
+    """
     sizes = [int(size) for size in shape]
-    check_inside(np, indices, shape)
+    if is_checked:
+        check_inside(np, indices, shape)
     if math.prod(sizes) >= 1 << 63:
         raise invalid_argument(
             f"Shape {_listed(sizes)} would have more than 2**63 - 1 elements"
@@ -46,11 +53,16 @@ def flat(indices: Any, shape: Any) -> Any:
 
 
 def unflat(places: Any, shape: Any) -> Any:
-    """The indices [n, rank] of flat indices."""
+    """The indices [n, rank] of flat indices.
+
+    The first one is out of range where the flat index is.
+    """
     sizes = [int(size) for size in shape]
     indices = np.empty((len(places), len(sizes)), np.int64)
-    for axis in range(len(sizes) - 1, -1, -1):
+    for axis in range(len(sizes) - 1, 0, -1):
         places, indices[:, axis] = np.divmod(places, max(sizes[axis], 1))
+    if sizes:
+        indices[:, 0] = places
     return indices
 
 

@@ -152,7 +152,9 @@ class SparseReshape(SparseShapeOp, MultiOutputOp):
                 f"input_shape={shapes.text(tuple(size.tolist()))} "
                 f"output_shape={shapes.text(tuple(new))}"
             )
-        return unflat(flat(indices, size), new), np.array(new, np.int64)
+        # As in TensorFlow, indices out of range are moved like others.
+        places = flat(indices, size, is_checked=False)
+        return unflat(places, new), np.array(new, np.int64)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None, None, None]

@@ -26,7 +26,7 @@ from tfteach.lib.estimator.heads.regression_head import RegressionHead
 from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.lib.feature_column.base_column import Columns, FeatureColumn
 from tfteach.lib.feature_column.dense_features import LinearModel, is_feature_column_v2
-from tfteach.lib.feature_column.linear_model import linear_model_in_scope
+from tfteach.lib.feature_column.linear_model import ScopedLinearModel
 from tfteach.lib.files.warm_start import WarmStartSettings
 from tfteach.lib.losses.weighted import Reduction
 from tfteach.ops.core.constant import constant
@@ -128,11 +128,9 @@ def linear_logit_fn_builder(
             found = [part for v in model.variables for part in _parts_of(v)]
             weights = [part for part in found if part not in biases]
         else:
-            by_column: dict[Any, Any] = {}
-            logits = linear_model_in_scope(
-                "linear_model", features, columns, units, sparse_combiner,
-                cols_to_vars=by_column,
-            )  # fmt: skip
+            scoped = ScopedLinearModel(columns, units, sparse_combiner)
+            logits = scoped(features)
+            by_column = dict(scoped.cols_to_vars())
             biases = by_column.pop("bias")
             weights = [part for parts in by_column.values() for part in parts]
         if units > 1:

@@ -1,0 +1,137 @@
+"""Inner modules of estimators and feature columns, and their names here.
+
+`internals.py` looks names up with these tables.
+"""
+
+from __future__ import annotations
+
+_HEADS = " ".join(
+    f"tfteach.lib.estimator.heads.{name}"
+    for name in "head binary_head multi_class_head regression_head head_checks".split()
+)
+_EXPORT = (
+    "estimator.export estimator.experimental tfteach.lib.estimator.serving_input "
+    "tfteach.lib.estimator.saved_model tfteach.lib.estimator.supervised_input"
+)
+
+_COLUMNS = "feature_column " + " ".join(
+    f"tfteach.lib.feature_column.{name}"
+    for name in "base_column categorical_columns crossed_column dense_columns "
+    "dense_features first_version input_layer input_layer_object linear_model "
+    "numeric_columns sequence_columns serialization shared_embeddings "
+    "transformation_cache".split()
+)
+_SEQUENCES = (
+    "feature_column tfteach.lib.feature_column.sequence_columns "
+    "tfteach.lib.feature_column.sequence_features "
+    "tfteach.lib.feature_column.input_layer"
+)
+
+# Inner module below `tensorflow.python.` -> public packages, then modules of this
+# package, in which its names are looked up.
+ROWS: dict[str, str] = {
+    "estimator.canned.boosted_trees_utils": "tfteach.lib.estimator.boosted_trees."
+    "explanations",
+    "estimator.canned.head": f"{_HEADS} estimator",
+    "estimator.canned.kmeans": "estimator.experimental contrib.factorization",
+    "estimator.canned.linear": "estimator tfteach.lib.estimator.canned.linear "
+    "tfteach.lib.estimator.canned.logit_fns",
+    "estimator.canned.rnn": "estimator.experimental tfteach.lib.estimator.canned.rnn",
+    "estimator.canned.saved_model_estimator": "estimator.experimental",
+    "estimator.early_stopping": "estimator.experimental "
+    "tfteach.lib.estimator.early_stopping",
+    "estimator.estimator": "estimator tfteach.lib.estimator.estimator "
+    "tfteach.lib.estimator.evaluation_summary",
+    "estimator.export.export": _EXPORT,
+    "estimator.export.export_lib": _EXPORT,
+    "estimator.extenders": "estimator",
+    "estimator.gc": "tfteach.lib.estimator.gc",
+    "estimator.hooks.hooks": "estimator.experimental estimator "
+    "tfteach.lib.estimator.early_stopping",
+    "estimator.inputs.queues": "estimator.inputs",
+    "estimator.inputs.queues.feeding_functions": "tfteach.lib.estimator.inputs",
+    "estimator.inputs.queues.feeding_queue_runner": "tfteach.lib.estimator.inputs",
+    "estimator.model_fn": "estimator tfteach.lib.estimator.estimator_spec "
+    "tfteach.lib.estimator.model_results tfteach.lib.estimator.canned.logit_fns",
+    "estimator.run_config": "estimator tfteach.lib.estimator.run_config",
+    "estimator.training": "estimator tfteach.lib.estimator.train_and_evaluate",
+    "estimator.util": "tfteach.lib.estimator.input_fn",
+    "feature_column.dense_features": _COLUMNS,
+    "feature_column.dense_features_v2": _COLUMNS,
+    "feature_column.feature_column": _COLUMNS,
+    "feature_column.feature_column_v2": _COLUMNS,
+    "feature_column.serialization": _COLUMNS,
+    "feature_column.sequence_feature_column": _SEQUENCES,
+    "contrib.feature_column.python.feature_column.sequence_feature_column": (
+        f"contrib.feature_column {_SEQUENCES}"
+    ),
+    "keras.activations": "math nn",
+    "keras.engine.base_layer": "layers",
+    "keras.initializers": "initializers",
+    "keras.utils.losses_utils": "tfteach.lib.losses.reduction_v2",
+    "lib.io.python_io": "python_io",
+    "training.checkpoint_state_pb2": "train",
+    "util.function_utils": "tfteach.lib.estimator.input_fn",
+}
+
+# Names that have another name in the packages above.
+ALIASES: dict[str, str] = {
+    "ops.variables.VariableV1": "Variable",
+    "estimator.canned.head._Head": "Head",
+    "estimator.canned.head._binary_logistic_head_with_sigmoid_cross_entropy_loss": (
+        "BinaryHead"
+    ),
+    "estimator.canned.head._multi_class_head_with_softmax_cross_entropy_loss": (
+        "MultiClassHead"
+    ),
+    "estimator.canned.head._regression_head": "RegressionHead",
+    "estimator.estimator.EstimatorV2": "Estimator",
+    "estimator.estimator_lib.EstimatorV2": "Estimator",
+    "estimator.util._DatasetInitializerHook": "DatasetInitializerHook",
+    "feature_column.serialization._column_name_with_class_name": "name_with_class",
+    "keras.initializers.Constant": "constant",
+    "keras.initializers.Zeros": "zeros",
+    "util.function_utils.fn_args": "argument_names",
+    # Until TensorFlow 1.12 numeric_column and the others returned these classes.
+    **{
+        f"feature_column.feature_column._{name}": name
+        for name in "BucketizedColumn CrossedColumn EmbeddingColumn "
+        "HashedCategoricalColumn IndicatorColumn "
+        "IdentityCategoricalColumn NumericColumn VocabularyFileCategoricalColumn "
+        "VocabularyListCategoricalColumn WeightedCategoricalColumn".split()
+    },
+    # Until TensorFlow 1.12 these functions were those of tf.feature_column.
+    **{
+        f"feature_column.feature_column._{name}": name
+        for name in "bucketized_column categorical_column_with_hash_bucket "
+        "categorical_column_with_identity categorical_column_with_vocabulary_file "
+        "categorical_column_with_vocabulary_list crossed_column embedding_column "
+        "indicator_column numeric_column weighted_categorical_column".split()
+    },
+    **{
+        f"feature_column.feature_column._{name}": f"{name}V1"
+        for name in "CategoricalColumn DenseColumn FeatureColumn "
+        "SequenceDenseColumn".split()
+    },
+    "feature_column.feature_column._LazyBuilder": "FeatureTransformationCache",
+    "feature_column.feature_column._LinearModel": "ScopedLinearModel",
+    "feature_column.feature_column._transform_features": "transform_features",
+    "feature_column.feature_column_v2._transform_features_v2": "transform_features",
+    "feature_column.feature_column_v2.make_parse_example_spec_v2": (
+        "make_parse_example_spec"
+    ),
+}
+
+# Modules of parts that tfteach lacks: importing one succeeds, since programs import
+# more than they use; looking up a name in it raises.
+ABSENT = {
+    "distribute.collective_all_reduce_strategy": "distribution strategies",
+    "distribute.distribute_coordinator": "distribution strategies",
+    "eager.backprop": "eager execution",
+    **{
+        f"keras.{name}": "Keras"
+        for name in "layers layers.recurrent layers.recurrent_v2 losses metrics "
+        "optimizer_v2 optimizer_v2.adam optimizer_v2.gradient_descent "
+        "optimizer_v2.optimizer_v2".split()
+    },
+}
