@@ -131,6 +131,18 @@ def _head_cases(tf):
         ("several", several, test, 4, two),
         ("several", several, infer, 4, None),
         ("from a layer", lambda: many(3), train, None, ids),
+        ("labels weighted metrics",
+         lambda: learn.multi_label_head(3, None, "w", metric_class_ids=[1]), test, 3,
+         held(tf.int64, None, 3)),
+        ("classes weighted metrics", lambda: many(3, None, "w", metric_class_ids=[1]),
+         test, 3, column),
+        ("arrays", lambda: many(3), test, lambda: ((1.0, 2.0, 3.0),), lambda: ((1,),)),
+        ("arrays of several", several, train,
+         lambda: {"a": ((1.0, 2.0, 3.0),), "b": ((1.0,),)},
+         lambda: {"a": (1,), "b": ((2.0,),)}),
+        ("sparse arrays", lambda: learn.multi_label_head(3), test,
+         lambda: ((1.0, 2.0, 3.0),),
+         lambda: tf.SparseTensorValue([[0, 0]], [2], [1, 1])),
     ]  # fmt: skip
 
 
@@ -142,7 +154,10 @@ def heads(tf, folder):
             tf.train.get_or_create_global_step()
             features = {"w": tf.placeholder(tf.float32, [None, 1], name="w")}
             given = labels() if labels else None
-            layer = tf.placeholder(tf.float32, [None, size or 5], name="logits")
+            if callable(size):
+                layer = size()
+            else:
+                layer = tf.placeholder(tf.float32, [None, size or 5], name="logits")
             first = len(graph.get_operations())
             key = "logits" if size else "logits_input"
             ops = make().create_model_fn_ops(

@@ -134,7 +134,9 @@ def _find(path: str) -> ModuleType:
     elif first == "python":
         found = internals.inner(rest)
     else:
-        found = internals.public(path) or _contrib(path)
+        # contrib.learn.python.learn.datasets is public, and has more names as a path.
+        inner = internals.inner(path) if ".python" in path else None
+        found = inner or internals.public(path) or _contrib(path)
     if isinstance(found, ModuleType):
         return warning_module(found, path)
     name = f"tensorflow.{path}"

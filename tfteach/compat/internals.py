@@ -12,9 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from tfteach.compat import (
-    contrib_paths,
-    data_paths,
-    estimator_paths,
+    contrib_learn_paths,
     generated_ops,
     training_paths,
 )
@@ -152,6 +150,7 @@ training.saving.saveable_object: tfteach.lib.files.saveable_object
 training.saving.saveable_object_util: tfteach.lib.files.saveable_variables
 util.compat: compat
 util.deprecation: tfteach.framework.deprecation
+util.tf_inspect: tfteach.compat.tf_inspect
 util.nest: nest tfteach.framework.nest
 """
 _INSIDE = {
@@ -319,11 +318,6 @@ _CONTRIB = {
     "framework.python.ops": "arg_scope audio_ops ops variables",
     "layers.python.layers": "embedding_ops encoders initializers layers normalization "
     "optimizers regularizers summaries utils",
-    "learn.python.learn": "evaluable experiment export_strategy learn_runner "
-    "metric_spec monitors trainable",
-    "learn.python.learn.estimators": "constants dnn dnn_linear_combined estimator head "
-    "linear metric_key model_fn prediction_key run_config",
-    "learn.python.learn.utils": "input_fn_utils saved_model_export_utils",
     "legacy_seq2seq.python.ops": "seq2seq",
     "losses.python.losses": "loss_ops",
     "metrics.python.ops": "metric_ops set_ops",
@@ -343,12 +337,8 @@ for _name in _CONTRIB["seq2seq.python.ops"].split():
     )
 _TABLE |= contrib_paths.rows()
 _TABLE["contrib.framework.python.ops.audio_ops"] = ("audio",)
-for _name in ("learn_runner", "monitors"):
-    _TABLE[f"contrib.learn.python.learn.{_name}"] = (f"contrib.learn.{_name}",)
-for _name in _CONTRIB["learn.python.learn.utils"].split():
-    _TABLE[f"contrib.learn.python.learn.utils.{_name}"] += (
-        f"tfteach.lib.contrib.learn.{_name}",
-    )
+_TABLE |= contrib_learn_paths.rows()
+_ALIASES |= contrib_learn_paths.ALIASES
 _TABLE["contrib.lookup.lookup_ops"] = ("contrib.lookup",)
 _TABLE["contrib.metrics.python.ops.set_ops"] = ("sets",)
 _TABLE["contrib.layers.python.layers.utils"] = ("contrib.slim.utils",)
@@ -384,9 +374,12 @@ class Inner(ModuleType):
         super().__init__(f"{root}.{path}".rstrip("."))
         self.__path__: list[str] = []
         self._place = path
+        self._replaced: dict[tuple[str, str], Any] = {}  # what programs set
         self._packages = packages
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":  # `from tensorflow.python.ops.array_ops import *`
+            return [n for n in dir(self) if not n.startswith("_")]
         if name.startswith("__"):
             raise AttributeError(name)
         found = self._lookup(name)
@@ -403,8 +396,26 @@ class Inner(ModuleType):
         for package in self.__dict__.get("_packages", ()):
             place = _module(package)
             if place is not None and name in vars(place):
+                self._replaced.setdefault((package, name), vars(place)[name])
                 setattr(place, name, value)
         super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Undo a setting, as `mock.patch` does."""
+        super().__delattr__(name)
+        for package, known in [*self._replaced]:
+            if known == name:
+                original = self._replaced.pop((package, known))
+                setattr(_module(package), name, original)
+
+    def __dir__(self) -> list[str]:
+        names = set()
+        for package in self._packages:
+            place = _module(package)
+            names |= set(vars(place)) if place else set(dir(public(package)))
+        here = f"{self._place}."
+        names |= {p.removeprefix(here) for p in _TABLE if p.startswith(here)}
+        return sorted(n for n in names if "." not in n)
 
     def _lookup(self, name: str) -> Any:
         if name.startswith("gen_"):  # TensorFlow's modules import those of theirs

@@ -14,10 +14,16 @@ from tests.golden import (
     contrib_learn,
     contrib_learn_experiment,
     contrib_learn_monitors,
+    contrib_learn_parts,
     training_loops,
 )
 
-MODULES = contrib_learn, contrib_learn_experiment, contrib_learn_monitors
+MODULES = (
+    contrib_learn,
+    contrib_learn_experiment,
+    contrib_learn_monitors,
+    contrib_learn_parts,
+)
 RECORDED = {
     name: recorded
     for module in MODULES

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from tfteach.api.contrib.learn import head as head
     from tfteach.api.contrib.learn import io as io
     from tfteach.api.contrib.learn import learn_runner as learn_runner
+    from tfteach.api.contrib.learn import models as models
     from tfteach.api.contrib.learn import monitors as monitors
+    from tfteach.api.contrib.learn import ops as ops
     from tfteach.api.contrib.learn import preprocessing as preprocessing
     from tfteach.api.contrib.learn import python as python
     from tfteach.api.contrib.learn import utils as utils
@@ -123,11 +125,13 @@ _LATER = {
     "io": ("tfteach.api.contrib.learn", "io"),
     "learn_runner": ("tfteach.api.contrib.learn", "learn_runner"),
     "make_export_strategy": ("tfteach.lib.contrib.learn.saved_model_export_utils", "make_export_strategy"),
+    "models": ("tfteach.api.contrib.learn", "models"),
     "monitors": ("tfteach.api.contrib.learn", "monitors"),
     "multi_class_head": ("tfteach.lib.contrib.learn.head_functions", "multi_class_head"),
     "multi_head": ("tfteach.lib.contrib.learn.head_functions", "multi_head"),
     "multi_label_head": ("tfteach.lib.contrib.learn.head_functions", "multi_label_head"),
     "no_op_train_fn": ("tfteach.lib.contrib.learn.head", "no_op_train_fn"),
+    "ops": ("tfteach.api.contrib.learn", "ops"),
     "poisson_regression_head": ("tfteach.lib.contrib.learn.head_functions", "poisson_regression_head"),
     "preprocessing": ("tfteach.api.contrib.learn", "preprocessing"),
     "python": ("tfteach.api.contrib.learn", "python"),

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tfteach.framework.dtypes import as_dtype
+from tfteach.framework.dtypes import as_dtype, int32
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
@@ -27,18 +27,27 @@ _SEED = 42
 _Inputs = Any
 
 
-def _sizes(
-    array: Array, is_label: bool, n_classes: int | None, batch_size: int
+# The number of classes of the labels, or of each in a dict.
+_Classes = int | None | Mapping[str, int | None]
+
+
+def _sizes(shape: Sequence[int], batch_size: int) -> list[int]:
+    """The shape of a batch of features."""
+    return [batch_size, *(shape[1:] or [1])]
+
+
+def _label_sizes(
+    shape: Sequence[int], n_classes: int | None, batch_size: int
 ) -> list[int]:
-    """The shape of a batch: labels [batch], or [batch, classes] if these are given."""
-    if not is_label:
-        rest = list(array.shape[1:]) or [1]
-        return [batch_size, *rest]
-    rest = list(array.shape[1:])
-    if n_classes is not None and n_classes > 1:
-        return [batch_size, n_classes]
-    if len(rest) == 1 and rest[0] == 1:
+    """The shape of a batch of labels, one-hot if there are classes.
+
+    A column is as good as a row of them.
+    """
+    rest = list(shape[1:])
+    if rest == [1]:
         rest = []
+    if n_classes is not None and n_classes > 1:
+        rest.append(n_classes)
     return [batch_size, *rest]
 
 
@@ -63,8 +72,8 @@ def _checked(array: Any) -> Any:
 
 
 def _one_hot(labels: Array, n_classes: int) -> Array:
-    found = np.zeros((len(labels), n_classes), labels.dtype)
-    found[np.arange(len(labels)), labels.astype(int)] = 1
+    """Labels [...] as [..., n_classes]."""
+    found: Array = np.eye(n_classes, dtype=labels.dtype)[labels.astype(int)]
     return found
 
 
@@ -75,8 +84,8 @@ class DataFeeder:
     Args:
       x: an array [n, ...], or a dict of them.
       y: the labels: an array [n] or [n, ...], a dict of them, or None.
-      n_classes: the number of classes, to feed labels one-hot; None to feed them as
-        they are.
+      n_classes: the number of classes, to feed labels one-hot, or a dict of them if
+        the labels are a dict; None to feed the labels as they are, 0 as floats.
       batch_size: the rows of a batch; all if None.
       shuffle: whether to draw them in a random order, anew for each epoch.
       random_state: the NumPy RandomState of this order.
@@ -97,7 +106,7 @@ class DataFeeder:
         self,
         x: Rows,
         y: Rows | None,
-        n_classes: int | None,
+        n_classes: _Classes,
         batch_size: int | None = None,
         shuffle: bool = True,
         random_state: np.random.RandomState | None = None,
@@ -118,16 +127,37 @@ class DataFeeder:
             self.indices = self.random_state.permutation(self._length)
         else:
             self.indices = np.arange(self._length)
-        self.input_shape = _map(self._input_sizes, self._x)
-        self.output_shape = None if y is None else _map(self._output_sizes, self._y)
+        self.input_shape = _map(
+            lambda array: _sizes(array.shape, self._batch_size), self._x
+        )
+        self.output_shape = None if y is None else self._output_sizes()
         self._input_placeholder: _Inputs = None
         self._output_placeholder: _Inputs = None
+        self._epoch_placeholder: Any = None
 
-    def _input_sizes(self, array: Array) -> list[int]:
-        return _sizes(array, False, None, self._batch_size)
+    def _output_sizes(self) -> Any:
+        size, labels = self._batch_size, self._y
+        if not isinstance(labels, Mapping):
+            return _label_sizes(np.asarray(labels).shape, self._classes(None), size)
+        if self.n_classes is not None and not isinstance(self.n_classes, Mapping):
+            raise TypeError(
+                f"n_classes must be a dict, as the labels are; got {self.n_classes}"
+            )
+        return {
+            key: _label_sizes(array.shape, self._classes(key), size)
+            for key, array in labels.items()
+        }
 
-    def _output_sizes(self, array: Array) -> list[int]:
-        return _sizes(array, True, self.n_classes, self._batch_size)
+    def _classes(self, key: str | None) -> int | None:
+        """The number of classes of the labels of a key; None for no classes."""
+        if key is not None and isinstance(self.n_classes, Mapping):
+            return self.n_classes[key]
+        if isinstance(self.n_classes, Mapping):
+            raise TypeError(
+                f"n_classes must be a number, as the labels are an array; got "
+                f"{self.n_classes}"
+            )
+        return self.n_classes
 
     @property
     def x(self) -> Rows:
@@ -158,8 +188,14 @@ class DataFeeder:
     @property
     def output_dtype(self) -> object:
         """The type of the labels, or a dict of types."""
-        if self._y is None:
+        return self._label_types()
+
+    def _label_types(self) -> Any:
+        # TensorFlow's estimators that tell 0 classes from None expect floats.
+        if self._y is None or self.n_classes == 0:
             return np.float32
+        if isinstance(self._y, Mapping) and self.n_classes is not None:
+            return dict.fromkeys(self._y, np.float32)
         return _map(lambda array: array.dtype, self._y)
 
     def set_placeholders(
@@ -189,6 +225,11 @@ class DataFeeder:
             )
         return self._input_placeholder, self._output_placeholder
 
+    def make_epoch_variable(self) -> Tensor:
+        """A placeholder int32 [1], which is fed the number of the epoch, 0 at first."""
+        self._epoch_placeholder = placeholder(int32, [1], name="epoch")
+        return self._epoch_placeholder  # type: ignore[no-any-return]
+
     def get_feed_params(self) -> dict[str, Any]:
         """The position: epoch, offset and batch size."""
         return {
@@ -206,10 +247,12 @@ class DataFeeder:
                 raise StopIteration
             end = min(self._length, self.offset + self._batch_size)
             rows = self.indices[self.offset : end]
-            found = _fed(self._input_placeholder, self._x, rows, _as_input)
+            found: dict[Any, Any] = {}
+            if self._epoch_placeholder is not None:
+                found[self._epoch_placeholder.name] = [self.epoch]
+            found.update(self._fed_inputs(self._x, rows))
             if self._output_placeholder is not None:
-                labels = self._as_output
-                found |= _fed(self._output_placeholder, self._y, rows, labels)
+                found.update(self._fed_outputs(self._y, rows))
             self.offset += self._batch_size
             if self.offset >= self._length:
                 self.epoch += 1
@@ -220,23 +263,33 @@ class DataFeeder:
 
         return feeds
 
-    def _as_output(self, batch: Array) -> Array:
-        if self.n_classes is not None and self.n_classes > 1:
-            return _one_hot(batch, self.n_classes)
-        return batch[:, 0] if batch.ndim == 2 and batch.shape[1] == 1 else batch
+    def _fed_inputs(self, arrays: Any, rows: Array) -> FeedDict:
+        held = self._input_placeholder
+        if isinstance(held, Mapping):
+            return {held[k].name: _as_input(arrays[k][rows]) for k in held}
+        return {held.name: _as_input(arrays[rows])}
+
+    def _fed_outputs(self, arrays: Any, rows: Array) -> FeedDict:
+        held, types = self._output_placeholder, self._label_types()
+        if isinstance(held, Mapping):
+            return {
+                held[k].name: self._as_output(arrays[k][rows], k).astype(types[k])
+                for k in held
+            }
+        batch = self._as_output(arrays[rows], None)
+        return {held.name: batch.astype(types)}
+
+    def _as_output(self, batch: Array, key: str | None) -> Array:
+        if batch.ndim == 2 and batch.shape[1] == 1:
+            batch = batch[:, 0]
+        n_classes = self._classes(key)
+        if n_classes is not None and n_classes > 1:
+            return _one_hot(batch, n_classes)
+        return batch
 
 
 def _as_input(batch: Array) -> Array:
     return batch.reshape(-1, 1) if batch.ndim == 1 else batch
-
-
-def _fed(
-    held: Any, arrays: Any, rows: Array, change: Callable[[Array], Array]
-) -> dict[Any, Any]:
-    """Feeds of one placeholder, or of a dict of them."""
-    if isinstance(held, Mapping):
-        return {held[key]: change(arrays[key][rows]) for key in held}
-    return {held: change(arrays[rows])}
 
 
 def _placeholders(name: str, sizes: Any, types: Any) -> Any:
@@ -267,7 +320,7 @@ class StreamingDataFeeder(DataFeeder):
     """
 
     def __init__(
-        self, x: Iterator[Any], y: Iterator[Any] | None, n_classes: int | None,
+        self, x: Iterator[Any], y: Iterator[Any] | None, n_classes: _Classes,
         batch_size: int | None,
     ) -> None:  # fmt: skip
         first, rest = next(x), x
@@ -283,10 +336,11 @@ class StreamingDataFeeder(DataFeeder):
             None if rest_labels is None else itertools.chain([labels], rest_labels)
         )
 
-    @property
-    def output_dtype(self) -> object:
-        """The type of the labels; None without them."""
-        return None if self._y is None else super().output_dtype
+    def _label_types(self) -> Any:
+        """The type of the labels, or a dict of types; None without them."""
+        if self._y is None:
+            return None
+        return _map(lambda array: array.dtype, self._y)
 
     def get_feed_params(self) -> dict[str, Any]:
         """The batch size."""
@@ -300,12 +354,10 @@ class StreamingDataFeeder(DataFeeder):
             if not batch:
                 raise StopIteration
             rows = np.arange(len(batch))
-            found = _fed(self._input_placeholder, _stacked(batch), rows, _as_input)
+            found = dict(self._fed_inputs(_stacked(batch), rows))
             if self._label_stream is not None:
                 labels = list(itertools.islice(self._label_stream, len(batch)))
-                found |= _fed(
-                    self._output_placeholder, _stacked(labels), rows, self._as_output
-                )
+                found.update(self._fed_outputs(_stacked(labels), rows))
             return found
 
         return feeds
@@ -325,7 +377,7 @@ def _stacked(examples: list[Any]) -> Any:
 def setup_train_data_feeder(
     x: Rows,
     y: Rows | None,
-    n_classes: int | None,
+    n_classes: _Classes,
     batch_size: int | None = None,
     shuffle: bool = True,
     epochs: int | None = None,
@@ -355,18 +407,30 @@ def setup_train_data_feeder(
 
 
 @export("contrib.learn.io.data_feeder.setup_predict_data_feeder")
-def setup_predict_data_feeder(x: Rows, batch_size: int | None = None) -> list[Array]:
-    """An array as a list of batches.
+def setup_predict_data_feeder(
+    x: Rows, batch_size: int | None = None
+) -> list[Array] | Iterator[Array]:
+    """The batches of an array.
 
     Args:
-      x: an array or a DataFrame.
+      x: an array, a DataFrame, or an iterator of examples.
       batch_size: the rows of a batch; all if None.
+
+    Returns:
+      A list of batches; of an iterator, an iterator of them.
 
     Source: contrib/learn/python/learn/learn_io/data_feeder.py.
     """
     found = as_arrays(x)
+    if hasattr(found, "__next__"):
+        return _batches(found, batch_size)
     if found.ndim == 1:
         found = found.reshape(-1, 1)
     size = batch_size or len(found)
     count = math.ceil(len(found) / size)
     return [found[i * size : (i + 1) * size] for i in range(count)]
+
+
+def _batches(examples: Iterator[Any], size: int | None) -> Iterator[Array]:
+    while batch := list(itertools.islice(examples, size)):
+        yield _stacked(batch)

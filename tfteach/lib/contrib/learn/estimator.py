@@ -24,18 +24,25 @@ from tfteach.lib.contrib.learn.estimator_config import (
     checked_config,
     session_config,
 )
+from tfteach.lib.contrib.learn.evaluation_summary import write_evaluation
 from tfteach.lib.contrib.learn.input import Inputs, inputs_of
 from tfteach.lib.contrib.learn.interfaces import Evaluable, Trainable
 from tfteach.lib.contrib.learn.keys import ModeKeys
+from tfteach.lib.contrib.learn.metric_ops import split as split_metrics
 from tfteach.lib.contrib.learn.metric_ops import with_metrics
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
 from tfteach.lib.contrib.learn.monitor_hooks import replace_monitors_with_hooks
-from tfteach.lib.contrib.learn.predictions import examples, joined, only
+from tfteach.lib.contrib.learn.predictions import (
+    examples,
+    joined,
+    only,
+    predicted,
+)
 from tfteach.lib.contrib.learn.saved_model import ExportsSavedModels
 from tfteach.lib.contrib.learn.sklearn_interface import NotFittedError, WithParams
 from tfteach.lib.contrib.learn.tensor_signature import (
     checked_signatures,
-    placeholders_of,
+    create_placeholders_from_signatures,
 )
 from tfteach.lib.contrib.learn.type_aliases import (
     FeedFn,
@@ -44,7 +51,6 @@ from tfteach.lib.contrib.learn.type_aliases import (
     Monitors,
     Rows,
 )
-from tfteach.lib.estimator.evaluation_summary import write_evaluation
 from tfteach.lib.estimator.input_fn import argument_names
 from tfteach.lib.estimator.model_results import evaluating
 from tfteach.lib.estimator.run_config import RunConfig
@@ -58,7 +64,6 @@ from tfteach.lib.training.global_step import (
 )
 from tfteach.lib.training.hooks.feeds_and_final_ops import FeedFnHook
 from tfteach.lib.training.hooks.stopping import StopAtStepHook
-from tfteach.lib.training.monitored_session import MonitoredSession
 from tfteach.lib.training.scaffold import Scaffold
 from tfteach.lib.training.session_creators import ChiefSessionCreator
 from tfteach.ops.core.control_flow_ops import group
@@ -102,8 +107,10 @@ class BaseEstimator(WithParams, ExportsSavedModels, Evaluable, Trainable):
         return self._model_dir
 
     @abc.abstractmethod
-    def _call_model_fn(self, features: Any, labels: Any, mode: str) -> ModelFnOps:
-        """Build the model."""
+    def _call_model_fn(
+        self, features: Any, labels: Any, mode: str, metrics: Metrics | None = None
+    ) -> ModelFnOps:
+        """Build the model, and the metrics that a call adds to it."""
 
     # ---- train
 
@@ -274,10 +281,9 @@ class BaseEstimator(WithParams, ExportsSavedModels, Evaluable, Trainable):
             step = create_global_step(graph)
             features, labels = inputs.input_fn()
             self._check_inputs(features, labels)
-            ops = self._call_model_fn(features, labels, ModeKeys.EVAL)
-            named = with_metrics(metrics, features, labels, ops)
-            update = group(*(update for _, update in named.values()))
-            values = {key: value for key, (value, _) in named.items()}
+            ops = self._call_model_fn(features, labels, ModeKeys.EVAL, metrics)
+            updates, values = split_metrics(ops)
+            update = group(*updates)
             values[GraphKeys.GLOBAL_STEP] = step
             if steps is not None:
                 if steps == 0:
@@ -299,7 +305,7 @@ class BaseEstimator(WithParams, ExportsSavedModels, Evaluable, Trainable):
                 hooks=hooks,
                 config=self._session_config,
             )
-            write_evaluation(folder, results, None)
+            write_evaluation(folder, results)
         return results
 
     def _checkpoint(self, given: PathLike | None = None) -> str:
@@ -357,29 +363,20 @@ class BaseEstimator(WithParams, ExportsSavedModels, Evaluable, Trainable):
             create_global_step(graph)
             result = inputs.input_fn()
             features = result[0] if isinstance(result, list | tuple) else result
-            labels = placeholders_of(self._labels_info)  # known after training
+            # Known after training.
+            labels = create_placeholders_from_signatures(self._labels_info)
             ops = self._call_model_fn(features, labels, ModeKeys.INFER)
             predictions = only(ops.predictions, outputs)
             # Constants never end: one batch of them is all there is.
             is_endless = inputs.feed_fn is None and not graph.get_collection(
                 GraphKeys.QUEUE_RUNNERS
             )
-            creator = ChiefSessionCreator(
-                checkpoint_filename_with_path=path,
-                scaffold=ops.scaffold,
-                config=self._session_config,
-            )
-            with MonitoredSession(creator) as session:
-                while not session.should_stop():
-                    feeds = None
-                    if inputs.feed_fn is not None:
-                        try:
-                            feeds = inputs.feed_fn()
-                        except StopIteration:
-                            break
-                    yield session.run(predictions, feeds)
-                    if is_endless:
-                        break
+        creator = ChiefSessionCreator(
+            checkpoint_filename_with_path=path,
+            scaffold=ops.scaffold,
+            config=self._session_config,
+        )
+        return predicted(graph, creator, predictions, inputs.feed_fn, is_endless)
 
     # ---- variables
 
@@ -457,7 +454,9 @@ class Estimator(BaseEstimator):
 
         return public
 
-    def _call_model_fn(self, features: Any, labels: Any, mode: str) -> ModelFnOps:
+    def _call_model_fn(
+        self, features: Any, labels: Any, mode: str, metrics: Metrics | None = None
+    ) -> ModelFnOps:
         if self._feature_engineering_fn is not None:
             features, labels = self._feature_engineering_fn(features, labels)
         function: Any = self._model_fn
@@ -478,4 +477,4 @@ class Estimator(BaseEstimator):
             )
         if mode == ModeKeys.EVAL and ops.loss is None:
             raise ValueError("Missing loss.")
-        return ops
+        return with_metrics(ops, metrics, features, labels)

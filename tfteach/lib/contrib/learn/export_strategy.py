@@ -64,6 +64,10 @@ class ExportStrategy(_Fields):
 
         Returns:
           What the function returns: the path of the export.
+
+        Raises:
+          ValueError: the function accepts `eval_result` without `checkpoint_path`, so
+            that it could export another model than the one that was evaluated.
         """
         offered = {
             "checkpoint_path": checkpoint_path,
@@ -71,6 +75,10 @@ class ExportStrategy(_Fields):
             "strip_default_attrs": self.strip_default_attrs,
         }
         wanted = argument_names(self.export_fn)
+        if "eval_result" in wanted and "checkpoint_path" not in wanted:
+            raise ValueError(
+                "An export_fn accepting eval_result must also accept checkpoint_path."
+            )
         arguments = {key: value for key, value in offered.items() if key in wanted}
         found: object = self.export_fn(estimator, export_path, **arguments)
         return found

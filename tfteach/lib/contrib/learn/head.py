@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
@@ -31,7 +32,7 @@ from tfteach.ops.core.control_flow_ops import group, no_op
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import expand_dims, identity, reshape
 from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tfteach.ops.debug.summary_functions import scalar
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.range import range as range_of
@@ -113,9 +114,8 @@ class SingleHead(Head):
         self._label_name = label_name
         self._weight_column_name = weight_column_name
         self._enable_centered_bias = enable_centered_bias
-        self.head_name = head_name or self.default_name
         # Programs that name a head find its summaries and metrics under this name.
-        self._suffix = head_name
+        self.head_name = self._suffix = head_name
 
     @property
     def logits_dimension(self) -> int:
@@ -144,7 +144,7 @@ class SingleHead(Head):
     def _checked_labels(self, mode: str, labels: Any) -> Any:
         """The labels as a Tensor; None if there are none."""
         labels = labels_of(labels, self._label_name)
-        if isinstance(labels, SparseTensor):
+        if isinstance(labels, (SparseTensor, SparseTensorValue)):
             raise ValueError("SparseTensor is not supported.")
         return None if mode == ModeKeys.INFER or labels is None else convert(labels)
 
@@ -163,8 +163,10 @@ class SingleHead(Head):
         scope: str | None = None,
     ) -> ModelFnOps:
         """See `Head`."""
+        check_mode(mode)
         values = (*features.values(), labels, logits, logits_input)
-        with variable_scope(scope, default_name=self.head_name, values=values):
+        name = self.head_name or self.default_name
+        with variable_scope(scope, default_name=name, values=values):
             labels = self._checked_labels(mode, labels)
             logits = checked_logits(logits_input, logits, self.logits_dimension)
             return self._ops(features, mode, labels, train_op_fn, logits)
@@ -252,6 +254,16 @@ def _mean_of_loss(loss: Tensor) -> Metric:
     return weighted_mean(loss, None)
 
 
+def check_mode(mode: str) -> None:
+    """Check that a head has ops for the mode.
+
+    Raises:
+      ValueError: it has not.
+    """
+    if mode not in (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.INFER):
+        raise ValueError(f"mode={mode} unrecognized.")
+
+
 def labels_of(labels: Any, name: str | None) -> Any:
     """The labels of a head: of a dictionary those under its name."""
     if not isinstance(labels, Mapping):
@@ -264,8 +276,10 @@ def checked_logits(logits_input: Any, logits: Any, size: int) -> Tensor:
     if logits is not None and logits_input is not None:
         raise ValueError("Both logits and logits_input supplied.")
     if logits is not None:
-        logits.get_shape()[1:].assert_is_compatible_with([size])
-        found: Tensor = logits
+        found: Tensor = convert(logits, name="logits")
+        sizes = found.get_shape()
+        if sizes.ndims is not None:
+            Dimension(sizes[1]).assert_is_compatible_with(size)
         return found
     if logits_input is None:
         raise ValueError("Neither logits nor logits_input supplied.")

@@ -33,6 +33,10 @@ def _broadcast(weights: Any, values: Any) -> Any:
     return None if weights is None else broadcast_weights(weights, values)
 
 
+def _column(weights: Any, column: int) -> Any:
+    return None if weights is None else weights[:, column]
+
+
 def weighted_mean(values: Any, weights: Any) -> Metric:
     """The mean of the values."""
     return mean(values, weights=_broadcast(weights, values))
@@ -51,6 +55,7 @@ def class_mean(ids: Any, weights: Any, class_id: int) -> Metric:
 
 def column_mean(values: Any, weights: Any, column: int) -> Metric:
     """The mean of one column of a Tensor [batch, n]."""
+    weights = _column(_broadcast(weights, values), column)
     return mean(values[:, column], weights=weights)
 
 
@@ -68,9 +73,10 @@ def area(
     if labels.dtype.base_dtype != bool_:
         get_logger().warning("Casting %s labels to bool.", labels.dtype)
         labels = cast(labels, bool_)
-    if class_id is not None:
-        probabilities, labels = probabilities[:, class_id], labels[:, class_id]
     weights = _broadcast(weights, probabilities)
+    if class_id is not None:
+        weights = _column(weights, class_id)
+        probabilities, labels = probabilities[:, class_id], labels[:, class_id]
     return auc(labels, probabilities, weights=weights, curve=curve)
 
 

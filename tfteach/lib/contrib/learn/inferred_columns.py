@@ -11,7 +11,7 @@ from typing import Any
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.lib.contrib.layers.feature_column_ops import infer_real_valued_columns
-from tfteach.lib.contrib.learn.data_feeder import setup_train_data_feeder
+from tfteach.lib.contrib.learn.input import inputs_of
 from tfteach.lib.contrib.learn.type_aliases import Rows
 
 
@@ -45,7 +45,7 @@ def infer_real_valued_columns_from_input(x: Rows) -> list[Any]:
       x: an array [n, ...], or a dict of them.
 
     Raises:
-      ValueError: an array is not of numbers.
+      ValueError: an array is not of numbers, or `x` is None or a Tensor.
 
     Example:
       >>> columns = tf.contrib.learn.infer_real_valued_columns_from_input(x)
@@ -53,5 +53,5 @@ def infer_real_valued_columns_from_input(x: Rows) -> list[Any]:
 
     Source: contrib/learn/python/learn/estimators/estimator.py.
     """
-    feeder = setup_train_data_feeder(x, None, None, shuffle=False, epochs=1)
-    return infer_real_valued_columns_from_input_fn(feeder.input_builder)
+    inputs = inputs_of(x, None, None, None, None, shuffle=False, epochs=1)
+    return infer_real_valued_columns_from_input_fn(inputs.input_fn)

@@ -7,25 +7,63 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import FetchedValues
 from tfteach.lib.contrib.learn.type_aliases import Tensors
 
 # What metrics call their arguments.
-_PREDICTIONS = ("predictions", "prediction")
+_PREDICTIONS = ("predictions", "prediction", "logits", "logit")
 _LABELS = ("labels", "label", "targets", "target")
 _WEIGHTS = ("weights", "weight")
 
 
 def _arguments(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a function's arguments, without those of stars."""
+    """The names of the arguments that a caller may still pass, without stars."""
+    bound: set[str] = set()
+    while isinstance(function, functools.partial):
+        bound |= function.keywords.keys()
+        function = function.func
     parameters = inspect.signature(function).parameters.values()
     return tuple(
-        p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        p.name
+        for p in parameters
+        if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name not in bound
     )
+
+
+def _matching(
+    function: Callable[..., Any], candidates: tuple[str, ...], required: bool
+) -> str | None:
+    """The argument of a function that has one of several names.
+
+    Raises:
+      ValueError: two have, or none has that is required.
+    """
+    known = _arguments(function)
+    found = [name for name in candidates if name in known]
+    if len(found) > 1:
+        raise ValueError(
+            f"Ambiguous arguments {_set(found)}, must provide only one of "
+            f"{_set(candidates)}."
+        )
+    if required and not found:
+        raise ValueError(
+            f"{_set(candidates)} missing from {_name_of(function)}({known})."
+        )
+    if found and found[0] != candidates[0]:
+        get_logger().warning(
+            "Canonical arg %s missing from %s(%s), using %s.",
+            *(candidates[0], _name_of(function), known, found[0]),
+        )
+    return found[0] if found else None
+
+
+def _set(names: Iterable[str]) -> str:
+    return "{" + ", ".join(map(repr, names)) + "}"
 
 
 @export("contrib.learn.MetricSpec")
@@ -38,6 +76,10 @@ class MetricSpec:
       prediction_key: the key of the predictions, if these are a dict.
       label_key: the key of the labels, if these are a dict.
       weight_key: the key of the weights among the features; None for no weights.
+
+    Raises:
+      ValueError: the function has no argument for the labels or weights of a key, or
+        two that may be it.
 
     Example:
       >>> metrics = {
@@ -61,6 +103,9 @@ class MetricSpec:
         self._prediction_key = prediction_key
         self._label_key = label_key
         self._weight_key = weight_key
+        self._label_name = _matching(metric_fn, _LABELS, required=bool(label_key))
+        self._prediction_name = _matching(metric_fn, _PREDICTIONS, required=False)
+        self._weight_name = _matching(metric_fn, _WEIGHTS, required=bool(weight_key))
 
     @property
     def metric_fn(self) -> Callable[..., Any]:
@@ -106,28 +151,29 @@ class MetricSpec:
           ValueError: a key is given for a Tensor, or missing for a dict.
           KeyError: a dict lacks the key.
         """
-        known = _arguments(self._metric_fn)
+        try:
+            return self._call(inputs, labels, predictions)
+        except Exception as err:
+            get_logger().error("Could not create metric ops for %s, %s.", self, err)
+            raise
+
+    def _call(self, inputs: Any, labels: Any, predictions: Any) -> Any:
         positional, named = [], {}
+        chosen = _selected("label", "labels", labels, self.label_key)
+        if self._label_name is not None:
+            named[self._label_name] = chosen
         chosen = _selected(
             "prediction", "predictions", predictions, self.prediction_key
         )
-        name = next((name for name in _PREDICTIONS if name in known), None)
-        if name is None:
-            positional.append(chosen)
+        if self._prediction_name is not None:
+            named[self._prediction_name] = chosen
         else:
-            named[name] = chosen
-        chosen = _selected("label", "labels", labels, self.label_key)
-        name = next((name for name in _LABELS if name in known), None)
-        if name is not None:
-            named[name] = chosen
+            # It is the first argument, or the second after the labels.
+            if _arguments(self._metric_fn)[:1] == (self._label_name,):
+                positional.append(named.pop(str(self._label_name)))
+            positional.append(chosen)
         if self.weight_key:
-            name = next((name for name in _WEIGHTS if name in known), None)
-            if name is None:
-                raise ValueError(
-                    f"{set(_WEIGHTS)} missing from "
-                    f"{_name_of(self._metric_fn)}({known})."
-                )
-            named[name] = inputs[self.weight_key]
+            named[str(self._weight_name)] = inputs[self.weight_key]
         return self._metric_fn(*positional, **named)
 
 

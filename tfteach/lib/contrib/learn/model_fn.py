@@ -10,10 +10,17 @@ from typing import Any, NamedTuple
 
 from tfteach.framework.convert import convert
 from tfteach.framework.defaults import get_default_graph
+from tfteach.framework.dtypes import string
 from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Fetches, Nested
-from tfteach.lib.contrib.learn.keys import ModeKeys, PredictionKey, ProblemType
+from tfteach.lib.contrib.learn.keys import (
+    MetricKey,
+    ModeKeys,
+    PredictionKey,
+    ProblemType,
+)
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
 from tfteach.lib.estimator.export_outputs import (
     ClassificationOutput,
@@ -21,9 +28,14 @@ from tfteach.lib.estimator.export_outputs import (
     PredictOutput,
     RegressionOutput,
 )
+from tfteach.lib.saved_model.signature_constants import (
+    DEFAULT_SERVING_SIGNATURE_DEF_KEY,
+)
 from tfteach.lib.training.scaffold import Scaffold
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.sparse_tensor import convert_to_tensor_or_sparse_tensor
+
+_NO_IDS = "classes is %s, Servo inference will not have class ids."
 
 
 class _Fields(NamedTuple):
@@ -123,21 +135,33 @@ class ModelFnOps(_Fields):
           default_serving_output_alternative_key: which of several alternatives an
             export serves by default.
         """
-        outputs: dict[str, ExportOutput] | None = None
+        outputs: dict[Any, ExportOutput] | None = None
         if self.output_alternatives:
             outputs = {
-                _export_key(key): _export_output(problem, tensors)
+                key: _export_output(problem, tensors)
                 for key, (problem, tensors) in self.output_alternatives.items()
             }
             if len(outputs) > 1:
-                chosen = outputs[str(default_serving_output_alternative_key)]
-                outputs["serving_default"] = chosen
+                chosen = outputs[default_serving_output_alternative_key]
+                outputs[DEFAULT_SERVING_SIGNATURE_DEF_KEY] = chosen
+        elif self.mode == ModeKeys.INFER:
+            outputs = {
+                DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(self.predictions)
+            }
+        if outputs and len(outputs) == 1 and self.mode == ModeKeys.INFER:
+            (only,) = outputs.values()
+            outputs[DEFAULT_SERVING_SIGNATURE_DEF_KEY] = only
         return EstimatorSpec(
             mode=self.mode,
             predictions=self.predictions,
             loss=self.loss,
             train_op=self.train_op,
-            eval_metric_ops=core_metrics(self.eval_metric_ops),
+            # The loss is a metric of every tf.estimator.Estimator.
+            eval_metric_ops={
+                key: metric
+                for key, metric in core_metrics(self.eval_metric_ops).items()
+                if key != MetricKey.LOSS
+            },
             export_outputs=outputs,
             training_chief_hooks=self.training_chief_hooks,
             training_hooks=self.training_hooks,
@@ -153,18 +177,28 @@ def core_metrics(metrics: Mapping[Any, Any] | None) -> dict[str, Any]:
     }
 
 
-def _export_key(key: str | None) -> str:
-    return "serving_default" if key is None else key
-
-
 def _export_output(problem: int, tensors: Mapping[str, Tensor]) -> ExportOutput:
+    """What an export serves of one head.
+
+    Raises:
+      ValueError: there is no such problem, or Tensors that it needs are missing.
+    """
+    scores = tensors.get(PredictionKey.SCORES)
+    if scores is None:
+        scores = tensors.get(PredictionKey.PROBABILITIES)
     if problem == ProblemType.LINEAR_REGRESSION:
-        return RegressionOutput(next(iter(tensors.values())))
+        return RegressionOutput(scores)  # type: ignore[arg-type] # it checks
     if problem in (ProblemType.CLASSIFICATION, ProblemType.LOGISTIC_REGRESSION):
-        return ClassificationOutput(
-            tensors.get(PredictionKey.PROBABILITIES),
-            tensors.get(PredictionKey.CLASSES),
-        )
+        classes = tensors.get(PredictionKey.CLASSES)
+        # Serving returns labels as strings: ids of classes are left out.
+        if classes is None:
+            get_logger().warning(_NO_IDS, "None")
+        elif classes.dtype.base_dtype != string:
+            get_logger().warning(_NO_IDS, "not string")
+            classes = None
+        return ClassificationOutput(scores, classes)
+    if problem != ProblemType.UNSPECIFIED:
+        raise ValueError(f"Unknown problem_type={problem}")
     return PredictOutput(dict(tensors))
 
 

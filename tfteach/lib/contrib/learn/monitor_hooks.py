@@ -11,6 +11,7 @@ from typing import Any
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
 from tfteach.framework.type_aliases import SessionLike
+from tfteach.lib.estimator.input_fn import argument_names
 from tfteach.lib.training.global_step import get_global_step
 from tfteach.lib.training.hooks.session_run_hook import (
     SessionRunArgs,
@@ -73,7 +74,11 @@ class RunHookAdapterForMonitors(SessionRunHook):
         """End the monitors."""
         self._last_step = None
         for monitor in self._monitors:
-            monitor.end(session)
+            # Monitors of older programs have no argument.
+            if "session" in argument_names(monitor.end):
+                monitor.end(session)
+            else:
+                monitor.end()
 
 
 def _named(results: dict[Any, Any]) -> dict[str, Any]:

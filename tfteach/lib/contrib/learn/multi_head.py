@@ -13,6 +13,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.lib.contrib.learn.head import (
     Head,
     TrainOpFn,
+    check_mode,
     checked_logits,
     no_op_train_fn,
     with_suffix,
@@ -56,6 +57,7 @@ class LossOnlyHead(Head):
         scope: str | None = None,
     ) -> ModelFnOps:
         """See `Head`."""
+        check_mode(mode)
         values = (*features.values(), labels, logits, logits_input)
         with variable_scope(scope, default_name=self.head_name, values=values):
             loss = train_op = None
@@ -101,7 +103,7 @@ class MultiHead(Head):
         scope: str | None = None,
     ) -> ModelFnOps:
         """See `Head`."""
-        ModeKeys.validate(mode)
+        check_mode(mode)
         if logits is None:
             values = (*features.values(), labels, logits_input)
             with variable_scope(scope, default_name="multi_head", values=values):
@@ -114,7 +116,10 @@ class MultiHead(Head):
             )
         return self._merged(mode, found, train_op_fn)
 
-    def _parts(self, logits: Tensor) -> list[Tensor]:
+    def _parts(self, logits: Any) -> list[Any]:
+        """The logits of each head: slices, or those under its name in a dict."""
+        if isinstance(logits, Mapping):
+            return [logits[head.head_name] for head in self._heads]
         first, parts = 0, []
         for size in self._dimensions:
             parts.append(slice_of(logits, [0, first], [-1, size]))

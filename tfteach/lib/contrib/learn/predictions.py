@@ -5,10 +5,15 @@ Source: contrib/learn/python/learn/estimators/estimator.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from tfteach.framework.graph import Graph
+from tfteach.framework.type_aliases import FeedDict
+from tfteach.lib.training.monitored_session import MonitoredSession
+from tfteach.lib.training.session_creators import SessionCreator
 
 
 def only(predictions: Any, outputs: Sequence[str] | None) -> Any:
@@ -30,6 +35,48 @@ def only(predictions: Any, outputs: Sequence[str] | None) -> Any:
             f"{outputs}."
         )
     return found
+
+
+def predicted(
+    graph: Graph,
+    creator: SessionCreator,
+    predictions: Any,
+    feed_fn: Callable[[], FeedDict] | None,
+    only_once: bool,
+) -> Iterator[Any]:
+    """The values of predictions, of one batch after the other.
+
+    The session begins with the call, as in TensorFlow, not with the first batch.
+
+    Args:
+      graph: their graph.
+      creator: what makes the session.
+      predictions: Tensors.
+      feed_fn: a function that returns the feeds of each batch, or None.
+      only_once: whether there is one batch.
+    """
+    with graph.as_default():
+        session = MonitoredSession(creator)
+    return _run(session, predictions, feed_fn, only_once)
+
+
+def _run(
+    session: MonitoredSession,
+    predictions: Any,
+    feed_fn: Callable[[], FeedDict] | None,
+    only_once: bool,
+) -> Iterator[Any]:
+    with session:
+        while not session.should_stop():
+            feeds = None
+            if feed_fn is not None:
+                try:
+                    feeds = feed_fn()
+                except StopIteration:
+                    break
+            yield session.run(predictions, feeds)
+            if only_once:
+                break
 
 
 def examples(batches: Iterator[Any]) -> Iterator[Any]:

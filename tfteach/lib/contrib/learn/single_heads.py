@@ -32,7 +32,11 @@ from tfteach.lib.lookup.vocabulary import (
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import squeeze
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import (
+    SparseTensor,
+    SparseTensorValue,
+    convert_to_tensor_or_sparse_tensor,
+)
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import greater
 from tfteach.ops.math.exponential import sigmoid
@@ -299,13 +303,19 @@ class MultiLabelHead(ClassificationHead):
         *options: Any,
     ) -> None:  # fmt: skip
         super().__init__(n_classes, n_classes, metric_class_ids, loss_fn, *options)
-        self._n_classes = n_classes
         self._thresholds = thresholds or ()
 
     def _checked_labels(self, mode: str, labels: Any) -> Any:
         found = labels_of(labels, self._label_name)
-        if mode != ModeKeys.INFER and isinstance(found, SparseTensor):
-            indicator = sparse_to_indicator(found, self._n_classes)
+        if mode != ModeKeys.INFER and isinstance(
+            found, (SparseTensor, SparseTensorValue)
+        ):
+            if self.logits_dimension < 2:
+                raise ValueError(
+                    "Must set num_classes >= 2 when passing labels as a SparseTensor."
+                )
+            found = convert_to_tensor_or_sparse_tensor(found)
+            indicator = sparse_to_indicator(found, self.logits_dimension)
             return cast(indicator, int64)
         return super()._checked_labels(mode, found)
 

@@ -8,36 +8,86 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tfteach.framework.dtypes import DType
+from tfteach.framework.dtypes import DType, float32, int64
 from tfteach.framework.logger import get_logger
+from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.lib.parsing.examples import parse_example
+from tfteach.lib.parsing.features import FixedLenFeature, VarLenFeature
 from tfteach.ops.core.placeholder import placeholder
 from tfteach.ops.core.sparse_tensor import SparseTensor, sparse_placeholder
+from tfteach.ops.math.cast import cast
 
 
-class TensorSignature(NamedTuple):
-    """A Tensor's type, shape and kind."""
-
+class _Fields(NamedTuple):
     dtype: DType
     shape: TensorShape | None
     is_sparse: bool
 
-    def accepts(self, tensor: Any) -> bool:
-        """Whether a Tensor has the type, and a shape that may be this one."""
-        if tensor.dtype != self.dtype:
+
+class TensorSignature(_Fields):
+    """A Tensor's type, shape and kind.
+
+    Attributes:
+      dtype: its type; of a SparseTensor that of the values.
+      shape: its shape; None of a SparseTensor.
+      is_sparse: whether it is a SparseTensor.
+
+    Args:
+      tensor: a Tensor or SparseTensor.
+
+    Source: contrib/learn/python/learn/estimators/tensor_signature.py.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, tensor: Any) -> TensorSignature:
+        if isinstance(tensor, SparseTensor):
+            return super().__new__(cls, tensor.values.dtype, None, True)
+        return super().__new__(cls, tensor.dtype, tensor.get_shape(), False)
+
+    def is_compatible_with(self, other: TensorSignature) -> bool:
+        """Whether a Tensor of the other signature may have this one.
+
+        Only the batch may have another size.  Two unknown shapes, or one, fit.
+        """
+        if other.dtype != self.dtype or other.is_sparse != self.is_sparse:
             return False
-        if isinstance(tensor, SparseTensor) or self.is_sparse:
-            return isinstance(tensor, SparseTensor) and self.is_sparse
-        ours = [None, *_sizes(self.shape)[1:]]
-        theirs = [None, *_sizes(tensor.get_shape())[1:]]
-        return TensorShape(theirs).is_compatible_with(ours)
+        if self.shape is None or other.shape is None:
+            return self.is_sparse
+        return _any_batch(other.shape).is_compatible_with(_any_batch(self.shape))
+
+    def get_placeholder(self) -> Tensor | SparseTensor:
+        """A placeholder for batches of any size."""
+        if self.is_sparse:
+            return sparse_placeholder(self.dtype)
+        if self.shape is None or self.shape.ndims is None:
+            return placeholder(self.dtype)
+        return placeholder(self.dtype, [None, *self.shape.as_list()[1:]])
+
+    def get_feature_spec(self) -> FixedLenFeature | VarLenFeature:
+        """The feature of Examples from which such a Tensor is parsed.
+
+        Examples hold strings, int64 and float32 numbers: `create_example_parser_from_
+        signatures` casts these.
+        """
+        dtype = self.dtype
+        if dtype.is_integer:
+            dtype = int64
+        elif dtype.is_floating:
+            dtype = float32
+        if self.is_sparse:
+            return VarLenFeature(dtype)
+        assert self.shape is not None
+        sizes = None if self.shape.ndims is None else self.shape[1:]
+        return FixedLenFeature(TensorShape(sizes), dtype)
 
 
-def _sizes(shape: Any) -> list[int | None]:
-    if shape is None or shape.ndims is None:
-        return []
-    found: list[int | None] = shape.as_list()
-    return found
+def _any_batch(shape: TensorShape) -> TensorShape:
+    """The shape, without the size of the batch."""
+    if not shape.ndims:
+        return shape
+    return TensorShape([None, *shape.as_list()[1:]])
 
 
 def create_signatures(tensors: Any) -> Any:
@@ -46,22 +96,48 @@ def create_signatures(tensors: Any) -> Any:
         return None
     if isinstance(tensors, Mapping):
         return {key: create_signatures(tensors[key]) for key in tensors}
-    if isinstance(tensors, SparseTensor):
-        return TensorSignature(tensors.values.dtype, None, True)
-    return TensorSignature(tensors.dtype, tensors.get_shape(), False)
+    return TensorSignature(tensors)
 
 
-def placeholders_of(signatures: Any) -> Any:
+def create_placeholders_from_signatures(signatures: Any) -> Any:
     """Placeholders of the signatures, for batches of any size; None for None."""
     if signatures is None:
         return None
     if isinstance(signatures, Mapping):
-        return {key: placeholders_of(each) for key, each in signatures.items()}
-    if signatures.is_sparse:
-        return sparse_placeholder(signatures.dtype)
-    if signatures.shape is None or signatures.shape.ndims is None:
-        return placeholder(signatures.dtype)
-    return placeholder(signatures.dtype, [None, *_sizes(signatures.shape)[1:]])
+        return {
+            key: create_placeholders_from_signatures(each)
+            for key, each in signatures.items()
+        }
+    return signatures.get_placeholder()
+
+
+def create_example_parser_from_signatures(
+    signatures: Any, examples_batch: Any, single_feature_name: str = "feature"
+) -> Any:
+    """The Tensors of signatures, parsed from serialized Examples.
+
+    Args:
+      signatures: a TensorSignature, or a dict of names of features to them.
+      examples_batch: string Tensor [batch].
+      single_feature_name: the feature's name if there is no dict.
+
+    Returns:
+      A Tensor, or a dict of them, of the types of the signatures.
+
+    Source: contrib/learn/python/learn/estimators/tensor_signature.py.
+    """
+    named = signatures
+    if not isinstance(signatures, Mapping):
+        named = {single_feature_name: signatures}
+    features = {key: each.get_feature_spec() for key, each in named.items()}
+    parsed = parse_example(examples_batch, features)
+    found = {
+        key: tensor
+        if tensor.dtype == named[key].dtype
+        else cast(tensor, named[key].dtype)
+        for key, tensor in parsed.items()
+    }
+    return found if isinstance(signatures, Mapping) else found[single_feature_name]
 
 
 def tensors_compatible(tensors: Any, signatures: Any) -> bool:
@@ -77,7 +153,9 @@ def tensors_compatible(tensors: Any, signatures: Any) -> bool:
         return False
     if signatures is None:
         return tensors is None
-    return tensors is not None and bool(signatures.accepts(tensors))
+    return tensors is not None and bool(
+        signatures.is_compatible_with(TensorSignature(tensors))
+    )
 
 
 def checked_signatures(tensors: Any, known: Any, kind: str) -> Any:

@@ -8,16 +8,18 @@ if TYPE_CHECKING:
     from tfteach.api.contrib.learn.datasets import base as base
     from tfteach.api.contrib.learn.datasets import mnist as mnist
     from tfteach.lib.contrib.learn.datasets.base import load_boston as load_boston
-    from tfteach.lib.contrib.learn.datasets.base import load_dataset as load_dataset
     from tfteach.lib.contrib.learn.datasets.base import load_iris as load_iris
-    from tfteach.lib.contrib.learn.datasets.base import make_dataset as make_dataset
+    from tfteach.lib.contrib.learn.datasets.named_datasets import load_dataset as load_dataset
+    from tfteach.lib.contrib.learn.datasets.named_datasets import make_dataset as make_dataset
+    from tfteach.lib.contrib.learn.datasets.synthetic import SYNTHETIC as SYNTHETIC
 
 _LATER = {
+    "SYNTHETIC": ("tfteach.lib.contrib.learn.datasets.synthetic", "SYNTHETIC"),
     "base": ("tfteach.api.contrib.learn.datasets", "base"),
     "load_boston": ("tfteach.lib.contrib.learn.datasets.base", "load_boston"),
-    "load_dataset": ("tfteach.lib.contrib.learn.datasets.base", "load_dataset"),
+    "load_dataset": ("tfteach.lib.contrib.learn.datasets.named_datasets", "load_dataset"),
     "load_iris": ("tfteach.lib.contrib.learn.datasets.base", "load_iris"),
-    "make_dataset": ("tfteach.lib.contrib.learn.datasets.base", "make_dataset"),
+    "make_dataset": ("tfteach.lib.contrib.learn.datasets.named_datasets", "make_dataset"),
     "mnist": ("tfteach.api.contrib.learn.datasets", "mnist"),
 }
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.datasets.base import load_csv_with_header as load_csv_with_header
     from tfteach.lib.contrib.learn.datasets.base import load_csv_without_header as load_csv_without_header
     from tfteach.lib.contrib.learn.datasets.base import load_iris as load_iris
+    from tfteach.lib.contrib.learn.datasets.base import retry as retry
+    from tfteach.lib.contrib.learn.datasets.base import shrink_csv as shrink_csv
+    from tfteach.lib.contrib.learn.datasets.base import urlretrieve_with_retry as urlretrieve_with_retry
 
 _LATER = {
     "Dataset": ("tfteach.lib.contrib.learn.datasets.base", "Dataset"),
@@ -21,6 +24,9 @@ _LATER = {
     "load_csv_without_header": ("tfteach.lib.contrib.learn.datasets.base", "load_csv_without_header"),
     "load_iris": ("tfteach.lib.contrib.learn.datasets.base", "load_iris"),
     "maybe_download": ("tfteach.compat.examples.tutorials.mnist.input_data", "maybe_download"),
+    "retry": ("tfteach.lib.contrib.learn.datasets.base", "retry"),
+    "shrink_csv": ("tfteach.lib.contrib.learn.datasets.base", "shrink_csv"),
+    "urlretrieve_with_retry": ("tfteach.lib.contrib.learn.datasets.base", "urlretrieve_with_retry"),
 }
 
 

@@ -6,8 +6,12 @@ Source: contrib/learn/python/learn/datasets/base.py.
 from __future__ import annotations
 
 import csv
+import functools
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -15,7 +19,11 @@ from tfteach.framework.export import export
 from tfteach.framework.files.file_system import open_file, resolve
 from tfteach.framework.type_aliases import PathLike
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 _FOLDER = Path(__file__).parent
+_RETRIABLE_ERRNOS = frozenset({110})  # a time limit
 # Paths of TensorFlow's tutorials: the module they import from, and contrib's alias.
 _PLACES = ("contrib.learn.datasets", "contrib.learn.python.learn.datasets")
 
@@ -162,55 +170,88 @@ def load_boston(data_path: PathLike | None = None) -> Dataset:
     return load_csv_without_header(table, np.float64, np.float64)
 
 
-@export("contrib.learn.datasets.load_dataset")
-def load_dataset(
-    name: str, size: str = "small", test_with_fake_data: bool = False
-) -> Dataset:
-    """One of the tables by its name.
+@export(*_publics("shrink_csv"))
+def shrink_csv(filename: PathLike, ratio: int) -> None:
+    """Write a smaller version of a CSV file beside it, as `<name>_small.<suffix>`.
 
     Args:
-      name: "iris" or "boston".
-      size, test_with_fake_data: of "dbpedia", which is not implemented.
+      filename: the file's path, with a suffix.
+      ratio: every so many lines one is written.
 
-    Raises:
-      ValueError: there is no such table.
-      NotImplementedError: it would have to be downloaded.
-
-    Source: contrib/learn/python/learn/datasets/__init__.py.
+    Source: contrib/learn/python/learn/datasets/base.py.
     """
-    if name in ("mnist", "dbpedia"):
-        raise NotImplementedError(
-            f"load_dataset({name!r}) would download it; for MNIST see "
-            "tf.contrib.learn.datasets.mnist.read_data_sets"
-        )
-    known = {"iris": load_iris, "boston": load_boston}
-    if name not in known:
-        raise ValueError(f"Name of dataset is not found: {name}")
-    return known[name]()
+    path = resolve(filename)
+    small = path.replace(".", "_small.")
+    with open_file(path, "rb") as source, open_file(small, "wb") as target:
+        target.writelines(line for i, line in enumerate(source) if i % ratio == 0)
 
 
-@export("contrib.learn.datasets.make_dataset")
-def make_dataset(
-    name: str, n_samples: int = 100, noise: float | None = None, seed: int | None = 42,
-    *args: object, **kwargs: object,
-) -> Dataset:  # fmt: skip
-    """Not implemented: points in circles or spirals.
+@export(*_publics("retry"))
+def retry(
+    initial_delay: float,
+    max_delay: float,
+    factor: float = 2.0,
+    jitter: float = 0.25,
+    is_retriable: Callable[[Exception], bool] | None = None,
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Decorator: call a function again after an exception.
 
     Args:
-      name: "circles" or "spirals".
-      n_samples, noise, seed: their number, scatter and seed.
-      *args: further arguments of the shape.
-      **kwargs: further arguments of the shape.
+      initial_delay: the seconds before the second call.
+      max_delay: the most seconds before a call; then exceptions are raised.
+      factor: how many times longer each delay is than the one before.
+      jitter: the part of a delay by which it is longer or shorter, at random.
+      is_retriable: whether an exception is worth another call; None for all.
 
     Raises:
-      ValueError: there is no such shape.
-      NotImplementedError: otherwise.
+      ValueError: a factor is less than 1, or the jitter 1 or more.
 
-    Source: contrib/learn/python/learn/datasets/__init__.py.
+    Source: contrib/learn/python/learn/datasets/base.py.
     """
-    if name not in ("circles", "spirals"):
-        raise ValueError(f"Synthetic dataset not found or not implemeted: {name}")
-    raise NotImplementedError(
-        f"make_dataset({name!r}): make the points with NumPy, as np.cos and np.sin of "
-        "angles"
-    )
+    if factor < 1:
+        raise ValueError(f"factor must be >= 1; was {factor}")
+    if jitter >= 1:
+        raise ValueError(f"jitter must be < 1; was {jitter}")
+
+    def delays() -> Iterator[float]:
+        delay = initial_delay
+        while delay <= max_delay:
+            yield delay * np.random.uniform(1 - jitter, 1 + jitter)
+            delay *= factor
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            for delay in delays():
+                try:
+                    return function(*args, **kwargs)
+                except Exception as err:
+                    if is_retriable is not None and not is_retriable(err):
+                        raise
+                    time.sleep(delay)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _is_retriable(error: Exception) -> bool:
+    return isinstance(error, OSError) and error.errno in _RETRIABLE_ERRNOS
+
+
+@export(*_publics("urlretrieve_with_retry"))
+@retry(initial_delay=1.0, max_delay=16.0, is_retriable=_is_retriable)
+def urlretrieve_with_retry(url: str, filename: str | None = None) -> tuple[str, Any]:
+    """`urllib.request.urlretrieve`, again after time limits.
+
+    Args:
+      url: the address.
+      filename: where to write the file; a temporary one if None.
+
+    Returns:
+      (path, headers).
+
+    Source: contrib/learn/python/learn/datasets/base.py.
+    """
+    return urllib.request.urlretrieve(url, filename)
