@@ -9,6 +9,22 @@ Source: contrib/factorization/python/ops/*.py (API).
 from __future__ import annotations
 
 _FACTORIZATION = "tfteach.lib.contrib.factorization"
+# Folder -> modules, whose names are those of the package.
+_MODULES = {
+    "crf.python.ops": "crf",
+    "image.python.ops": "image_ops",
+    "framework.python.framework": "checkpoint_utils tensor_util",
+    "framework.python.ops": "arg_scope audio_ops ops variables",
+    "layers.python.layers": "embedding_ops encoders initializers layers normalization "
+    "optimizers regularizers summaries utils",
+    "legacy_seq2seq.python.ops": "seq2seq",
+    "losses.python.losses": "loss_ops",
+    "metrics.python.ops": "metric_ops set_ops",
+    "rnn.python.ops": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
+    "training.python.training": "evaluation hparam training",
+    "seq2seq.python.ops": "attention_wrapper basic_decoder beam_search_decoder decoder "
+    "helper loss",
+}
 # Package -> its modules, each with further modules of this package.
 _ROWS = {
     "contrib.factorization.python.ops": {
@@ -25,6 +41,21 @@ ALIASES = {
 def rows() -> dict[str, tuple[str, ...]]:
     """Path below `tensorflow.` -> where its names are."""
     found: dict[str, tuple[str, ...]] = {}
+    for path, modules_of in _MODULES.items():
+        folder = f"contrib.{path}"
+        found[folder] = ("contrib." + path.partition(".")[0],)
+        for name in modules_of.split():
+            found[f"{folder}.{name}"] = found[folder]
+    for name in _MODULES["seq2seq.python.ops"].split():
+        path = f"contrib.seq2seq.python.ops.{name}"
+        found[path] += ("tfteach.lib.contrib.seq2seq.inner",)
+    found["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.lib.contrib.rnn.linear",)
+    found |= {
+        "contrib.framework.python.ops.audio_ops": ("audio",),
+        "contrib.layers.python.layers.utils": ("contrib.slim.utils",),
+        "contrib.lookup.lookup_ops": ("contrib.lookup",),
+        "contrib.metrics.python.ops.set_ops": ("sets",),
+    }
     for folder, modules in _ROWS.items():
         package = ".".join(folder.split(".")[:2])
         found[folder] = (package,)

@@ -310,39 +310,8 @@ _PARENTS = {
     for depth in range(len(parts))
 }
 
-# Modules in `tensorflow.contrib` that old code imports from there.
-_CONTRIB = {
-    "crf.python.ops": "crf",
-    "image.python.ops": "image_ops",
-    "framework.python.framework": "checkpoint_utils tensor_util",
-    "framework.python.ops": "arg_scope audio_ops ops variables",
-    "layers.python.layers": "embedding_ops encoders initializers layers normalization "
-    "optimizers regularizers summaries utils",
-    "legacy_seq2seq.python.ops": "seq2seq",
-    "losses.python.losses": "loss_ops",
-    "metrics.python.ops": "metric_ops set_ops",
-    "rnn.python.ops": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
-    "training.python.training": "evaluation hparam training",
-    "seq2seq.python.ops": "attention_wrapper basic_decoder beam_search_decoder decoder "
-    "helper loss",
-}
-for _path, _modules in _CONTRIB.items():
-    _folder = f"contrib.{_path}"
-    _TABLE[_folder] = ("contrib." + _path.partition(".")[0],)
-    for _name in _modules.split():
-        _TABLE[f"{_folder}.{_name}"] = _TABLE[_folder]
-for _name in _CONTRIB["seq2seq.python.ops"].split():
-    _TABLE[f"contrib.seq2seq.python.ops.{_name}"] += (
-        "tfteach.lib.contrib.seq2seq.inner",
-    )
-_TABLE |= contrib_paths.rows()
-_TABLE["contrib.framework.python.ops.audio_ops"] = ("audio",)
-_TABLE |= contrib_learn_paths.rows()
+_TABLE |= contrib_paths.rows() | contrib_learn_paths.rows()
 _ALIASES |= contrib_learn_paths.ALIASES
-_TABLE["contrib.lookup.lookup_ops"] = ("contrib.lookup",)
-_TABLE["contrib.metrics.python.ops.set_ops"] = ("sets",)
-_TABLE["contrib.layers.python.layers.utils"] = ("contrib.slim.utils",)
-_TABLE["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.lib.contrib.rnn.linear",)
 
 
 def public(path: str) -> Any:
