@@ -13,6 +13,9 @@ from typing import Any
 
 from tfteach.compat import (
     contrib_learn_paths,
+    contrib_paths,
+    data_paths,
+    estimator_paths,
     generated_ops,
     training_paths,
 )
