@@ -13,9 +13,10 @@ from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.framework.type_aliases import DTypeLike, Nested, TensorLike
 from tfteach.lib.losses.classification import softmax_cross_entropy
 from tfteach.lib.losses.regression import mean_squared_error
+from tfteach.lib.rnn.cell import RNNCell
 from tfteach.lib.rnn.static import static_rnn
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.fill import zeros
@@ -216,8 +217,8 @@ def seq2seq_inputs(
 @export("contrib.learn.ops.rnn_decoder")
 def rnn_decoder(
     decoder_inputs: Sequence[Tensor],
-    initial_state: Any,
-    cell: Any,
+    initial_state: Nested[Tensor],
+    cell: RNNCell,
     scope: str | None = None,
 ) -> tuple[list[Tensor], States, list[Tensor], States]:
     """A decoder that is run on its inputs, and on its own outputs.
@@ -235,7 +236,8 @@ def rnn_decoder(
     Source: contrib/learn/python/learn/ops/seq2seq_ops.py.
     """
     with variable_scope(scope or "dnn_decoder") as variables:
-        states, sampled_states = [initial_state], [initial_state]
+        states: States = [initial_state]
+        sampled_states: States = [initial_state]
         outputs: list[Tensor] = []
         sampled: list[Tensor] = []
         with name_scope("training"):
@@ -261,8 +263,8 @@ def rnn_decoder(
 def rnn_seq2seq(
     encoder_inputs: Sequence[Tensor],
     decoder_inputs: Sequence[Tensor],
-    encoder_cell: Any,
-    decoder_cell: Any = None,
+    encoder_cell: RNNCell,
+    decoder_cell: RNNCell | None = None,
     dtype: DTypeLike = float32,
     scope: str | None = None,
 ) -> tuple[list[Tensor], States, list[Tensor], States]:
