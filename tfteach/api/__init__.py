@@ -8,6 +8,7 @@ from tfteach.api import client as client
 from tfteach.api import compat as compat
 from tfteach.api import config as config
 from tfteach.api import contrib as contrib
+from tfteach.api import data as data
 from tfteach.api import debugging as debugging
 from tfteach.api import dtypes as dtypes
 from tfteach.api import errors as errors
@@ -104,6 +105,7 @@ from tfteach.control.norm import norm as norm
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.control.switch_case import switch_case as switch_case
 from tfteach.control.tensor_array import TensorArray as TensorArray
+from tfteach.control.tensor_array_spec import TensorArraySpec as TensorArraySpec
 from tfteach.engine.session.session import InteractiveSession as InteractiveSession
 from tfteach.engine.session.session import Session as Session
 from tfteach.engine.session.session import get_default_session as get_default_session
@@ -161,6 +163,8 @@ from tfteach.framework.scope import get_collection as get_collection
 from tfteach.framework.scope import get_collection_ref as get_collection_ref
 from tfteach.framework.scope import set_random_seed as set_random_seed
 from tfteach.framework.shape import TensorShape as TensorShape
+from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
+from tfteach.framework.type_spec import TypeSpec as TypeSpec
 from tfteach.ops.array.bincount_histogram import bincount as bincount
 from tfteach.ops.array.bincount_histogram import histogram_fixed_width as histogram_fixed_width
 from tfteach.ops.array.bincount_histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
@@ -515,7 +519,6 @@ from tfteach.variables.scope.variable_scope import no_regularizer as no_regulari
 
 if TYPE_CHECKING:
     from tfteach.api import audio as audio
-    from tfteach.api import data as data
     from tfteach.api import distributions as distributions
     from tfteach.api import estimator as estimator
     from tfteach.api import feature_column as feature_column
@@ -530,8 +533,7 @@ if TYPE_CHECKING:
     from tfteach.api import spectral as spectral
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.lib.data.element_specs import SparseTensorSpec as SparseTensorSpec
-    from tfteach.lib.data.element_specs import TensorSpec as TensorSpec
-    from tfteach.lib.data.element_specs import TypeSpec as TypeSpec
+    from tfteach.lib.data.optional import OptionalSpec as OptionalSpec
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
     from tfteach.lib.parsing.examples import parse_example as parse_example
@@ -591,18 +593,16 @@ _LATER = {
     "FixedLenSequenceFeature": ("tfteach.lib.parsing.features", "FixedLenSequenceFeature"),
     "FixedLengthRecordReader": ("tfteach.ops.io.reader_base", "FixedLengthRecordReader"),
     "IdentityReader": ("tfteach.ops.io.reader_base", "IdentityReader"),
+    "OptionalSpec": ("tfteach.lib.data.optional", "OptionalSpec"),
     "ReaderBase": ("tfteach.ops.io.reader_base", "ReaderBase"),
     "SparseFeature": ("tfteach.lib.parsing.features", "SparseFeature"),
     "SparseTensorSpec": ("tfteach.lib.data.element_specs", "SparseTensorSpec"),
     "TFRecordReader": ("tfteach.ops.io.reader_base", "TFRecordReader"),
-    "TensorSpec": ("tfteach.lib.data.element_specs", "TensorSpec"),
     "TextLineReader": ("tfteach.ops.io.reader_base", "TextLineReader"),
-    "TypeSpec": ("tfteach.lib.data.element_specs", "TypeSpec"),
     "VarLenFeature": ("tfteach.lib.parsing.features", "VarLenFeature"),
     "WholeFileReader": ("tfteach.ops.io.reader_base", "WholeFileReader"),
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
     "audio": ("tfteach.api", "audio"),
-    "data": ("tfteach.api", "data"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),
     "decode_csv": ("tfteach.ops.io.decode_csv", "decode_csv"),

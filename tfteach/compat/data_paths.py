@@ -8,7 +8,7 @@ from __future__ import annotations
 # Path below `tensorflow.python.data` -> public packages, then modules of lib/data,
 # which begin with "/".
 _ROWS = """
-ops.dataset_ops: data /dataset /base /sources /element_specs /options /functions
+ops.dataset_ops: data data.experimental /dataset /subclasses /element_specs /functions
 ops.iterator_ops: data data.experimental /iterator
 ops.multi_device_iterator_ops: data.experimental
 ops.optional_ops: data.experimental /optional
@@ -18,7 +18,7 @@ util.nest: /nest
 util.options: /options
 util.random_seed: /seeds
 util.sparse: /sparse
-util.structure: /structures
+util.structure: /structures /element_specs
 util.traverse: /traverse
 """
 _EXPERIMENTAL = (
@@ -33,6 +33,9 @@ _CONTRIB = (
     "interleave_ops iterator_ops optional_ops prefetching_ops random_ops readers "
     "resampling scan_ops shuffle_ops sliding threadpool unique writers"
 )
+_MODULES_OF_CONTRIB = (
+    "contrib.data", "data.experimental", "tfteach.lib.data.subclasses"
+)  # fmt: skip
 
 
 def rows() -> dict[str, tuple[str, ...]]:
@@ -44,12 +47,12 @@ def rows() -> dict[str, tuple[str, ...]]:
             "tfteach.lib.data" + place.replace("/", ".") if place[0] == "/" else place
             for place in places.split()
         )
-    found["data.experimental.ops"] = ("data.experimental",)
+    found["data.experimental.ops"] = ()
     for name in _EXPERIMENTAL.split():
         found[f"data.experimental.ops.{name}"] = ("data.experimental",)
-    found["contrib.data.python.ops"] = ("contrib.data",)
+    found["contrib.data.python.ops"] = ()
     for name in _CONTRIB.split():
-        found[f"contrib.data.python.ops.{name}"] = ("contrib.data", "data.experimental")
+        found[f"contrib.data.python.ops.{name}"] = _MODULES_OF_CONTRIB
     return found
 
 
@@ -67,6 +70,9 @@ ALIASES = {
         "ops.dataset_ops",
         DatasetV1="Dataset",
         DatasetV1Adapter="Dataset",
+        _VariantDataset="Dataset",
+        _GeneratorDataset="GeneratorDataset",
+        _RestructuredDataset="RestructuredDataset",
         DatasetV2="Dataset",
         get_legacy_output_classes="get_output_classes",
         get_legacy_output_shapes="get_output_shapes",
@@ -82,11 +88,15 @@ ALIASES = {
         TextLineDatasetV1="TextLineDataset",
         TextLineDatasetV2="TextLineDataset",
     ),
+    **_renamed("ops.optional_ops", _OptionalImpl="OptionalImpl"),
+    "contrib.data.python.ops.batching._RestructuredDataset": "RestructuredDataset",
     **_renamed("util.random_seed", get_seed="seed_tensors"),
     **_renamed(
         "util.structure",
         convert_legacy_structure="from_legacy",
-        from_tensor_list="from_tensors",
+        from_compatible_tensor_list="from_tensors",
+        _SparseTensorStructure="sparse_tensor_structure",
+        _TensorStructure="tensor_structure",
         normalize_element="normalized",
         to_batched_tensor_list="to_batched_tensors",
         to_tensor_list="to_tensors",

@@ -61,14 +61,15 @@ framework.random_seed: . random tfteach.ops.random.random_ops
 framework.smart_cond: contrib.framework
 framework.sparse_tensor: . sparse tfteach.ops.core.sparse_tensor
 framework.tensor_shape: . tfteach.compat.inner_names tfteach.framework.dimension
-framework.tensor_spec: . tfteach.lib.data.element_specs
+framework.tensor_spec: . tfteach.framework.tensor_spec
 framework.tensor_util: . contrib.util tfteach.ops.array.static_values
 framework.test_combinations: tfteach.compat.testing.combinations
 framework.test_util: test
-framework.type_spec: . tfteach.lib.data.element_specs
+framework.type_spec: . tfteach.framework.type_spec
 layers.*: layers
 layers.utils: layers contrib.framework
 lib.io.file_io: tfteach.compat.platform.gfile_io tfteach.compat.platform.gfile
+lib.io.python_io: python_io
 lib.io.tf_record: python_io io
 ops.array_ops: . manip image nn
 ops.bitwise_ops: bitwise
@@ -124,7 +125,7 @@ ops.state_ops: .
 ops.string_ops: . strings
 ops.summary_ops: summary
 ops.template: .
-ops.tensor_array_ops: .
+ops.tensor_array_ops: . tfteach.control.tensor_array_spec
 ops.variable_scope: . tfteach.variables.scope.get_variable
 ops.variables: . tfteach.variables.ref tfteach.variables.partitioned
 platform.app: app

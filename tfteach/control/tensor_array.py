@@ -104,7 +104,7 @@ class TensorArray:
         }
         _check_handle(handle, tensor_array_name, given)
         self._dtype = as_dtype(dtype).base_dtype
-        self._dynamic_size = bool(dynamic_size)
+        self._dynamic_size: bool | None = bool(dynamic_size)
         self._infer_shape = infer_shape
         # Lists, because all TensorArrays of one handle share this knowledge.
         self._places: list[Tensor] | None = (
@@ -157,7 +157,7 @@ class TensorArray:
     @property
     def dynamic_size(self) -> bool:
         """True if writes beyond the end extend it."""
-        return self._dynamic_size
+        return bool(self._dynamic_size)
 
     def _with_flow(self, flow: Tensor) -> TensorArray:
         """The same list in another state."""

@@ -62,7 +62,7 @@ class TensorListArray(TensorArray):
         assert handle is None, "A TensorArray of a list has no handle: pass its flow."
         _check_flow(flow, size, element_shape)
         self._dtype = as_dtype(dtype).base_dtype
-        self._dynamic_size = bool(dynamic_size)
+        self._dynamic_size = dynamic_size  # None, too: its spec has it
         self._infer_shape = infer_shape
         # A list, because all states of one TensorArray share this knowledge.
         self._element_shape = [TensorShape(element_shape)]

@@ -147,8 +147,16 @@ class Graph(GraphCollections, GraphScopes):
     def seed(self, seed: int | None) -> None:
         self._seed = seed
 
+    # Whether an op without a seed of its own was created under the graph's seed.
+    seed_used = False
+
     # Whether this is the body of a function; overridden by `FuncGraph`.
     building_function = False
+
+    @property
+    def _last_id(self) -> int:
+        """TensorFlow's name of the number of ops, from which it derives seeds."""
+        return self.version
 
     @property
     def _building_function(self) -> bool:

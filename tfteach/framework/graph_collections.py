@@ -13,6 +13,15 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tfteach.framework.call_origin import Origin, user_frame
+from tfteach.framework.graph_keys import GraphKeys
+
+_OF_VARIABLES = frozenset(
+    (
+        GraphKeys.GLOBAL_VARIABLES,
+        GraphKeys.LOCAL_VARIABLES,
+        GraphKeys.TRAINABLE_VARIABLES,
+    )
+)
 
 
 class Added(NamedTuple):
@@ -103,6 +112,14 @@ class GraphCollections:
         for key in keys:
             self._collections.setdefault(key, []).append(value)
             self.added.setdefault(key, []).append(record)
+
+    def share_collections(self, outer: GraphCollections) -> None:
+        """Begin with the collections of an outer graph, in a function's body.
+
+        Those of variables remain the outer graph's own lists.
+        """
+        for key, items in outer._collections.items():
+            self._collections[key] = items if key in _OF_VARIABLES else list(items)
 
     def collection_list(self, name: Any) -> list[Any]:
         """The collection itself, for this package: the lookup is not recorded."""

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from tfteach.api.data import experimental as experimental
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.api.data import experimental as experimental
     from tfteach.lib.data.dataset import Dataset as Dataset
     from tfteach.lib.data.dataset import get_output_classes as get_output_classes
     from tfteach.lib.data.dataset import get_output_shapes as get_output_shapes
@@ -27,7 +27,6 @@ _LATER = {
     "Options": ("tfteach.lib.data.options", "Options"),
     "TFRecordDataset": ("tfteach.lib.data.readers", "TFRecordDataset"),
     "TextLineDataset": ("tfteach.lib.data.readers", "TextLineDataset"),
-    "experimental": ("tfteach.api.data", "experimental"),
     "get_output_classes": ("tfteach.lib.data.dataset", "get_output_classes"),
     "get_output_shapes": ("tfteach.lib.data.dataset", "get_output_shapes"),
     "get_output_types": ("tfteach.lib.data.dataset", "get_output_types"),

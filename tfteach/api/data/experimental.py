@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
+from tfteach.framework.type_spec import TypeSpec as Structure
 
 if TYPE_CHECKING:
     from tfteach.lib.data.dataset import from_variant as from_variant
     from tfteach.lib.data.dataset import get_structure as get_structure
     from tfteach.lib.data.dataset import to_variant as to_variant
     from tfteach.lib.data.element_specs import DatasetSpec as DatasetStructure
-    from tfteach.lib.data.element_specs import TypeSpec as Structure
     from tfteach.lib.data.element_specs import sparse_tensor_structure as SparseTensorStructure
     from tfteach.lib.data.element_specs import tensor_structure as TensorStructure
     from tfteach.lib.data.experimental.batches import dense_to_sparse_batch as dense_to_sparse_batch
@@ -73,7 +73,6 @@ _LATER = {
     "SparseTensorStructure": ("tfteach.lib.data.element_specs", "sparse_tensor_structure"),
     "SqlDataset": ("tfteach.lib.data.experimental.tables", "SqlDataset"),
     "StatsOptions": ("tfteach.lib.data.options", "StatsOptions"),
-    "Structure": ("tfteach.lib.data.element_specs", "TypeSpec"),
     "TFRecordWriter": ("tfteach.lib.data.experimental.writers", "TFRecordWriter"),
     "TensorStructure": ("tfteach.lib.data.element_specs", "tensor_structure"),
     "ThreadingOptions": ("tfteach.lib.data.options", "ThreadingOptions"),

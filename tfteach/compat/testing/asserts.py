@@ -34,7 +34,10 @@ class ArrayAsserts:
     def _array(self, value: Any) -> Any:
         if isinstance(value, Tensor):
             value = self.evaluate(value)
-        return np.asarray(value)
+        try:
+            return np.asarray(value)
+        except ValueError:  # parts of different shapes
+            return np.asarray(value, object)
 
     # ---- near
 

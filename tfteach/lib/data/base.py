@@ -14,8 +14,9 @@ from tfteach.framework.dtypes import int64, string
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.type_spec import register_type_spec_from_value_converter
 from tfteach.lib.data import structures
-from tfteach.lib.data.element_specs import DatasetSpec, register_spec
+from tfteach.lib.data.element_specs import DatasetSpec
 from tfteach.lib.data.functions import StructuredFunction
 from tfteach.lib.data.options import Options
 from tfteach.ops.data.options import (
@@ -62,7 +63,7 @@ class DatasetBase:
         self, variant: Tensor, specs: Any = None, *functions: StructuredFunction
     ) -> Dataset:
         """A dataset that reads this one; its elements are alike if `specs` is None."""
-        found = self._specs if specs is None else specs
+        found = self.element_spec if specs is None else specs
         made = self.concrete(variant, found, [self], functions)
         made.preserves_count = self.preserves_count
         return made
@@ -77,22 +78,28 @@ class DatasetBase:
     @property
     def output_types(self) -> Any:
         """The structure of the element types."""
-        return structures.legacy_types(self._specs)
+        return structures.legacy_types(self.element_spec)
 
     @property
     def output_shapes(self) -> Any:
         """The structure of the static shapes."""
-        return structures.legacy_shapes(self._specs)
+        return structures.legacy_shapes(self.element_spec)
 
     @property
     def output_classes(self) -> Any:
         """The structure of the classes, `tf.Tensor` or `tf.SparseTensor`."""
-        return structures.legacy_classes(self._specs)
+        return structures.legacy_classes(self.element_spec)
 
     @property
     def flat(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The types and the shapes of the components, attributes of most ops."""
-        return structures.flat_types(self._specs), structures.flat_shapes(self._specs)
+        specs = self.element_spec
+        return structures.flat_types(specs), structures.flat_shapes(specs)
+
+    @property
+    def _flat_structure(self) -> dict[str, list[Any]]:
+        """The types and the shapes of the components, by the names of attributes."""
+        return {"output_shapes": self._flat_shapes, "output_types": self._flat_types}
 
     @property
     def _flat_types(self) -> list[Any]:
@@ -111,6 +118,9 @@ class DatasetBase:
 
     def _inputs(self) -> list[DatasetBase]:
         return self._input_datasets
+
+    def _functions(self) -> list[StructuredFunction]:
+        return self._wrapped_functions
 
     def __repr__(self) -> str:
         shapes = str(structures.mapped(str, self.output_shapes)).replace("'", "")
@@ -171,7 +181,7 @@ class DatasetBase:
                 shapes,
             )
             found = model(found)
-        return found, self._specs
+        return found, self.element_spec
 
     def _captures_reference(self) -> bool:
         captured = [t for f in self._wrapped_functions for t in f.captured_inputs]
@@ -190,4 +200,6 @@ def int64_tensor(value: TensorLike, name: str) -> Tensor:
     return convert(value, int64, name)
 
 
-register_spec(DatasetBase, lambda dataset: DatasetSpec(dataset.element_spec))
+register_type_spec_from_value_converter(
+    DatasetBase, DatasetSpec.from_value, allow_subclass=True
+)

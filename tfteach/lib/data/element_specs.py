@@ -1,23 +1,30 @@
-"""Specifications of values: `tf.TensorSpec`, `tf.SparseTensorSpec`, `DatasetSpec`.
+"""Specifications of the elements of datasets: `tf.SparseTensorSpec`, `DatasetSpec`.
 
-A spec states how a value is flattened to tensors, the components of an element.
-Source: python/framework/{tensor_spec,type_spec,sparse_tensor}.py,
-python/data/ops/dataset_ops.py.
+Source: python/framework/sparse_tensor.py, python/data/ops/dataset_ops.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import DType, as_dtype, float32, variant
+from tfteach.framework.dtypes import DType, as_dtype, float32, int64, variant
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import DTypeLike, Nested, ShapeLike, TensorLike
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.framework.tensor_spec import TensorSpec, without_batch
+from tfteach.framework.type_aliases import DTypeLike, Nested, ShapeLike
+from tfteach.framework.type_spec import (
+    BatchableTypeSpec,
+    TypeSpec,
+    register_type_spec_from_value_converter,
+    registered_spec,
+    type_spec_from_value,
+)
+from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tfteach.ops.sparse.sparse_serialize import (
     SerializeManySparse,
     SerializeSparse,
@@ -27,201 +34,9 @@ from tfteach.ops.sparse.sparse_serialize import (
 if TYPE_CHECKING:
     from tfteach.lib.data.dataset import Dataset
 
-# A Tensor, SparseTensor or dataset, which the spec's class determines.
-Value: TypeAlias = "Any"
-
-
-@export("TypeSpec", "data.experimental.Structure")
-class TypeSpec:
-    """The type of a value that consists of tensors; see its subclasses."""
-
-    # The types of the tensors that a value is flattened to, and their shapes.
-    flat_types: tuple[DType, ...] = ()
-    flat_shapes: tuple[TensorShape, ...] = ()
-
-    @property
-    def value_type(self) -> type:
-        """The Python type of values."""
-        raise NotImplementedError
-
-    def _key(self) -> tuple[Any, ...]:
-        raise NotImplementedError
-
-    def is_compatible_with(self, spec_or_value: TypeSpec | TensorLike) -> bool:
-        """Whether a value, or the values of a spec, may have this spec."""
-        other = spec_of(spec_or_value)
-        return (
-            type(other) is type(self)
-            and other.flat_types == self.flat_types
-            and all(
-                a.is_compatible_with(b)
-                for a, b in zip(self.flat_shapes, other.flat_shapes, strict=True)
-            )
-        )
-
-    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
-        """The spec of values of either; raises ValueError if there is none."""
-        raise NotImplementedError
-
-    def to_tensors(self, value: Value) -> list[Tensor]:
-        """A value as tensors."""
-        raise NotImplementedError
-
-    def to_batched_tensors(self, value: Value) -> list[Tensor]:
-        """A batch of values as tensors whose rows are the values'."""
-        return self.to_tensors(value)
-
-    def from_tensors(self, tensors: list[Tensor]) -> Value:
-        """The value of tensors."""
-        raise NotImplementedError
-
-    def batched(self, size: int | None) -> TypeSpec:
-        """The spec of a batch."""
-        raise NotImplementedError
-
-    def unbatched(self) -> TypeSpec:
-        """The spec of one row."""
-        raise NotImplementedError
-
-    # The nested structures that `Dataset.output_types`, ... have.
-    def _to_legacy_output_types(self) -> Any:
-        return self
-
-    def _to_legacy_output_shapes(self) -> Any:
-        return self
-
-    def _to_legacy_output_classes(self) -> Any:
-        return self
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return _comparable(self._key()) == _comparable(other._key())
-
-    def __hash__(self) -> int:
-        return hash((type(self), str(self._key())))
-
-
-def _comparable(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(
-        (k.dims is None, str(k)) if isinstance(k, TensorShape) else k for k in key
-    )
-
-
-class _ShapedSpec(TypeSpec):
-    """A spec with a shape and an element type."""
-
-    def __init__(self, shape: ShapeLike | None, dtype: DTypeLike) -> None:
-        self._shape = TensorShape(shape)
-        self._dtype = as_dtype(dtype)
-
-    @property
-    def shape(self) -> TensorShape:
-        """The static shape."""
-        return self._shape
-
-    @property
-    def dtype(self) -> DType:
-        """The element type."""
-        return self._dtype
-
-    def _key(self) -> tuple[Any, ...]:
-        return self._shape, self._dtype
-
-    def _to_legacy_output_types(self) -> DType:
-        return self._dtype
-
-    def _to_legacy_output_shapes(self) -> TensorShape:
-        return self._shape
-
-    def _to_legacy_output_classes(self) -> Any:
-        return self.value_type
-
-    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
-        if type(other) is not type(self) or other._dtype is not self._dtype:
-            raise ValueError(
-                f"Incompatible types: {self} has no common type with {other}."
-            )
-        shape = self._shape.most_specific_compatible_shape(other._shape)
-        return type(self)(shape, self._dtype)
-
-    def batched(self, size: int | None) -> TypeSpec:
-        return type(self)(TensorShape([size]).concatenate(self._shape), self._dtype)
-
-    def unbatched(self) -> TypeSpec:
-        if self._shape.ndims == 0:
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        return type(self)(self._shape[1:], self._dtype)
-
-
-@export("TensorSpec", "contrib.framework.TensorSpec")
-class TensorSpec(_ShapedSpec):
-    """The shape and element type of a Tensor.
-
-    Args:
-      shape: a static shape, possibly partial.
-      dtype: the element type.
-      name: the name of an argument, or None.
-
-    Example:
-      >>> tf.TensorSpec([None, 3], tf.int32)
-      TensorSpec(shape=(?, 3), dtype=tf.int32, name=None)
-
-    Source: python/framework/tensor_spec.py.
-    """
-
-    def __init__(
-        self,
-        shape: ShapeLike | None,
-        dtype: DTypeLike = float32,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(shape, dtype)
-        self._name = name
-
-    @staticmethod
-    def from_spec(spec: TensorSpec, name: str | None = None) -> TensorSpec:
-        """The same spec with another name."""
-        return TensorSpec(spec.shape, spec.dtype, name or spec.name)
-
-    @staticmethod
-    def from_tensor(tensor: Tensor, name: str | None = None) -> TensorSpec:
-        """The spec of a Tensor; its name is the op's if `name` is None."""
-        return TensorSpec(tensor.shape, tensor.dtype, name or tensor.op.name)
-
-    @property
-    def name(self) -> str | None:
-        """The name of an argument, or None."""
-        return self._name
-
-    @property
-    def value_type(self) -> type[Tensor]:
-        return Tensor
-
-    @property
-    def flat_types(self) -> tuple[DType, ...]:  # type: ignore[override]
-        return (self._dtype,)
-
-    @property
-    def flat_shapes(self) -> tuple[TensorShape, ...]:  # type: ignore[override]
-        return (self._shape,)
-
-    def to_tensors(self, value: Value) -> list[Tensor]:
-        return [convert(value)]
-
-    def from_tensors(self, tensors: list[Tensor]) -> Tensor:
-        tensors[0].set_shape(self._shape)
-        return tensors[0]
-
-    def __repr__(self) -> str:
-        return (
-            f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, "
-            f"name={self._name!r})"
-        )
-
 
 @export("SparseTensorSpec")
-class SparseTensorSpec(_ShapedSpec):
+class SparseTensorSpec(BatchableTypeSpec):
     """The dense shape and element type of a SparseTensor.
 
     In datasets a SparseTensor is one tensor of three variants.
@@ -236,39 +51,89 @@ class SparseTensorSpec(_ShapedSpec):
     def __init__(
         self, shape: ShapeLike | None = None, dtype: DTypeLike = float32
     ) -> None:
-        super().__init__(shape, dtype)
+        self._shape = TensorShape(shape)
+        self._dtype = as_dtype(dtype)
+
+    @classmethod
+    def from_value(cls, value: SparseTensor | SparseTensorValue) -> SparseTensorSpec:
+        """The spec of a SparseTensor or SparseTensorValue."""
+        if isinstance(value, SparseTensor):
+            return cls(value.shape, value.dtype)
+        if not isinstance(value.values, np.ndarray):
+            return cls.from_value(SparseTensor.from_value(value))
+        return cls(value.dense_shape, value.values.dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static dense shape."""
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self._dtype
 
     @property
     def value_type(self) -> type[SparseTensor]:
         return SparseTensor
 
-    @property
-    def flat_types(self) -> tuple[DType, ...]:  # type: ignore[override]
-        return (variant,)
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype
 
     @property
-    def flat_shapes(self) -> tuple[TensorShape, ...]:  # type: ignore[override]
-        return (TensorShape(None),)
-
-    def to_tensors(self, value: Value) -> list[Tensor]:
+    def _component_specs(self) -> list[TensorSpec]:
+        rank = self._shape.ndims
         return [
-            SerializeSparse(variant)(value.indices, value.values, value.dense_shape)
+            TensorSpec([None, rank], int64),
+            TensorSpec([None], self._dtype),
+            TensorSpec([rank], int64),
         ]
 
-    def to_batched_tensors(self, value: Value) -> list[Tensor]:
-        op = SerializeManySparse(variant)
-        return [op(value.indices, value.values, value.dense_shape)]
+    def _to_components(self, value: Any) -> list[Any]:
+        value = SparseTensor.from_value(value)
+        return [value.indices, value.values, value.dense_shape]
 
-    def from_tensors(self, tensors: list[Tensor]) -> SparseTensor:
-        rank = self._shape.ndims
-        return deserialize_sparse(tensors[0], self._dtype, rank)
+    def _from_components(self, components: list[Any]) -> Any:
+        if all(isinstance(part, np.ndarray) for part in components):
+            return SparseTensorValue(*components)
+        return SparseTensor(*components)
 
-    def __repr__(self) -> str:
-        return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"
+    @property
+    def _flat_tensor_specs(self) -> list[TensorSpec]:
+        return [TensorSpec(None, variant)]
+
+    def _to_tensor_list(self, value: Any) -> list[Tensor]:
+        return [SerializeSparse(variant)(*self._to_components(value))]
+
+    def _to_batched_tensor_list(self, value: Any) -> list[Tensor]:
+        return [SerializeManySparse(variant)(*self._to_components(value))]
+
+    def _from_compatible_tensor_list(self, tensor_list: list[Tensor]) -> SparseTensor:
+        return deserialize_sparse(tensor_list[0], self._dtype, self._shape.ndims)
+
+    def _batch(self, batch_size: int | None) -> SparseTensorSpec:
+        shape = TensorShape([batch_size]).concatenate(self._shape)
+        return SparseTensorSpec(shape, self._dtype)
+
+    def _unbatch(self) -> SparseTensorSpec:
+        return SparseTensorSpec(without_batch(self._shape), self._dtype)
+
+    def _to_legacy_output_types(self) -> DType:
+        return self._dtype
+
+    def _to_legacy_output_shapes(self) -> TensorShape:
+        return self._shape
+
+    def _to_legacy_output_classes(self) -> type[SparseTensor]:
+        return SparseTensor
+
+
+for _kind in (SparseTensor, SparseTensorValue):
+    register_type_spec_from_value_converter(_kind, SparseTensorSpec.from_value)
 
 
 @export("data.DatasetSpec", "data.experimental.DatasetStructure")
-class DatasetSpec(TypeSpec):
+class DatasetSpec(BatchableTypeSpec):
     """The structure of a dataset's elements, for datasets of datasets.
 
     Args:
@@ -282,7 +147,12 @@ class DatasetSpec(TypeSpec):
         self, element_spec: Nested[TypeSpec], dataset_shape: ShapeLike = ()
     ) -> None:
         self._element_spec = element_spec
-        self._shape = TensorShape(dataset_shape)
+        self._dataset_shape = TensorShape(dataset_shape)
+
+    @classmethod
+    def from_value(cls, value: Any) -> DatasetSpec:
+        """The spec of a dataset."""
+        return cls(value.element_spec)
 
     @property
     def value_type(self) -> type:
@@ -290,53 +160,102 @@ class DatasetSpec(TypeSpec):
 
         return Dataset
 
-    @property
-    def flat_types(self) -> tuple[DType, ...]:  # type: ignore[override]
-        return (variant,)
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._element_spec, self._dataset_shape
 
     @property
-    def flat_shapes(self) -> tuple[TensorShape, ...]:  # type: ignore[override]
-        return (self._shape,)
+    def _component_specs(self) -> TensorSpec:
+        return TensorSpec(self._dataset_shape, variant)
 
-    def _key(self) -> tuple[Any, ...]:
-        return self._element_spec, self._shape
+    def _to_components(self, value: Any) -> Tensor:
+        return convert(_variants(value))
 
-    def to_tensors(self, value: Value) -> list[Tensor]:
-        return [value._variant_tensor]
-
-    def from_tensors(self, tensors: list[Tensor]) -> Dataset:
+    def _from_components(self, components: Tensor) -> Dataset | NestedVariant:
         from tfteach.lib.data.dataset import Dataset
 
-        found = Dataset(tensors[0], self._element_spec)
+        if self._dataset_shape.ndims != 0:
+            return NestedVariant(components, self._element_spec, self._dataset_shape)
+        found = Dataset(components, self._element_spec)
         found.preserves_count = True
         return found
 
-    def batched(self, size: int | None) -> TypeSpec:
-        shape = TensorShape([size]).concatenate(self._shape)
+    def _to_batched_tensor_list(self, value: Any) -> list[Tensor]:
+        without_batch_of_datasets(self._dataset_shape)
+        return self._to_tensor_list(value)
+
+    def _batch(self, batch_size: int | None) -> DatasetSpec:
+        shape = TensorShape([batch_size]).concatenate(self._dataset_shape)
         return DatasetSpec(self._element_spec, shape)
 
-    def unbatched(self) -> TypeSpec:
-        if self._shape.ndims == 0:
-            raise ValueError("Unbatching a dataset is only supported for rank >= 1")
-        return DatasetSpec(self._element_spec, self._shape[1:])
-
-    def __repr__(self) -> str:
-        return f"DatasetSpec({self._element_spec!r}, {self._shape!r})"
+    def _unbatch(self) -> DatasetSpec:
+        shape = without_batch_of_datasets(self._dataset_shape)
+        return DatasetSpec(self._element_spec, shape)
 
 
-# What a value of another module's class is specified by.
-_SPECS: list[tuple[type, Callable[[Any], TypeSpec]]] = []
+def _variants(value: Any) -> Any:
+    """The variant of a dataset, or the nested list of those of datasets."""
+    if isinstance(value, list):
+        return [_variants(item) for item in value]
+    return value._variant_tensor
 
 
-def register_spec(kind: type, spec: Callable[[Any], TypeSpec]) -> None:
-    """State how to specify the values of a class."""
-    _SPECS.append((kind, spec))
+class NestedVariant:
+    """A tensor of datasets, as functions receive it: a batch of them.
+
+    Args:
+      variant: the Tensor.
+      element_spec: the structure of specs of the datasets' elements.
+      dataset_shape: the static shape of the tensor.
+    """
+
+    def __init__(
+        self, variant: Tensor, element_spec: Nested[TypeSpec], dataset_shape: ShapeLike
+    ) -> None:
+        self._variant_tensor = variant
+        self._type_spec = DatasetSpec(element_spec, dataset_shape)
+
+
+register_type_spec_from_value_converter(NestedVariant, lambda value: value._type_spec)
+
+
+def _spec_of_datasets(value: Any) -> DatasetSpec | None:
+    """The spec of a dataset, or of a nested list of datasets, which is a tensor."""
+    if not isinstance(value, list):
+        found = registered_spec(value)
+        return found if isinstance(found, DatasetSpec) else None
+    specs = [_spec_of_datasets(item) for item in value]
+    merged = specs[0] if specs else None
+    for spec in specs[1:]:
+        if merged is None or spec is None:
+            return None
+        try:
+            common = merged.most_specific_compatible_type(spec)
+        except ValueError:
+            return None
+        assert isinstance(common, DatasetSpec)
+        merged = common
+    return None if merged is None else merged._batch(len(specs))
+
+
+def without_batch_of_datasets(shape: TensorShape) -> TensorShape:
+    """The shape of a row of a tensor of datasets.
+
+    Raises:
+      ValueError: it is a scalar's.
+    """
+    if shape.ndims == 0:
+        raise ValueError("Unbatching a dataset is only supported for rank >= 1")
+    rows: TensorShape = shape[1:]
+    return rows
 
 
 def converts(value: Any) -> bool:
     """Whether a value is one that elements contain as a Tensor."""
-    kinds = (TypeSpec, SparseTensor, IndexedSlices, *(kind for kind, _ in _SPECS))
-    return not isinstance(value, kinds)
+    if isinstance(value, TypeSpec | IndexedSlices):
+        return False
+    if isinstance(value, list):
+        return _spec_of_datasets(value) is None
+    return registered_spec(value) is None or isinstance(value, Tensor | np.ndarray)
 
 
 def spec_of(value: Any) -> TypeSpec:
@@ -345,27 +264,13 @@ def spec_of(value: Any) -> TypeSpec:
     Raises:
       TypeError: it cannot be converted.
     """
-    if isinstance(value, TypeSpec):
-        return value
-    if isinstance(value, Tensor):
-        return TensorSpec(value.shape, value.dtype.base_dtype)
-    if isinstance(value, SparseTensor):
-        return SparseTensorSpec(value.get_shape(), value.dtype)
     if isinstance(value, IndexedSlices):
         raise NotImplementedError(
             f"{value!r} in a dataset's element: IndexedSlices are not supported; "
             "return a SparseTensor or tf.convert_to_tensor(slices)."
         )
-    for kind, spec in _SPECS:
-        if isinstance(value, kind):
-            return spec(value)
-    try:
-        tensor = convert(value)
-    except (ValueError, TypeError):
-        raise TypeError(
-            f"Could not build a TypeSpec for {value!r} with type {type(value).__name__}"
-        ) from None
-    return TensorSpec(tensor.shape, tensor.dtype)
+    datasets = _spec_of_datasets(value) if isinstance(value, list) else None
+    return type_spec_from_value(value) if datasets is None else datasets
 
 
 @export("data.experimental.TensorStructure")

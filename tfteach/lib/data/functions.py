@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.lib.data import structures
 from tfteach.lib.data.element_specs import converts
@@ -67,7 +69,10 @@ class StructuredFunction:
     ) -> None:
         prefix = transformation.replace(".", "_")[:-2]
         name = f"{prefix}_{function_name(function)}"
+        outer = get_default_graph()
         body = FunctionBody(f"__inference_{name}_{next(_numbers)}")
+        body.share_collections(outer)
+        tables = len(body.collection_list(GraphKeys.TABLE_INITIALIZERS))
         with body.as_default():
             tensors = [
                 body.add_input(dtype, shape, f"args_{i}")
@@ -90,6 +95,20 @@ class StructuredFunction:
             results = structures.to_tensors(self.output_specs, found)
             body.outputs = returned(body, [convert(t) for t in results])
         self.body = body
+        if len(body.collection_list(GraphKeys.TABLE_INITIALIZERS)) > tables:
+            warnings.warn(
+                f"Creating resources inside a function passed to {transformation} is "
+                "not supported. Create each resource outside the function, and capture "
+                "it inside the function to use it.",
+                stacklevel=3,
+            )
+        if body.seed_used and body.seed is not None and body.seed == outer.seed:
+            warnings.warn(
+                f"Seed {outer.seed} from outer graph might be getting used by function "
+                f"{name}, if the random op has not been provided any seed. Explicitly "
+                "set the seed in the function if this is not the intended behavior.",
+                stacklevel=3,
+            )
         if adds_to_graph:
             self.add_to_graph()
         self.attribute = Function(body.name)
@@ -139,9 +158,12 @@ def folding_function(
             ("classes", structures.legacy_classes),
             ("types", structures.legacy_types),
         ):
-            if structures.flatten(structure(new)) != structures.flatten(
-                structure(state)
-            ):
+            pairs = zip(
+                structures.flatten(structure(new)),
+                structures.flatten(structure(state)),
+                strict=False,
+            )
+            if any(one != other for one, other in pairs):
                 raise TypeError(
                     f"The element {kind} for the new state must match the initial "
                     f"state. Expected {structure(state)}; got {structure(new)}."

@@ -19,7 +19,6 @@ from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import DTypeLike, Nested, ShapeLike, TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase
-from tfteach.lib.data.element_specs import spec_of
 from tfteach.lib.data.functions import StructuredFunction
 from tfteach.ops.data.generators import GeneratorDataset
 from tfteach.ops.debug.py_func import numpy_function
@@ -98,30 +97,48 @@ def from_generator(
         return numpy_function(generators.end, [iterator_id_t], int64)  # type: ignore[no-any-return]
 
     def flat_map_fn(dummy_arg: Tensor) -> Dataset:
-        init = StructuredFunction(
-            get_iterator_id_fn, _TRANSFORMATION, spec_of(dummy_arg)
+        return generator_dataset(
+            dummy_arg, get_iterator_id_fn, generator_next_fn, finalize_fn
         )
-        state = init.output_specs
-        following = StructuredFunction(generator_next_fn, _TRANSFORMATION, state)
-        finalize = StructuredFunction(finalize_fn, _TRANSFORMATION, state)
-        functions = init, following, finalize
-        op = GeneratorDataset(
-            init.attribute,
-            following.attribute,
-            finalize.attribute,
-            (dummy_arg.dtype, *init.captured_types),
-            following.captured_types,
-            finalize.captured_types,
-            *following.flat,
-        )
-        variant = op(
-            [dummy_arg, *init.captured_inputs],
-            following.captured_inputs,
-            finalize.captured_inputs,
-        )
-        return DatasetBase.concrete(variant, following.output_specs, (), functions)
 
     return DatasetBase.concrete.from_tensors(0).flat_map(flat_map_fn)
+
+
+def generator_dataset(
+    init_args: Any,
+    init_func: Callable[..., Any],
+    next_func: Callable[..., Any],
+    finalize_func: Callable[..., Any],
+) -> Dataset:
+    """A dataset of the results of a function of a state, until it raises the end.
+
+    Args:
+      init_args: a nested structure of tensors, the arguments of `init_func`.
+      init_func: returns the state.
+      next_func: returns the next element for a state.
+      finalize_func: is called with the state when the iterator ends.
+    """
+    specs = structures.specs_of(init_args)
+    init = StructuredFunction(init_func, _TRANSFORMATION, specs)
+    state = init.output_specs
+    following = StructuredFunction(next_func, _TRANSFORMATION, state)
+    finalize = StructuredFunction(finalize_func, _TRANSFORMATION, state)
+    op = GeneratorDataset(
+        init.attribute,
+        following.attribute,
+        finalize.attribute,
+        (*structures.flat_types(specs), *init.captured_types),
+        following.captured_types,
+        finalize.captured_types,
+        *following.flat,
+    )
+    variant = op(
+        [*structures.to_tensors(specs, init_args), *init.captured_inputs],
+        following.captured_inputs,
+        finalize.captured_inputs,
+    )
+    functions = init, following, finalize
+    return DatasetBase.concrete(variant, following.output_specs, (), functions)
 
 
 def _checker(

@@ -17,11 +17,12 @@ from tfteach.framework.dtypes import DType, bool_, string
 from tfteach.framework.dtypes import variant as variant_type
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Structure, TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase, int64_tensor
 from tfteach.lib.data.convert import shape_tensor
-from tfteach.lib.data.element_specs import DatasetSpec, SparseTensorSpec, TensorSpec
+from tfteach.lib.data.element_specs import DatasetSpec, SparseTensorSpec
 from tfteach.ops.core.stack_unstack import Pack
 from tfteach.ops.data.batching import BatchDatasetV2
 from tfteach.ops.data.flattening import UnbatchDataset
@@ -55,7 +56,7 @@ class Groups(DatasetBase):
         drops = convert(drop_remainder, bool_, "drop_remainder")
         known = constant_value(size) if constant_value(drops) else None
         count = None if known is None else int(known)
-        specs = structures.mapped(lambda spec: spec.batched(count), self._specs)
+        specs = structures.mapped(lambda spec: spec._batch(count), self.element_spec)
         types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
         op = BatchDatasetV2(False, types, shapes)
         return self.derived(op(self._variant_tensor, size, drops), specs)
@@ -82,7 +83,7 @@ class Groups(DatasetBase):
           TypeError: the elements are sparse, or the type of a padding value differs.
           tf.errors.DataLossError: in a run, an element is larger than a padded shape.
         """
-        flat = structures.flatten(self._specs)
+        flat = structures.flatten(self.element_spec)
         if any(isinstance(spec, SparseTensorSpec) for spec in flat):
             raise TypeError(
                 "Batching of padded sparse tensors is not currently supported"
@@ -91,8 +92,8 @@ class Groups(DatasetBase):
         if padding_values is None:
             values = [_zero(spec.flat_types[0]) for spec in flat]
         else:
-            values = structures.leaves_up_to(self._specs, padding_values)
-        given = structures.leaves_up_to(self._specs, padded_shapes)
+            values = structures.leaves_up_to(self.element_spec, padding_values)
+        given = structures.leaves_up_to(self.element_spec, padded_shapes)
         pairs = zip(given, flat, strict=True)
         sizes = [_padded_shape(shape, spec.flat_shapes[0]) for shape, spec in pairs]
         pads = [
@@ -103,7 +104,7 @@ class Groups(DatasetBase):
         known = constant_value(size) if constant_value(drops) else None
         count = None if known is None else int(known)
         specs = structures.pack(
-            self._specs,
+            self.element_spec,
             [
                 TensorSpec(
                     TensorShape([count]).concatenate(_known_shape(shape)),
@@ -123,7 +124,7 @@ class Groups(DatasetBase):
         Raises:
           ValueError: a component is a scalar, or the first sizes differ.
         """
-        specs = self._specs
+        specs = self.element_spec
 
         def normalize(*parts: Any) -> tuple[Tensor, ...]:
             whole = parts if len(parts) > 1 else parts[0]
@@ -144,7 +145,7 @@ class Groups(DatasetBase):
                     "Cannot unbatch an input whose components have different batch "
                     "sizes."
                 ) from None
-        inner = structures.mapped(lambda spec: spec.unbatched(), specs)
+        inner = structures.mapped(lambda spec: spec._unbatch(), specs)
         types = structures.flat_types(inner)
         op = UnbatchDataset(types, structures.flat_shapes(inner))
         made = found.derived(op(found._variant_tensor), inner)
@@ -177,7 +178,7 @@ class Groups(DatasetBase):
             int64_tensor(stride, "stride"),
         )
         drops = convert(drop_remainder, bool_, "drop_remainder")
-        specs = structures.mapped(DatasetSpec, self._specs)
+        specs = structures.mapped(DatasetSpec, self.element_spec)
         types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
         op = WindowDataset(types, shapes)
         return self.derived(op(self._variant_tensor, *numbers, drops), specs)

@@ -14,6 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, device, name_scope
 from tfteach.framework.type_aliases import (
@@ -38,7 +39,11 @@ from tfteach.ops.random.random_ops import get_seed
 if TYPE_CHECKING:
     from tfteach.lib.data.base import DatasetBase
 
-_MANY_CALLS = 32
+GET_NEXT_CALL_WARNING_THRESHOLD = 32
+GET_NEXT_CALL_WARNING_MESSAGE = (
+    "`Iterator.get_next()` has been called many times. Each call adds ops to the "
+    "graph: call it once, before the loop, and run its result in each iteration."
+)
 ITERATORS = "iterators"
 
 
@@ -206,12 +211,9 @@ class Iterator:
             initialized.
         """
         self._calls += 1
-        if self._calls > _MANY_CALLS:
+        if self._calls > GET_NEXT_CALL_WARNING_THRESHOLD:
             warnings.warn(
-                f"`Iterator.get_next()` has been called {self._calls} times. Each call "
-                "adds ops to the graph: call it once, before the loop, and run its "
-                "result in each iteration.",
-                stacklevel=2,
+                f"{GET_NEXT_CALL_WARNING_MESSAGE} ({self._calls} calls)", stacklevel=2
             )
         op = IteratorGetNext(
             structures.flat_types(self._specs), structures.flat_shapes(self._specs)
@@ -258,8 +260,25 @@ def _on_cpu(op: Any, *inputs: Any) -> Tensor:
 # ---- iterators of datasets
 
 
+def _warn_of_another_graph(dataset: DatasetBase) -> None:
+    graph = get_default_graph()
+    if dataset._graph is not graph and not graph.building_function:
+        get_logger().warning(
+            "The graph (%r) of the iterator is different from the graph (%r) the "
+            "dataset: %s was created in. If you are using the Estimator API, make sure "
+            "that no part of the dataset returned by the `input_fn` function is "
+            "defined outside the `input_fn` function. Please ensure that all datasets "
+            "in the pipeline are created in the same graph as the iterator. NOTE: This "
+            "warning will become an error in future versions of TensorFlow.",
+            graph,
+            dataset._graph,
+            dataset._variant_tensor,
+        )
+
+
 def initializable_iterator(dataset: DatasetBase, shared_name: str | None) -> Iterator:
     """The iterator that its `initializer` binds to a dataset."""
+    _warn_of_another_graph(dataset)
     variant, specs = dataset._applied_options()
     types, shapes = dataset.flat
     resource = IteratorV2(shared_name or "", "", types, shapes)()
@@ -275,6 +294,7 @@ def one_shot_iterator(dataset: DatasetBase) -> Iterator:
       ValueError: the dataset depends on variables, tables or placeholders.
     """
     graph = get_default_graph()
+    _warn_of_another_graph(dataset)
     seed, op_seed = get_seed(None)
     body = ByValue("_make_dataset")
     if seed is not None and op_seed is not None:

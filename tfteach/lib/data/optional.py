@@ -11,10 +11,13 @@ from tfteach.framework.dtypes import variant
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import Structure, TensorLike
+from tfteach.framework.tensor_spec import TensorSpec
+from tfteach.framework.type_aliases import Structure
+from tfteach.framework.type_spec import (
+    TypeSpec,
+    register_type_spec_from_value_converter,
+)
 from tfteach.lib.data import structures
-from tfteach.lib.data.element_specs import TypeSpec, Value, register_spec
 from tfteach.lib.data.iterator import Iterator
 from tfteach.ops.data.iterators import IteratorGetNextAsOptional
 from tfteach.ops.data.optionals import (
@@ -49,12 +52,6 @@ class Optional:
 
     _variant_tensor: Tensor
     _structure: Any
-
-    @staticmethod
-    def _of(tensor: Tensor, structure: Structure) -> Optional:
-        made = object.__new__(Optional)
-        made._variant_tensor, made._structure = tensor, structure
-        return made
 
     @property
     def value_structure(self) -> Structure:
@@ -103,7 +100,7 @@ class Optional:
             with name_scope("value"):
                 specs = structures.specs_of(value)
                 tensors = structures.to_tensors(specs, value)
-            return Optional._of(OptionalFromValue()(tensors, name=scope), specs)
+            return OptionalImpl(OptionalFromValue()(tensors, name=scope), specs)
 
     @staticmethod
     def none_from_structure(value_structure: Structure) -> Optional:
@@ -113,10 +110,24 @@ class Optional:
           value_structure: the structure of the value that it might have, with
             `tf.TensorSpec` and the like as leaves.
         """
-        return Optional._of(OptionalNone()(), value_structure)
+        return OptionalImpl(OptionalNone()(), value_structure)
 
 
-@export("data.experimental.OptionalStructure")
+class OptionalImpl(Optional):
+    """An optional of a tensor.
+
+    Args:
+      variant_tensor: a scalar Tensor of type variant.
+      value_structure: the structure of the value, with `tf.TensorSpec` and the like as
+        leaves.
+    """
+
+    def __init__(self, variant_tensor: Tensor, value_structure: Structure) -> None:
+        self._variant_tensor = variant_tensor
+        self._structure = value_structure
+
+
+@export("OptionalSpec", "data.experimental.OptionalStructure")
 class OptionalSpec(TypeSpec):
     """The spec of optionals.
 
@@ -125,41 +136,30 @@ class OptionalSpec(TypeSpec):
         leaves.
     """
 
-    flat_types = (variant,)
-    flat_shapes = (TensorShape([]),)
-
     def __init__(self, value_structure: Structure) -> None:
         self._value_structure = value_structure
 
-    def __repr__(self) -> str:
-        return f"OptionalSpec({self._value_structure!r},)"
+    @classmethod
+    def from_value(cls, value: Optional) -> OptionalSpec:
+        """The spec of an optional."""
+        return cls(value.value_structure)
 
     @property
     def value_type(self) -> type:
-        return Optional
+        return OptionalImpl
 
-    def _key(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[Any, ...]:
         return (self._value_structure,)
 
-    def is_compatible_with(self, spec_or_value: TypeSpec | TensorLike) -> bool:
-        if not isinstance(spec_or_value, OptionalSpec):
-            return False
-        its = spec_or_value._value_structure
-        return structures.are_compatible(self._value_structure, its)
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        return [TensorSpec([], variant)]
 
-    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
-        if not isinstance(other, OptionalSpec):
-            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
-        return OptionalSpec(
-            structures.merged(self._value_structure, other._value_structure)
-        )
+    def _to_components(self, value: Any) -> list[Tensor]:
+        return [value._variant_tensor]
 
-    def to_tensors(self, value: Value) -> list[Tensor]:
-        tensor: Tensor = value._variant_tensor
-        return [tensor]
-
-    def from_tensors(self, tensors: list[Tensor]) -> Optional:
-        return Optional._of(tensors[0], self._value_structure)
+    def _from_components(self, components: list[Tensor]) -> Optional:
+        return OptionalImpl(components[0], self._value_structure)
 
 
 @export("data.experimental.get_next_as_optional", "contrib.data.get_next_as_optional")
@@ -180,7 +180,7 @@ def get_next_as_optional(iterator: Iterator) -> Optional:
     op = IteratorGetNextAsOptional(
         structures.flat_types(specs), structures.flat_shapes(specs)
     )
-    return Optional._of(op(iterator._iterator_resource), specs)
+    return OptionalImpl(op(iterator._iterator_resource), specs)
 
 
-register_spec(Optional, lambda optional: optional._type_spec)
+register_type_spec_from_value_converter(OptionalImpl, OptionalSpec.from_value)

@@ -12,11 +12,11 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import string
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.data.base import DatasetBase, int64_tensor
 from tfteach.lib.data.convert import optional_param_to_tensor
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import TensorSpec
 from tfteach.lib.data.experimental.interleaving import parallel_interleave
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.data.reading import (
@@ -55,6 +55,9 @@ def _kind(compression_type: TensorLike | None) -> Tensor:
 class _Reader(Dataset):
     """The records of several files."""
 
+    # Whether `_inputs()` has the dataset of names; TensorFlow's differ.
+    reads_names: ClassVar[bool] = False
+
     def __init__(
         self,
         filenames: TensorLike | DatasetBase,
@@ -75,7 +78,8 @@ class _Reader(Dataset):
         else:
             found = parallel_interleave(read_one_file, num_parallel_reads)(names)
         functions = found._wrapped_functions
-        super().__init__(found._variant_tensor, _RECORD, [names], functions)
+        inputs = [names] if self.reads_names else []
+        super().__init__(found._variant_tensor, _RECORD, inputs, functions)
 
 
 @export("data.TextLineDataset")
@@ -131,6 +135,7 @@ class TFRecordDataset(_Reader):
     """
 
     type_name: ClassVar[str] = "TFRecordDatasetV1"
+    reads_names: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -13,10 +13,10 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import int64, string
 from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import DTypeLike, Nested, ShapeLike, TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase, int64_tensor
-from tfteach.lib.data.element_specs import TensorSpec
 from tfteach.lib.data.generators import from_generator
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.shape_ops import shape
@@ -75,7 +75,7 @@ class Sources(DatasetBase):
         element = structures.normalized(tensors)
         batched = structures.specs_of(element)
         flat = structures.to_batched_tensors(batched, element)
-        specs = structures.mapped(lambda spec: spec.unbatched(), batched)
+        specs = structures.mapped(lambda spec: spec._unbatch(), batched)
         first = flat[0].shape.dims
         size = Dimension(None) if first is None else first[0]
         for tensor in flat[1:]:

@@ -54,12 +54,12 @@ def get_classes(tensors: Any) -> Any:
 
 def serialize_sparse_tensors(tensors: Any) -> Any:
     """The structure with each SparseTensor as a variant vector of its three parts."""
-    return _serialized(tensors, SparseTensorSpec.to_tensors)
+    return _serialized(tensors, SparseTensorSpec._to_tensor_list)
 
 
 def serialize_many_sparse_tensors(tensors: Any) -> Any:
     """The structure with each SparseTensor as a variant matrix, a row for each row."""
-    return _serialized(tensors, SparseTensorSpec.to_batched_tensors)
+    return _serialized(tensors, SparseTensorSpec._to_batched_tensor_list)
 
 
 def _serialized(tensors: Any, method: Callable[..., list[Tensor]]) -> Any:
@@ -83,7 +83,7 @@ def deserialize_sparse_tensors(
     """
     rows = zip(*map(nest.flatten, (tensors, types, shapes, classes)), strict=True)
     found = [
-        SparseTensorSpec(shape, dtype).from_tensors([tensor])
+        SparseTensorSpec(shape, dtype)._from_compatible_tensor_list([tensor])
         if kind is SparseTensor
         else tensor
         for tensor, dtype, shape, kind in rows

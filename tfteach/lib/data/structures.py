@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tfteach.control.tensor_array import TensorArray
+from tfteach.control.tensor_array_spec import TensorArraySpec
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.tensor_spec import TensorSpec
+from tfteach.framework.type_spec import TypeSpec
 from tfteach.lib.data import nest
-from tfteach.lib.data.element_specs import (
-    SparseTensorSpec,
-    TensorSpec,
-    TypeSpec,
-    spec_of,
-)
+from tfteach.lib.data.element_specs import SparseTensorSpec, converts, spec_of
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
 
 # The names under which datasets use them.
@@ -33,16 +32,16 @@ leaves_up_to = nest.flatten_up_to
 
 
 def normalized(element: Any) -> Any:
-    """An element whose leaves are tensors, sparse tensors or datasets."""
-    found = []
+    """An element whose leaves are tensors or values that specs describe."""
+    found: list[Any] = []
     with name_scope("normalize_element"):
         for i, leaf in enumerate(flatten(element)):
-            if isinstance(leaf, SparseTensor) or hasattr(leaf, "_variant_tensor"):
-                found.append(leaf)
-            elif isinstance(leaf, SparseTensorValue):
+            if isinstance(leaf, SparseTensorValue):
                 found.append(SparseTensor.from_value(leaf))
-            else:
+            elif converts(leaf):
                 found.append(convert(leaf, name=f"component_{i}"))
+            else:
+                found.append(leaf)
     return pack(element, found)
 
 
@@ -59,6 +58,12 @@ def flat_types(specs: Any) -> tuple[Any, ...]:
 def flat_shapes(specs: Any) -> tuple[Any, ...]:
     """The static shapes of the components."""
     return tuple(s for spec in flatten(specs) for s in spec.flat_shapes)
+
+
+def get_flat_tensor_specs(element_spec: Any) -> list[TensorSpec]:
+    """The list of the specs of the components."""
+    flat = flatten(element_spec)
+    return [component for spec in flat for component in spec._flat_tensor_specs]
 
 
 def get_flat_tensor_types(element_spec: Any) -> list[Any]:
@@ -83,23 +88,42 @@ def to_tensors(specs: Any, element: Any) -> list[Tensor]:
     """An element as tensors."""
     require_same(specs, element)
     pairs = zip(flatten(specs), flatten(element), strict=True)
-    return [tensor for spec, leaf in pairs for tensor in spec.to_tensors(leaf)]
+    return [tensor for spec, leaf in pairs for tensor in spec._to_tensor_list(leaf)]
 
 
 def to_batched_tensors(specs: Any, element: Any) -> list[Tensor]:
     """A batch of elements as tensors whose rows are the elements'."""
-    pairs = zip(flatten(specs), flatten(element), strict=True)
-    return [tensor for spec, leaf in pairs for tensor in spec.to_batched_tensors(leaf)]
+    found: list[Tensor] = []
+    for spec, leaf in zip(flatten(specs), flatten(element), strict=True):
+        found += spec._to_batched_tensor_list(leaf)
+    return found
+
+
+def from_tensor_list(element_spec: Any, tensor_list: Sequence[Tensor]) -> Any:
+    """The element of tensors.
+
+    Raises:
+      ValueError: their number, types or shapes are not those of the specs.
+    """
+    return _decoded(element_spec, tensor_list, checks=True)
 
 
 def from_tensors(specs: Any, tensors: Sequence[Tensor]) -> Any:
-    """The element of tensors."""
+    """The element of tensors of the specs' types and compatible shapes."""
+    return _decoded(specs, tensors, checks=False)
+
+
+def _decoded(specs: Any, tensors: Sequence[Tensor], checks: bool) -> Any:
     flat: list[TypeSpec] = flatten(specs)
     needed = sum(len(spec.flat_types) for spec in flat)
     if needed != len(tensors):
         raise ValueError(f"Expected {needed} tensors but got {len(tensors)}.")
     rest = iter(tensors)
-    leaves = [spec.from_tensors([next(rest) for _ in spec.flat_types]) for spec in flat]
+    leaves = []
+    for spec in flat:
+        own = [next(rest) for _ in spec.flat_types]
+        decode = spec._from_tensor_list if checks else spec._from_compatible_tensor_list
+        leaves.append(decode(own))
     return pack(specs, leaves)
 
 
@@ -138,6 +162,8 @@ def _spec(dtype: Any, shape: Any, kind: Any) -> TypeSpec:
         return SparseTensorSpec(shape, dtype)
     if issubclass(kind, Tensor):
         return TensorSpec(shape if shape is None else TensorShape(shape), dtype)
+    if issubclass(kind, TensorArray):
+        return TensorArraySpec.from_legacy(TensorShape(shape), dtype)
     raise TypeError(f"Could not build a structure for output class {kind!r}")
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import bool_, int32, string
 from tfteach.framework.scope import name_scope
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Structure, TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase, int64_tensor
-from tfteach.lib.data.element_specs import TensorSpec
 from tfteach.lib.data.functions import StructuredFunction, folding_function
 from tfteach.lib.data.seeds import seed_tensors
 from tfteach.ops.data.buffering import CacheDataset, PrefetchDataset
@@ -60,7 +60,7 @@ class Transformations(DatasetBase):
                 "Two datasets to concatenate have different classes "
                 f"{self.output_classes} and {dataset.output_classes}"
             )
-        specs = structures.merged(self._specs, dataset.element_spec)
+        specs = structures.merged(self.element_spec, dataset.element_spec)
         types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
         op = ConcatenateDataset(types, shapes)
         variant = op(self._variant_tensor, dataset._variant_tensor)
@@ -122,9 +122,7 @@ class Transformations(DatasetBase):
         Args:
           buffer_size: a number, or `tf.data.experimental.AUTOTUNE` (also None).
         """
-        size = int64_tensor(-1 if buffer_size is None else buffer_size, "buffer_size")
-        op = PrefetchDataset(*self.flat)
-        return self.derived(op(self._variant_tensor, size))
+        return prefetch_dataset(self, buffer_size)
 
     def cache(self, filename: TensorLike = "") -> Dataset:
         """The same elements, which are computed in the first complete epoch only.
@@ -163,20 +161,9 @@ class Transformations(DatasetBase):
         Raises:
           TypeError: the function returns something else.
         """
-        function = StructuredFunction(map_func, "Dataset.map()", self._specs)
-        specs, (types, shapes) = function.output_specs, function.flat
-        captured = function.captured_inputs
-        if num_parallel_calls is None:
-            keeps = self.preserves_count
-            op = MapDataset(function.attribute, types, shapes, True, keeps)
-            variant = op(self._variant_tensor, captured)
-        else:
-            calls = convert(num_parallel_calls, int32, "num_parallel_calls")
-            parallel = ParallelMapDataset(
-                function.attribute, types, shapes, True, False, self.preserves_count
-            )
-            variant = parallel(self._variant_tensor, captured, calls)
-        return self.derived(variant, specs, function)
+        return map_dataset(
+            self, map_func, num_parallel_calls, True, self.preserves_count
+        )
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
         """The elements for which a function returns True.
@@ -187,7 +174,7 @@ class Transformations(DatasetBase):
         Raises:
           ValueError: it returns something else.
         """
-        function = StructuredFunction(predicate, "Dataset.filter()", self._specs)
+        function = StructuredFunction(predicate, "Dataset.filter()", self.element_spec)
         found = function.output_specs
         if not isinstance(found, TensorSpec) or not found.is_compatible_with(
             TensorSpec([], bool_)
@@ -234,7 +221,7 @@ class Transformations(DatasetBase):
             initial = structures.normalized(initial_state)
         state = structures.specs_of(initial)
         function, state = folding_function(
-            reduce_func, "reduce()", state, self._specs, lambda new: new
+            reduce_func, "reduce()", state, self.element_spec, lambda new: new
         )
         types, shapes = structures.flat_types(state), structures.flat_shapes(state)
         op = ReduceDataset(function.attribute, types, types, shapes)
@@ -262,3 +249,43 @@ class Transformations(DatasetBase):
         made = self.derived(self._variant_tensor)
         made._own_options = self.options().merge(options)
         return made
+
+
+def map_dataset(
+    dataset: DatasetBase,
+    map_func: Callable[..., Any],
+    num_parallel_calls: TensorLike | None,
+    use_inter_op_parallelism: bool,
+    preserve_cardinality: bool,
+) -> Dataset:
+    """See `Dataset.map`.
+
+    Args:
+      dataset: the dataset.
+      map_func, num_parallel_calls: see there.
+      use_inter_op_parallelism: whether ops of the function may run at the same time.
+      preserve_cardinality: whether an OutOfRangeError in it is an error, else the end.
+    """
+    function = StructuredFunction(map_func, "Dataset.map()", dataset.element_spec)
+    types, shapes = function.flat
+    captured = function.captured_inputs
+    parallel, keeps = use_inter_op_parallelism, preserve_cardinality
+    if num_parallel_calls is None:
+        op = MapDataset(function.attribute, types, shapes, parallel, keeps)
+        variant = op(dataset._variant_tensor, captured)
+    else:
+        calls = convert(num_parallel_calls, int32, "num_parallel_calls")
+        in_threads = ParallelMapDataset(
+            function.attribute, types, shapes, parallel, False, keeps
+        )
+        variant = in_threads(dataset._variant_tensor, captured, calls)
+    return dataset.derived(variant, function.output_specs, function)
+
+
+def prefetch_dataset(
+    dataset: DatasetBase, buffer_size: TensorLike | None, slack_period: int = 0
+) -> Dataset:
+    """See `Dataset.prefetch`; `slack_period` as in `Options.experimental_slack`."""
+    size = int64_tensor(-1 if buffer_size is None else buffer_size, "buffer_size")
+    op = PrefetchDataset(*dataset.flat, slack_period)
+    return dataset.derived(op(dataset._variant_tensor, size))

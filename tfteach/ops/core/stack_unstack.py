@@ -84,6 +84,11 @@ class Pack(Op):
 
     def compute(self, xp: ArrayModule, *values: Any) -> Any:
         first = values[0]
+        if not hasattr(first, "dtype"):  # variants, such as datasets, are objects
+            found = np.empty(len(values), object)
+            for i, value in enumerate(values):
+                found[i] = value
+            return found
         if not first.shape and not first.dtype.hasobject:
             # Mostly sizes and indices, for which this is faster than stack.
             self._check_values(values)

@@ -71,6 +71,7 @@ class ReduceDataset(_WholeDataset):
         with closing(Running(context)) as running:
             call = running.call(function)
             for element in source.elements(running):
+                context.check_open()
                 state = tuple(call((*state, *element)))
         return state
 

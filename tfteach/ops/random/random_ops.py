@@ -61,6 +61,8 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
         op_seed = int(op_seed)  # its type may be too small for the values below
     graph = get_default_graph()
     if graph.seed is not None:
+        if op_seed is None:
+            graph.seed_used = True
         own = graph.version if op_seed is None else op_seed
         seeds = graph.seed % _LARGEST_SEED, own % _LARGEST_SEED
         return (0, _LARGEST_SEED) if seeds == (0, 0) else seeds

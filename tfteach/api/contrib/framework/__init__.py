@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 from tfteach.control.branch import smart_cond as smart_cond
 from tfteach.control.branch import smart_constant_value as smart_constant_value
+from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
 from tfteach.ops.array.sort import argsort as argsort
 from tfteach.ops.array.sort import sort as sort
 
@@ -58,14 +59,12 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.framework.variables import local_variable as local_variable
     from tfteach.lib.contrib.framework.variables import model_variable as model_variable
     from tfteach.lib.contrib.framework.variables import variable as variable
-    from tfteach.lib.data.element_specs import TensorSpec as TensorSpec
     from tfteach.lib.files.remapped_matrix import load_and_remap_matrix_initializer as load_and_remap_matrix_initializer
     from tfteach.lib.files.remapped_matrix import load_embedding_initializer as load_embedding_initializer
     from tfteach.lib.files.remapped_matrix import load_linear_multiclass_bias_initializer as load_linear_multiclass_bias_initializer
     from tfteach.lib.files.remapped_matrix import load_variable_slot_initializer as load_variable_slot_initializer
 
 _LATER = {
-    "TensorSpec": ("tfteach.lib.data.element_specs", "TensorSpec"),
     "VariableDeviceChooser": ("tfteach.lib.contrib.framework.variables", "VariableDeviceChooser"),
     "add_arg_scope": ("tfteach.lib.contrib.framework.arguments", "add_arg_scope"),
     "add_model_variable": ("tfteach.lib.contrib.framework.variables", "add_model_variable"),

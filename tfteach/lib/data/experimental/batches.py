@@ -72,7 +72,7 @@ def map_and_batch(
         drops = convert(drop_remainder, bool_, "drop_remainder")
         known = constant_value(size) if constant_value(drops) else None
         specs = structures.mapped(
-            lambda spec: spec.batched(None if known is None else int(known)),
+            lambda spec: spec._batch(None if known is None else int(known)),
             function.output_specs,
         )
         types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
@@ -183,7 +183,7 @@ def sliding_window_batch(
     shift = stride if window_shift is None else window_shift
 
     def transform(dataset: Dataset) -> Dataset:
-        specs = structures.mapped(lambda spec: spec.batched(None), dataset.element_spec)
+        specs = structures.mapped(lambda spec: spec._batch(None), dataset.element_spec)
         types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)
         # In TensorFlow's order, and with its name of the size.
         size = int64_tensor(window_size, "window_stride")

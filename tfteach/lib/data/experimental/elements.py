@@ -11,11 +11,11 @@ from typing import Any
 
 from tfteach.framework.dtypes import bool_, int32, int64, string
 from tfteach.framework.export import export
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Structure, TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase, int64_tensor
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import TensorSpec
 from tfteach.lib.data.functions import StructuredFunction, folding_function
 from tfteach.lib.data.seeds import seed_tensors
 from tfteach.ops.data.filtering import IgnoreErrorsDataset, UniqueDataset

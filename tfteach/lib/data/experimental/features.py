@@ -11,11 +11,12 @@ from typing import Any
 
 from tfteach.framework.dtypes import string
 from tfteach.framework.export import export
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import SparseTensorSpec, TensorSpec
+from tfteach.lib.data.element_specs import SparseTensorSpec
 from tfteach.lib.data.experimental.csv_tables import in_epochs
 from tfteach.lib.data.experimental.interleaving import parallel_interleave
 from tfteach.lib.data.readers import TFRecordDataset

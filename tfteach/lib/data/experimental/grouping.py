@@ -17,10 +17,11 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Structure, TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import DatasetSpec, TensorSpec
+from tfteach.lib.data.element_specs import DatasetSpec
 from tfteach.lib.data.functions import StructuredFunction, folding_function
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.constant import constant

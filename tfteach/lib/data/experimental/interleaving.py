@@ -12,11 +12,11 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import bool_, float32, float64, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase, int64_tensor
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import TensorSpec
 from tfteach.lib.data.experimental.sources import RandomDataset
 from tfteach.lib.data.functions import StructuredFunction
 from tfteach.lib.data.nesting import dataset_function

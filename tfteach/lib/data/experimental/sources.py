@@ -9,9 +9,9 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.scope import name_scope
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import TensorSpec
 from tfteach.lib.data.experimental.elements import scan
 from tfteach.lib.data.seeds import seed_tensors
 from tfteach.ops.data.sources import RandomDataset as RandomDatasetOp

@@ -19,6 +19,7 @@ from tfteach.framework.dtypes import (
 )
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import (
     DTypeLike,
     Nested,
@@ -27,7 +28,6 @@ from tfteach.framework.type_aliases import (
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import int64_tensor
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import TensorSpec
 from tfteach.ops.core.constant import constant
 from tfteach.ops.data.tables import CSVDataset
 from tfteach.ops.data.tables import SqlDataset as SqlDatasetOp
