@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
-
-if TYPE_CHECKING:
-    from tfteach.framework.tensor_spec import TensorSpec
 
 
 @export("TypeSpec", "data.experimental.Structure")
@@ -61,7 +58,8 @@ class TypeSpec:
         raise NotImplementedError(f"{type(self).__name__}._from_components")
 
     @property
-    def _flat_tensor_specs(self) -> list[TensorSpec]:
+    def _flat_tensor_specs(self) -> list[Any]:
+        """The `tf.TensorSpec`s of the tensors that a value is flattened to."""
         return [
             leaf
             for spec in nest.flatten(self._component_specs)
