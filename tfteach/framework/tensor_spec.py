@@ -14,7 +14,7 @@ from tfteach.framework.dtypes import DType, as_dtype, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.type_aliases import DTypeLike, ShapeLike
+from tfteach.framework.type_aliases import DTypeLike, ShapeLike, TensorLike
 from tfteach.framework.type_spec import (
     BatchableTypeSpec,
     TypeSpec,
@@ -80,7 +80,7 @@ class TensorSpec(BatchableTypeSpec):
     def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._name
 
-    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+    def is_compatible_with(self, spec_or_tensor: TypeSpec | TensorLike) -> bool:
         """Whether a Tensor, or those of a spec, may have this spec."""
         return (
             isinstance(spec_or_tensor, TensorSpec | Tensor)

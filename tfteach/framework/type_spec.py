@@ -19,6 +19,7 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 
 
 @export("TypeSpec", "data.experimental.Structure")
@@ -139,9 +140,9 @@ class TypeSpec:
 
     # ---- comparison
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, spec_or_value: TypeSpec | TensorLike) -> bool:
         """Whether a value, or the values of a spec, may have this spec."""
-        other = spec_or_value
+        other: Any = spec_or_value
         if not isinstance(other, TypeSpec):
             other = type_spec_from_value(other)
         return type(self) is type(other) and _are_compatible(

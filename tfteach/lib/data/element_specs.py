@@ -150,7 +150,7 @@ class DatasetSpec(BatchableTypeSpec):
         self._dataset_shape = TensorShape(dataset_shape)
 
     @classmethod
-    def from_value(cls, value: Any) -> DatasetSpec:
+    def from_value(cls, value: Dataset) -> DatasetSpec:
         """The spec of a dataset."""
         return cls(value.element_spec)
 
