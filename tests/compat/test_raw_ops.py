@@ -27,6 +27,19 @@ def test_calls():
     assert r.MatMul.__name__ == "MatMul"
 
 
+def test_outputs_that_are_lists():
+    found = tf.raw_ops.BoostedTreesCalculateBestGainsPerFeature(
+        node_id_range=[0, 1], stats_summary_list=[[[[1.0, 1.0]]], [[[2.0, 1.0]]]],
+        l1=0.0, l2=0.0, tree_complexity=0.0, min_node_weight=0.0, max_splits=1,
+    )  # fmt: skip
+    assert found._fields[0] == "node_ids_list"
+    assert [len(tensors) for tensors in found] == [2] * 5
+    assert [tensor.op.type for tensor in found.gains_list] == [
+        "BoostedTreesCalculateBestGainsPerFeature"
+    ] * 2
+    assert [tensor.value_index for tensor in found.gains_list] == [2, 3]
+
+
 def test_refused():
     r = tf.raw_ops
     for call, message in (

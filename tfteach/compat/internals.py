@@ -73,6 +73,7 @@ lib.io.python_io: python_io
 lib.io.tf_record: python_io io
 ops.array_ops: . manip image nn
 ops.bitwise_ops: bitwise
+ops.boosted_trees_ops: tfteach.compat.boosted_trees_ops
 ops.candidate_sampling_ops: nn random
 ops.check_ops: . debugging
 ops.clip_ops: .
@@ -458,7 +459,10 @@ def proto_module(path: str) -> Any:
     """The module `tensorflow.core.<path>`, such as `framework.graph_pb2`, or None."""
     name = path.rpartition(".")[2]
     if not name.endswith("_pb2"):
-        folders = ("", "framework", "protobuf", "util", "example", "summary")
+        folders = (
+            "", "framework", "protobuf", "util", "example", "summary", "kernels",
+            "kernels.boosted_trees",
+        )  # fmt: skip
         if path not in folders:
             return None
         package = ModuleType(f"tensorflow.core.{path}".rstrip("."))

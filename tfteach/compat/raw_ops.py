@@ -14,7 +14,7 @@ from tfteach.framework.convert import list_dtypes
 from tfteach.framework.export import export_value
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op, find_op
-from tfteach.framework.signature import Arg
+from tfteach.framework.signature import Arg, split_args
 
 # Functions name some inputs and attributes unlike the op's definition.
 _AXIS = {"reduction_indices": "axis"}
@@ -64,7 +64,9 @@ def build(cls: type[Op], **kwargs: Any) -> Any:
     values = [kwargs.pop(key) for key in inputs]
     made: Any = cls(**kwargs)(*values, name=name)
     outputs: tuple[Arg, ...] = cls.outputs
-    if len(outputs) > 1 and len(made) == len(outputs):
+    if len(outputs) > 1:
+        if made and any(arg.is_sequence for arg in outputs):
+            made = split_args(outputs, made, made[0].op)
         return collections.namedtuple(kind, [arg.name for arg in outputs])(*made)
     return made
 

@@ -224,3 +224,29 @@ def test_what_is_not_there() -> None:
         tf.test.create_local_cluster(1, 1)
     assert tf.test.mock.Mock(return_value=3)() == 3
     assert not tf.test.is_built_with_rocm()
+
+
+def test_protos_are_equal_to_some_decimals(case: Any) -> None:
+    """TensorFlow compares floats by 6 decimals, doubles by 7."""
+    attr, graph = tf.AttrValue, tf.GraphDef
+    case.assertProtoEquals(attr(f=0.114), attr(f=0.11399996))
+    with pytest.raises(AssertionError, match=r"f: 0\.114001"):
+        case.assertProtoEquals(attr(f=0.114), attr(f=0.114001))
+    one, near, other = (attr(), attr(), attr())
+    for message, value in ((one, 0.25), (near, 0.2500001), (other, 0.25001)):
+        message.list.f.extend([1.0, value])
+    case.assertProtoEquals(one, near)
+    graphs = [graph(), graph(), graph()]
+    for found, value in zip(graphs, (one, near, other), strict=True):
+        found.node.add(name="x").attr["v"].CopyFrom(value)
+    case.assertProtoEquals(graphs[0], graphs[1])
+    for found, value in ((one, other), (graphs[0], graphs[2])):
+        with pytest.raises(AssertionError, match=r"0\.25001"):
+            case.assertProtoEquals(found, value)
+    assert one.list.f[1] == 0.25  # the caller's messages stay as they are
+    kind = tf.HistogramProto
+    case.assertProtoEquals(
+        kind(min=1.5, bucket=[1.0]), kind(min=1.50000001, bucket=[1])
+    )
+    with pytest.raises(AssertionError):
+        case.assertProtoEquals(kind(min=1.5), kind(min=1.5000002))

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping, MutableSequence
 from typing import Any
 
 from tfteach.framework.export import export
 
+# The decimals by which numbers are compared: those of floats, of doubles.
+_FLOAT, _DOUBLE = 6, 5  # protobuf's CPPTYPE_FLOAT, CPPTYPE_DOUBLE
+_DECIMALS = {_FLOAT: 6, _DOUBLE: 7}
+
 
 def assert_protos_equal(expected: Any, message: Any, msg: Any = None) -> None:
     """Raise AssertionError with a diff unless two protos are equal.
+
+    Floats are compared by 6 decimals, doubles by 7.
 
     Args:
       expected: a proto, or its text format.
@@ -25,12 +32,42 @@ def assert_protos_equal(expected: Any, message: Any, msg: Any = None) -> None:
             f"Can't compare protos of type {type(expected)} and {type(message)}. "
             f"{msg or ''}"
         )
-    if expected != message:
-        want, got = (
-            text_format.MessageToString(m).splitlines() for m in (expected, message)
-        )
+    want, got = _rounded(expected), _rounded(message)
+    if want != got:
+        want, got = (text_format.MessageToString(m).splitlines() for m in (want, got))
         diff = difflib.unified_diff(want, got, "expected", "actual", lineterm="")
         raise AssertionError("\n".join([str(msg or "Protos differ:"), *diff]))
+
+
+def _rounded(message: Any) -> Any:
+    """A copy of a proto with rounded numbers."""
+    found = type(message)()
+    found.CopyFrom(message)
+    _round(found)
+    return found
+
+
+def _round(message: Any) -> None:
+    """Round the numbers of a proto and of those in it."""
+    for field, value in message.ListFields():
+        is_map = isinstance(value, Mapping)
+        if field.cpp_type == field.CPPTYPE_MESSAGE:
+            if is_map:
+                parts = list(value.values())
+            else:
+                is_list = isinstance(value, MutableSequence)
+                parts = list(value) if is_list else [value]
+            for part in parts:
+                if hasattr(part, "ListFields"):
+                    _round(part)
+            continue
+        decimals = _DECIMALS.get(field.cpp_type)
+        if decimals is None:
+            continue
+        if isinstance(value, MutableSequence):
+            value[:] = [round(number, decimals) for number in value]
+        else:
+            setattr(message, field.name, round(value, decimals))
 
 
 @export("test.assert_equal_graph_def")

@@ -2,7 +2,7 @@
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {
-    "BoostedTreesAggregateStats": "split_search",
+    "BoostedTreesAggregateStats": "stats_summary_ops",
     "BoostedTreesBucketize": "quantile_ops",
     "BoostedTreesCalculateBestFeatureSplit": "split_search",
     "BoostedTreesCalculateBestGainsPerFeature": "split_search",
@@ -15,7 +15,7 @@ MODULE_OF = {
     "BoostedTreesFlushQuantileSummaries": "quantile_ops",
     "BoostedTreesGetEnsembleStates": "ensemble_ops",
     "BoostedTreesMakeQuantileSummaries": "quantile_ops",
-    "BoostedTreesMakeStatsSummary": "split_search",
+    "BoostedTreesMakeStatsSummary": "stats_summary_ops",
     "BoostedTreesPredict": "ensemble_predictions",
     "BoostedTreesQuantileStreamResourceAddSummaries": "quantile_ops",
     "BoostedTreesQuantileStreamResourceDeserialize": "quantile_ops",
@@ -23,7 +23,7 @@ MODULE_OF = {
     "BoostedTreesQuantileStreamResourceGetBucketBoundaries": "quantile_ops",
     "BoostedTreesQuantileStreamResourceHandleOp": "quantile_ops",
     "BoostedTreesSerializeEnsemble": "ensemble_ops",
-    "BoostedTreesSparseAggregateStats": "split_search",
+    "BoostedTreesSparseAggregateStats": "stats_summary_ops",
     "BoostedTreesSparseCalculateBestFeatureSplit": "split_search",
     "BoostedTreesTrainingPredict": "ensemble_predictions",
     "BoostedTreesUpdateEnsemble": "ensemble_updates",

@@ -79,6 +79,8 @@ def grow_layer(
     if not message.trees:
         ensemble.add_tree()
     last = len(message.trees) - 1
+    if not message.tree_metadata:
+        raise invalid_argument("A TreeEnsemble without tree_metadata cannot grow")
     tree, metadata = message.trees[last], message.tree_metadata[last]
     if metadata.num_layers_grown == 0:
         grown.num_trees_attempted += 1

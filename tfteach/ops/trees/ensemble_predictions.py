@@ -151,17 +151,16 @@ class BoostedTreesTrainingPredict(TreeOp, MultiOutputOp):
         tree = ensemble.tree(index)
         gained = np.zeros((len(nodes), self.logits_dimension), np.float32)
         nodes, is_new = np.maximum(nodes, 0), nodes < 0
-        pruned = ensemble.message.tree_metadata[index].post_pruned_nodes_meta
+        pruned = ensemble.pruned_nodes(index)
         if pruned and not is_new.all():
             if nodes.max() >= len(pruned):
                 raise invalid_argument(
                     f"cached_node_ids must be below {len(pruned)}, the nodes of tree "
                     f"{index} before it was pruned, got {int(nodes.max())}"
                 )
-            changes = np.array(
-                [update.logit_change[0] for update in pruned], np.float32
-            )
-            gained[:, 0] = np.where(is_new, 0, changes[nodes])
+            changes = np.array([update.logit_change for update in pruned], np.float32)
+            logits = changes.shape[1]
+            gained[:, :logits] = np.where(is_new[:, None], 0, changes[nodes])
             new_ids = np.array([update.new_node_id for update in pruned])
             nodes = np.where(is_new, 0, new_ids[nodes])
         start = nodes.copy()

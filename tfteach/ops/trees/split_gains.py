@@ -46,8 +46,12 @@ def vector_weights_and_gains(g: Any, h: Any, l2: Any) -> tuple[Any, Any]:
     """
     logits = g.shape[-1]
     if h.shape[-1] == logits:
-        weights, gains = weights_and_gains(g, h, np.float32(0), l2)
-        return weights, gains.sum(axis=-1)
+        # Unlike that of one logit, a negative or tiny sum of hessians counts.
+        below = h + l2
+        is_defined = below != 0
+        weights = -g / np.where(is_defined, below, np.float32(1))
+        weights = np.where(is_defined, weights, np.float32(0))
+        return weights, -(g * weights).sum(axis=-1)
     full = h.reshape(*h.shape[:-1], logits, logits)
     full = full.swapaxes(-1, -2) + l2 * np.eye(logits, dtype=np.float32)
     weights = np.empty_like(g)

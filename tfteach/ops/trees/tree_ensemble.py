@@ -196,7 +196,9 @@ class TreeEnsemble:
                 self._arrays = []
                 raise invalid_argument("Unable to parse tree ensemble proto.") from None
             counts = (len(message.tree_weights), len(message.tree_metadata))
-            if counts != (len(message.trees),) * 2:
+            # Without metadata an ensemble predicts, but does not grow.
+            trees = len(message.trees)
+            if counts not in ((trees, trees), (trees, 0)):
                 raise invalid_argument(
                     f"A TreeEnsemble of {len(message.trees)} trees has "
                     f"{counts[0]} tree_weights and {counts[1]} tree_metadata"
@@ -214,6 +216,11 @@ class TreeEnsemble:
         if found is None:
             found = self._arrays[index] = TreeArrays.of(self.message.trees[index])
         return found
+
+    def pruned_nodes(self, index: int) -> Any:
+        """What became of the nodes of a tree that was pruned; empty if it was not."""
+        metadata = self.message.tree_metadata
+        return metadata[index].post_pruned_nodes_meta if metadata else ()
 
     def changed(self, index: int) -> None:
         """Forget the arrays of a tree that was modified."""

@@ -1,4 +1,4 @@
-"""Sums of gradients and splits of nodes: by loops over examples and candidates."""
+"""Splits of nodes: by loops over candidates."""
 
 from __future__ import annotations
 
@@ -7,55 +7,26 @@ import itertools
 import numpy as np
 
 from tests.ops.case import Case
+from tests.ops.cases.trees.stats_summary_ops import (
+    BUCKETS,
+    ENTRIES,
+    I32,
+    MISSING,
+    NODES,
+    ONE,
+    OTHER,
+    F,
+    G,
+    H,
+    aggregated,
+    sparsely_aggregated,
+    summary,
+)
 from tfteach.ops.trees.split_search import (
-    BoostedTreesAggregateStats,
     BoostedTreesCalculateBestFeatureSplit,
     BoostedTreesCalculateBestGainsPerFeature,
-    BoostedTreesMakeStatsSummary,
-    BoostedTreesSparseAggregateStats,
     BoostedTreesSparseCalculateBestFeatureSplit,
 )
-
-F, I32 = np.float32, np.int32
-NODES = I32([0, 2, 1, 0, 2, 2])
-G = F([[0.5], [-1.0], [2.0], [-0.25], [1.5], [-3.0]])
-H = F([[0.5], [1.0], [0.25], [0.75], [1.0], [0.5]])
-ONE, OTHER = I32([0, 1, 1, 0, 0, 1]), I32([1, 1, 1, 0, 0, 0])
-MISSING = I32([[0, 1], [-1, 1], [1, 1], [0, 0], [0, -1], [1, 0]])
-ENTRIES = I32([[0, 0], [1, 1], [3, 0], [4, 1], [5, 0]])
-BUCKETS = I32([0, 1, 1, 0, 1])
-
-
-def summary(nodes, g, h, *features):
-    sums = np.zeros((len(features), 3, 2, 2), F)
-    for f, feature in enumerate(features):
-        for node, bucket, a, b in zip(nodes, feature, g[:, 0], h[:, 0], strict=True):
-            sums[f, node, bucket] += [a, b]
-    return sums
-
-
-def summary_of_lists(nodes, g, h, features):
-    return summary(nodes, g, h, *features)
-
-
-def aggregated(nodes, g, h, feature):
-    """The last of the three buckets is that of examples without the feature."""
-    width = g.shape[1] + h.shape[1]
-    sums = np.zeros((3, feature.shape[1], 3, width), F)
-    for example, dimension in np.ndindex(feature.shape):
-        bucket = feature[example, dimension]
-        values = [*g[example], *h[example]]
-        sums[nodes[example], dimension, bucket if bucket >= 0 else 2] += values
-    return sums
-
-
-def sparsely_aggregated(nodes, g, h, indices, values, shape):
-    feature = np.full(shape, -1, I32)
-    for (example, dimension), bucket in zip(indices, values, strict=True):
-        feature[example, dimension] = bucket
-    sums = aggregated(nodes, g, h, feature)
-    filled = np.argwhere(sums != 0)  # no sum of these examples happens to be 0
-    return filled.astype(I32), sums[sums != 0], I32(sums.shape)
 
 
 def weight_and_gain(g, h, l1, l2):
@@ -130,25 +101,47 @@ def best_sparse_split(limits, indices, values, shape, *scalars):
     return best_feature_split("sparse")(limits, sums, *scalars)
 
 
+def two_logits(limits, sums, l1, l2, complexity, least):
+    """The best split of each node by two logits, whose hessians may be negative."""
+
+    def weighed(cells):
+        below = cells[2:] + l2
+        weights = np.divide(-cells[:2], below, np.zeros(2, F), where=below != 0)
+        return weights, -(cells[:2] * weights).sum()
+
+    rows = []
+    for node in range(*limits):
+        cells = sums[node, 0]
+        total = cells.sum(axis=0)
+        found = []
+        for b in range(2):
+            for name, left in zip(
+                DEFAULTS["inequality"],
+                (cells[: b + 1].sum(axis=0) + cells[2], cells[: b + 1].sum(axis=0)),
+                strict=True,
+            ):
+                (first, gain), (other, more) = weighed(left), weighed(total - left)
+                gain += more - weighed(total)[1] - complexity
+                found.append((gain, b, first, other, name))
+        gain, b, first, other, name = max(found, key=lambda split: split[0])
+        rows.append((node, gain, 0, b, first, other, name))
+    kinds = (I32, F, I32, I32, F, F, np.array)
+    return tuple(k(c) for k, c in zip(kinds, zip(*rows, strict=True), strict=True))
+
+
 SUMMARY = summary(NODES, G, H, ONE, OTHER)
 AGGREGATED = aggregated(NODES, G, H, MISSING)
 SPARSE = sparsely_aggregated(NODES, G, H, ENTRIES, BUCKETS, I32([6, 2]))
 PLAIN = (F(0), F(0), F(0), F(0))
 REGULARIZED = (F(0.25), F(0.5), F(0.125), F(0.5))
 RANGE = I32([0, 3])
-TWO = np.hstack([G, 2 * G[::-1]])
+# Two nodes, three buckets, two gradients and two hessians.
+SIGNED = F([
+    [[[0.4, 0.188, 0.16, -0.03], [0.2, -0.088, 0.1, -0.24], [-0.4, -0.06, 0.5, 0.15]]],
+    [[[0.1, 0.2, 0.0, 0.3], [-0.3, 0.5, 0.4, 0.0], [0.0, 0.0, 0.0, 0.0]]],
+])  # fmt: skip
 
 CASES = [
-    Case(BoostedTreesMakeStatsSummary(3, 2, 2), (NODES, G, H, [ONE, OTHER]),
-         summary_of_lists),
-    Case(BoostedTreesMakeStatsSummary(3, 2, 1),
-         (NODES[:0], G[:0], H[:0], [ONE[:0]]), summary_of_lists, "no examples"),
-    Case(BoostedTreesAggregateStats(3, 2), (NODES, G, H, MISSING), aggregated),
-    Case(BoostedTreesAggregateStats(3, 2), (NODES, TWO, np.abs(TWO), MISSING),
-         aggregated, "two logits"),
-    Case(BoostedTreesSparseAggregateStats(3, 2),
-         (NODES, G, H, ENTRIES, BUCKETS, I32([6, 2])), sparsely_aggregated,
-         exact_shape=False),
     Case(BoostedTreesCalculateBestGainsPerFeature(3, 2),
          (RANGE, list(SUMMARY), *PLAIN), gains_per_feature, exact_shape=False),
     Case(BoostedTreesCalculateBestGainsPerFeature(3, 2),
@@ -169,4 +162,7 @@ CASES = [
     Case(BoostedTreesSparseCalculateBestFeatureSplit(1),
          (RANGE, *SPARSE, *REGULARIZED), best_sparse_split, "regularized",
          exact_shape=False),
+    Case(BoostedTreesCalculateBestFeatureSplit(2),
+         (I32([0, 2]), SIGNED, F(0), F(0.1), F(0), F(0)), two_logits,
+         "two logits, negative hessians", exact_shape=False),
 ]  # fmt: skip

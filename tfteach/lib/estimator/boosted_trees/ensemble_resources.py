@@ -6,7 +6,7 @@ Source: python/ops/boosted_trees_ops.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
@@ -15,6 +15,7 @@ from tfteach.framework.scope import (
     control_dependencies,
     name_scope,
 )
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.files.saveable_object import SaveableObject, SaveSpec
 from tfteach.lib.training.resources import register_resource
 from tfteach.ops.core.identity_reshape import identity
@@ -48,25 +49,69 @@ class EnsembleStates(NamedTuple):
     last_layer_nodes_range: Tensor
 
 
+class SerializedEnsemble(NamedTuple):
+    """An ensemble as bytes; see `BoostedTreesSerializeEnsemble`."""
+
+    stamp_token: Tensor
+    tree_ensemble_serialized: Tensor
+
+
+class PruningMode:
+    """How trees are pruned, as the ops have it.
+
+    Source: python/ops/boosted_trees_ops.py, PruningMode.
+    """
+
+    NO_PRUNING, PRE_PRUNING, POST_PRUNING = range(3)
+    _BY_NAME: ClassVar[dict[str, int]] = {
+        "none": NO_PRUNING, "pre": PRE_PRUNING, "post": POST_PRUNING
+    }  # fmt: skip
+
+    @classmethod
+    def from_str(cls, mode: str) -> int:
+        """The number of "none", "pre" or "post".
+
+        Raises:
+          ValueError: it is none of them.
+        """
+        if mode not in cls._BY_NAME:
+            known = ", ".join(sorted(cls._BY_NAME))
+            raise ValueError(f"pruning_mode mode must be one of: {known}")
+        return cls._BY_NAME[mode]
+
+
 class TreeEnsemble:
-    """An ensemble that the session's initialization creates, empty.
+    """An ensemble of trees, which the session's initialization creates.
 
     Args:
       name: of the handle's op, by which it is also shared.
+      stamp_token: its version at the start.
+      is_local: whether the session's local initialization creates it.
+      serialized_proto: its trees at the start, a `TreeEnsemble` message's bytes.
 
     Source: python/ops/boosted_trees_ops.py, TreeEnsemble.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        stamp_token: int = 0,
+        is_local: bool = False,
+        serialized_proto: str | bytes = b"",
+    ) -> None:
         with name_scope(name, "TreeEnsemble") as scope:
             op = BoostedTreesEnsembleResourceHandleOp(shared_name=scope)
             self.resource_handle: Tensor = op(name=scope)
             create = BoostedTreesCreateEnsemble()(
-                self.resource_handle, 0, b"", name="BoostedTreesCreateEnsemble"
+                self.resource_handle,
+                stamp_token,
+                serialized_proto,
+                name="BoostedTreesCreateEnsemble",
             )
-            self.create_op: Operation = create
-            is_created = IsBoostedTreesEnsembleInitialized()(self.resource_handle)
-            register_resource(self.resource_handle, create, is_created)
+            self.initializer: Operation = create
+            register_resource(
+                self.resource_handle, create, self.is_initialized(), not is_local
+            )
             stamp, serialized = BoostedTreesSerializeEnsemble()(self.resource_handle)
         name = self.resource_handle.name
         specs = [
@@ -76,6 +121,28 @@ class TreeEnsemble:
         saveable = _EnsembleSaveable(self.resource_handle, specs, name)
         saveable.create_op = create
         add_to_collection(GraphKeys.SAVEABLE_OBJECTS, saveable)
+
+    def is_initialized(self) -> Tensor:
+        """A bool scalar: whether the session has the ensemble."""
+        return IsBoostedTreesEnsembleInitialized()(self.resource_handle)
+
+    def get_stamp_token(self) -> Tensor:
+        """The version, an int64 scalar: each update of the ensemble increments it."""
+        stamp: Tensor = BoostedTreesGetEnsembleStates()(self.resource_handle)[0]
+        return stamp
+
+    def serialize(self) -> SerializedEnsemble:
+        """The version and the bytes of a `TreeEnsemble` message."""
+        return SerializedEnsemble(
+            *BoostedTreesSerializeEnsemble()(self.resource_handle)
+        )
+
+    def deserialize(
+        self, stamp_token: TensorLike, serialized_proto: TensorLike
+    ) -> Operation:
+        """The Operation that replaces the ensemble."""
+        op = BoostedTreesDeserializeEnsemble()
+        return op(self.resource_handle, stamp_token, serialized_proto)
 
     def get_states(self) -> EnsembleStates:
         """Tensors of the state, read by each run."""
@@ -110,25 +177,30 @@ class QuantileAccumulator:
       num_streams: the number of features.
       num_quantiles: the number of buckets of each feature.
       name: of the handle's op, by which it is also shared.
+      max_elements: how many values the bounds of the error assume at most.
 
     Source: python/ops/boosted_trees_ops.py, QuantileAccumulator.
     """
 
     def __init__(
-        self, epsilon: float, num_streams: int, num_quantiles: int, name: str
+        self,
+        epsilon: float,
+        num_streams: int,
+        num_quantiles: int,
+        name: str | None = None,
+        max_elements: int | None = None,
     ) -> None:
         self._epsilon, self._num_streams = epsilon, num_streams
         self._num_quantiles = num_quantiles
         with name_scope(name, "QuantileAccumulator") as scope:
             op = BoostedTreesQuantileStreamResourceHandleOp(shared_name=scope)
             self.resource_handle: Tensor = op(name=scope)
-            create = BoostedTreesCreateQuantileStreamResource()(
+            limits = {} if max_elements is None else {"max_elements": max_elements}
+            create = BoostedTreesCreateQuantileStreamResource(**limits)(
                 self.resource_handle, epsilon, num_streams
             )
-            is_created = IsBoostedTreesQuantileStreamResourceInitialized()(
-                self.resource_handle
-            )
-            register_resource(self.resource_handle, create, is_created)
+            self.initializer: Operation = create
+            register_resource(self.resource_handle, create, self.is_initialized())
         name = self.resource_handle.name
         specs = [
             SaveSpec(limits, "", f"{name}_bucket_boundaries_{i}")
@@ -136,7 +208,13 @@ class QuantileAccumulator:
         ]
         saveable = _QuantilesSaveable(self.resource_handle, specs, name)
         saveable.create_op = create
+        self.saveable: SaveableObject = saveable
         add_to_collection(GraphKeys.SAVEABLE_OBJECTS, saveable)
+
+    def is_initialized(self) -> Tensor:
+        """A bool scalar: whether the session has the quantiles."""
+        op = IsBoostedTreesQuantileStreamResourceInitialized()
+        return op(self.resource_handle)
 
     def get_bucket_boundaries(self) -> list[Tensor]:
         """The boundaries of each feature: float32 vectors, empty until `flush`."""

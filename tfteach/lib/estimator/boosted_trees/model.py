@@ -62,7 +62,7 @@ from tfteach.ops.trees.ensemble_predictions import (
     BoostedTreesPredict,
     BoostedTreesTrainingPredict,
 )
-from tfteach.ops.trees.split_search import BoostedTreesMakeStatsSummary
+from tfteach.ops.trees.stats_summary_ops import BoostedTreesMakeStatsSummary
 
 # Gradients and hessians of the mean loss, by logits and labels.
 ClosedForm = Callable[[Tensor, Any], tuple[Tensor, Tensor]]
