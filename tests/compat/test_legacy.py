@@ -206,7 +206,7 @@ from tensorflow.contrib.seq2seq.python.ops.helper import TrainingHelper, _unstac
 from tensorflow.contrib.factorization.python.ops.kmeans import KMeansClustering
 from tensorflow.contrib.factorization.python.ops.clustering_ops import KMC2_INIT, KMeans
 from tensorflow.core.kernels.boosted_trees.boosted_trees_pb2 import DebugOutput
-from tensorflow.python.ops import boosted_trees_ops as b; b.TreeEnsemble, b.quantile_flush
+from tensorflow.python.ops import boosted_trees_ops as b; b.TreeEnsemble, b.predict
 from tensorboard.compat import tf as stub; assert "stub" in stub.io.gfile.__name__
 """
 # statement -> the error's class and the end of its text

@@ -16,7 +16,7 @@ from tfteach.framework.op import MultiOutputOp, NoOutputOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import ArrayModule, KernelContext
 from tfteach.ops.trees.ensemble_ops import TreeOp
-from tfteach.ops.trees.split_search import StatsOp
+from tfteach.ops.trees.stats_summary_ops import StatsOp
 from tfteach.ops.trees.weighted_quantiles import (
     QuantileStream,
     Summary,
