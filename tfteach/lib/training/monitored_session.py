@@ -25,6 +25,7 @@ from tfteach.framework.type_aliases import (
 from tfteach.lib.queues.coordinator import Coordinator
 from tfteach.lib.queues.queue_runner import start_queue_runners
 from tfteach.lib.training import wrapped_sessions
+from tfteach.lib.training.hooks.progress_bar import progress_bar_hook
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 from tfteach.lib.training.scaffold import Scaffold
 from tfteach.lib.training.session_creators import ChiefSessionCreator, SessionCreator
@@ -78,9 +79,10 @@ class BaseMonitoredSession:
         self._hooks = hooks or []
         for hook in self._hooks:
             hook.begin()
+        self._progress = progress_bar_hook(self._hooks)
         self._coordinated_creator = _CoordinatedSessionCreator(
             session_creator or ChiefSessionCreator(),
-            self._hooks,
+            [*self._hooks, self._progress] if self._progress else self._hooks,
             stop_grace_period_secs,
         )
         self._sess: Any = (
@@ -192,6 +194,8 @@ class BaseMonitoredSession:
             try:
                 self._open().close()
             finally:
+                if self._progress:
+                    self._progress.close()
                 self._sess = creator.tf_sess = creator.coord = None
                 if not self._graph_was_finalized:
                     get_default_graph()._unsafe_unfinalize()

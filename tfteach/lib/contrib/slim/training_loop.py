@@ -31,6 +31,7 @@ from tfteach.lib.files.file_writer import FileWriter
 from tfteach.lib.files.saver import Saver
 from tfteach.lib.lookup.table_initializers import tables_initializer
 from tfteach.lib.training.global_step import get_or_create_global_step
+from tfteach.lib.training.hooks.progress_bar import progress_of
 from tfteach.lib.training.supervisor import Supervisor
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import group
@@ -235,10 +236,14 @@ def train(
                 supervisor.start_standard_services(used)
             threads = supervisor.start_queue_runners(used)
             get_logger().info("Starting Queues.")
+            progress = progress_of(number_of_steps, lambda: used.run(step))
             try:
-                while not supervisor.should_stop():
-                    loss, stops = train_step_fn(used, train_op, step, kwargs)
-                    if stops:
+                with progress as show:
+                    while not supervisor.should_stop():
+                        loss, stops = train_step_fn(used, train_op, step, kwargs)
+                        show({"loss": loss})
+                        if not stops:
+                            continue
                         get_logger().info("Stopping Training.")
                         supervisor.request_stop()
                         break

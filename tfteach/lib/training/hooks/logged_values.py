@@ -89,6 +89,12 @@ class LoggingTensorHook(SessionRunHook):
             else SecondOrStepTimer(every_n_secs, every_n_iter)
         )
         self._log_at_end = at_end
+        self._last_values: dict[Any, Any] = {}
+
+    @property
+    def last_values(self) -> dict[Any, Any]:
+        """The values that were logged last, by tag; empty before the first line."""
+        return self._last_values
 
     def begin(self) -> None:
         """Look the tensors up in the default graph."""
@@ -119,6 +125,7 @@ class LoggingTensorHook(SessionRunHook):
 
     def _log_tensors(self, values: dict[Any, Any]) -> None:
         elapsed_s, _ = self._timer.update_last_triggered_step(self._iter_count)
+        self._last_values = values
         with np.printoptions(suppress=True):
             if self._formatter is not None:
                 get_logger().info(self._formatter(values))

@@ -56,6 +56,17 @@ class StopAtStepHook(SessionRunHook):
             raise ValueError("Only one of num_steps or last_step can be specified.")
         self._num_steps = num_steps
         self._last_step = last_step
+        self._reached_step: int | None = None
+
+    @property
+    def last_step(self) -> int | None:
+        """The global step at which the loop ends; None before it is known."""
+        return self._last_step
+
+    @property
+    def reached_step(self) -> int | None:
+        """The global step after the last run, to one step; None before the first."""
+        return self._reached_step
 
     def begin(self) -> None:
         """Add the read of the global step to the graph."""
@@ -77,8 +88,10 @@ class StopAtStepHook(SessionRunHook):
         """Request a stop at the last step."""
         assert self._last_step is not None
         # The value that was fetched may precede the run's own increment.
-        if run_values.results + 1 >= self._last_step:
+        self._reached_step = run_values.results + 1
+        if self._reached_step >= self._last_step:
             step = run_context.session.run(self._global_step_tensor)
+            self._reached_step = step
             if step >= self._last_step:
                 run_context.request_stop()
 
