@@ -278,6 +278,166 @@ def array_in_a_loop(tf):
     return [y, z, *tf.gradients(z, x)]
 
 
+def counter_after(tf, v, value):
+    """The value, and that of the variable after it."""
+    with tf.control_dependencies([value]):
+        return [value, v.read_value()]
+
+
+def counter(tf):
+    return tf.get_variable("v", initializer=1.0, use_resource=True)
+
+
+def chosen(tf, value=True):
+    return tf.placeholder_with_default(value, [])
+
+
+def unused_effect_in_a_branch(tf):
+    v = counter(tf)
+
+    def counts():
+        v.assign_add(10.0)
+        tf.Assert(False, ["never"])
+        return tf.constant(1.0)
+
+    r = tf.cond(chosen(tf), counts, lambda: tf.constant(2.0))
+    return counter_after(tf, v, r)
+
+
+def effect_of_an_unused_result(tf):
+    v = counter(tf)
+    r, _ = tf.cond(
+        chosen(tf),
+        lambda: (tf.constant(1.0), tf.identity(v.assign_add(10.0))),
+        lambda: (tf.constant(2.0), tf.constant(3.0)),
+    )
+    return counter_after(tf, v, r)
+
+
+def unused_effect_in_a_loop(tf):
+    v = counter(tf)
+
+    def goes_on(i):
+        v.assign_add(1.0)
+        return i < 3
+
+    def body(i):
+        def counts():
+            v.assign_add(1.0)
+            return i + 1
+
+        v.assign_add(1.0)
+        return tf.cond(i < 100, counts, lambda: i + 2)
+
+    return counter_after(tf, v, tf.while_loop(goes_on, body, [0]))
+
+
+def unused_effect_in_a_case(tf):
+    v = counter(tf)
+
+    def counts():
+        v.assign_add(10.0)
+        return tf.constant(1.0)
+
+    r = tf.switch_case(chosen(tf, 0), [counts, lambda: tf.constant(2.0)])
+    return counter_after(tf, v, r)
+
+
+def waits_outside(tf, v):
+    op = v.assign_add(5.0).op
+
+    def waits(value):
+        with tf.control_dependencies([op]):
+            return tf.identity(value)
+
+    return waits
+
+
+def branch_that_waits_outside(tf):
+    v = counter(tf)
+    waits = waits_outside(tf, v)
+    r = tf.cond(chosen(tf, False), lambda: waits(1.0), lambda: tf.constant(2.0))
+    return counter_after(tf, v, r)
+
+
+def inner_branch_that_waits_outside(tf):
+    v = counter(tf)
+    waits = waits_outside(tf, v)
+
+    def inner():
+        return tf.cond(chosen(tf), lambda: waits(1.0), lambda: tf.constant(3.0))
+
+    r = tf.cond(chosen(tf, False), inner, lambda: tf.constant(2.0))
+    return counter_after(tf, v, r)
+
+
+def case_that_waits_outside(tf):
+    v = counter(tf)
+    waits = waits_outside(tf, v)
+    r = tf.switch_case(chosen(tf, 1), [lambda: waits(1.0), lambda: tf.constant(2.0)])
+    return counter_after(tf, v, r)
+
+
+def loop_that_waits_outside(tf):
+    v = counter(tf)
+    waits = waits_outside(tf, v)
+    r = tf.while_loop(lambda i: i < 3, lambda i: waits(i) + 1, [0])
+    return counter_after(tf, v, r)
+
+
+def colocated_branches(tf):
+    a, b = tf.constant([2.0], name="a"), tf.constant([3.0], name="b")
+
+    def inner():
+        with tf.colocate_with(b.op):
+            return tf.constant(1.0) + a
+
+    with tf.colocate_with(a.op):
+        return [tf.cond(chosen(tf), inner, lambda: tf.constant([5.0]))]
+
+
+def collections_of_branches(tf):
+    tf.add_to_collection("sizes", 3.0)
+
+    def reads():
+        tf.add_to_collection("sizes", 4.0)
+        return tf.constant(tf.get_collection("sizes"))
+
+    r = tf.cond(chosen(tf), reads, lambda: tf.constant([5.0]))
+    return [r, tf.constant(tf.get_collection("sizes"))]
+
+
+def list_ops(tf):
+    """The module of TensorFlow or of tfteach."""
+    if tf.__name__ == "tensorflow":
+        from tensorflow.python.ops import list_ops as found
+    else:
+        from tfteach.control import list_ops as found
+    return found
+
+
+def lists(tf):
+    ops, kind = list_ops(tf), tf.float32
+    rows = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    found = ops.tensor_list_from_tensor(rows, [2])
+    found = ops.tensor_list_set_item(found, 1, [7.0, 8.0])
+    reserved = ops.tensor_list_reserve([2], 2, kind, name="reserved")
+    reserved = ops.tensor_list_set_item(reserved, 0, [9.0, 9.0])
+    scattered = ops.tensor_list_scatter(rows, [2, 0, 1], tf.TensorShape([2]))
+    again = ops.tensor_list_scatter(rows[:1], [1], input_handle=found, name="again")
+    empty = ops.empty_tensor_list([None, 2], kind, max_num_elements=3)
+    empty = ops.tensor_list_set_item(empty, 0, [[1.0, 2.0]], True)
+    split = ops.tensor_list_split(rows, [None, 2], [1, 2])
+    return [
+        ops.tensor_list_stack(found, kind, 3, [2]),
+        ops.tensor_list_get_item(reserved, 1, kind, [2], name="zeros"),
+        ops.tensor_list_gather(scattered, [2, 0], kind, [2]),
+        ops.tensor_list_stack(again, kind, element_shape=[tf.constant(2)], name="all"),
+        ops.tensor_list_concat(split, kind, [None, 2], name="joined"),
+        ops.tensor_list_stack(empty, kind, 1, [1, 2]),
+    ]
+
+
 GRAPHS = [
     branches,
     branches_in_branches,
@@ -308,6 +468,17 @@ GRAPHS = [
     gradient_of_unknown_sizes,
     two_gradients,
     array_in_a_loop,
+    unused_effect_in_a_branch,
+    effect_of_an_unused_result,
+    unused_effect_in_a_loop,
+    unused_effect_in_a_case,
+    branch_that_waits_outside,
+    inner_branch_that_waits_outside,
+    case_that_waits_outside,
+    loop_that_waits_outside,
+    colocated_branches,
+    collections_of_branches,
+    lists,
 ]
 
 

@@ -29,6 +29,7 @@ client.device_lib: client.device_lib
 client.session: . tfteach.engine.session.session
 client.timeline: client.timeline
 compat.compat: compat
+eager.backprop: .
 eager.context: . tfteach.compat.eager_context tfteach.compat.behavior
 eager.def_function: .
 eager.function: .
@@ -41,6 +42,7 @@ estimator.hooks.*: estimator train
 estimator.inputs.*: estimator.inputs
 feature_column.*: feature_column
 framework.combinations: tfteach.compat.testing.combinations
+framework.common_shapes: tfteach.framework.shape
 framework.config: config config.experimental config.threading config.optimizer
 framework.constant_op: .
 framework.device: . tfteach.framework.device
@@ -48,6 +50,7 @@ framework.device_spec: tfteach.framework.device
 framework.dtypes: dtypes .
 framework.errors: errors
 framework.errors_impl: errors
+framework.func_graph: tfteach.framework.functions.func_graph
 framework.function: tfteach.lib.functions.defun
 framework.function_def_to_graph: tfteach.lib.functions.graph_to_function_def
 framework.graph_io: train
@@ -55,6 +58,7 @@ framework.graph_to_function_def: tfteach.lib.functions.graph_to_function_def
 framework.graph_util: graph_util
 framework.graph_util_impl: graph_util
 framework.importer: graph_util .
+framework.indexed_slices: .
 framework.meta_graph: train tfteach.lib.files.meta_graph tfteach.compat.inner_names
 framework.ops: . graph_util tfteach.framework.convert
 framework.random_seed: . random tfteach.ops.random.random_ops
@@ -66,6 +70,7 @@ framework.tensor_util: . contrib.util tfteach.ops.array.static_values
 framework.test_combinations: tfteach.compat.testing.combinations
 framework.test_util: test
 framework.type_spec: . tfteach.framework.type_spec
+framework.versions: . version
 layers.*: layers
 layers.utils: layers contrib.framework
 lib.io.file_io: tfteach.compat.platform.gfile_io tfteach.compat.platform.gfile
@@ -77,8 +82,11 @@ ops.boosted_trees_ops: tfteach.compat.boosted_trees_ops
 ops.candidate_sampling_ops: nn random
 ops.check_ops: . debugging
 ops.clip_ops: .
+ops.cond_v2: tfteach.control.cond_v2
 ops.confusion_matrix: . math
 ops.control_flow_ops: . tfteach.compat.inner_names tfteach.ops.core.control_flow_ops
+ops.control_flow_util: tfteach.control.control_flow_util
+ops.control_flow_v2_toggles: tfteach.control.control_flow_v2_toggles
 ops.ctc_ops: nn
 ops.custom_gradient: .
 ops.data_flow_ops: . io queue tfteach.compat.data_flow_ops
@@ -95,6 +103,7 @@ ops.init_ops: . initializers
 ops.io_ops: . io
 ops.linalg.*: linalg
 ops.linalg_ops: . linalg
+ops.list_ops: tfteach.control.list_ops
 ops.logging_ops: . summary
 ops.lookup_ops: . contrib.lookup lookup
 ops.losses.*: losses
@@ -215,6 +224,7 @@ _TABLE = _table() | data_paths.rows()
 # Modules of this package with further names of an inner module.
 _MORE = {
     "framework.ops": "tfteach.framework.graphdef.meta_graph",
+    "ops.control_flow_util": "tfteach.control.control_flow_v2_toggles",
     **training_paths.MORE,
 }
 for _path, _modules in _MORE.items():
@@ -238,6 +248,8 @@ _ALIASES = {
     "framework.tensor_util.constant_value": "get_static_value",
     "framework.test_util.TensorFlowTestCase": "TestCase",
     "layers.utils.constant_value": "smart_constant_value",
+    "ops.array_ops.squeeze_v2": "squeeze",
+    "ops.list_ops._build_element_shape": "build_element_shape",
     "ops.init_ops.Zeros": "zeros_initializer",
     "ops.init_ops.Ones": "ones_initializer",
     "ops.init_ops.Constant": "constant_initializer",
@@ -362,21 +374,26 @@ class Inner(ModuleType):
             found = inner(path) or found  # it has more names than the public module
         if found is None:
             raise AttributeError(self._told(name), name=name, obj=self)
-        super().__setattr__(name, found)
+        if not isinstance(found, bool | int):  # a switch
+            super().__setattr__(name, found)
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set the attribute in its original module, too: programs set switches here."""
+        is_switch = False
         for package in self.__dict__.get("_packages", ()):
             place = _module(package)
             if place is not None and name in vars(place):
                 self._replaced.setdefault((package, name), vars(place)[name])
+                is_switch = isinstance(value, bool | int)
                 setattr(place, name, value)
-        super().__setattr__(name, value)
+        if not is_switch:
+            super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
         """Undo a setting, as `mock.patch` does."""
-        super().__delattr__(name)
+        if name in vars(self) or not any(known == name for _, known in self._replaced):
+            super().__delattr__(name)
         for package, known in [*self._replaced]:
             if known == name:
                 original = self._replaced.pop((package, known))

@@ -11,6 +11,7 @@ from typing import Any
 from tfteach.control.control_flow_v2 import (
     FlowGraph,
     added,
+    after_captures,
     built,
     function_name,
     is_stateful,
@@ -41,7 +42,7 @@ def cond_v2(
     """
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool", pred)
-    with name_scope(name, "cond", [pred]) as scope:
+    with name_scope(name or "cond", "cond", [pred]) as scope:
         choice = convert(pred)
         if choice.static_shape != ():
             choice = squeeze(choice)
@@ -54,15 +55,15 @@ def cond_v2(
         inputs = match_inputs(graphs)
         kind: Any = If if any(map(is_stateful, graphs)) else StatelessIf
         names = [added(graph) for graph in graphs]
-        op = _node(
-            kind(
-                Tin=types_of(inputs),
-                Tout=types_of(graphs[0].outputs),
-                then_branch=names[0],
-                else_branch=names[1],
-                output_shapes=shapes_of(graphs),
-            )(choice, inputs, name=scope)
+        made = kind(
+            Tin=types_of(inputs),
+            Tout=types_of(graphs[0].outputs),
+            then_branch=names[0],
+            else_branch=names[1],
+            output_shapes=shapes_of(graphs),
         )
+        with after_captures(graphs):
+            op = _node(made(choice, inputs, name=scope))
         return _results(op, structures[0])
 
 
@@ -85,7 +86,9 @@ def switch_case_v2(
             branches=tuple(added(graph) for graph in graphs),
             output_shapes=shapes_of(graphs),
         )
-        return _results(_node(made(index, inputs, name=scope)), structures[0])
+        with after_captures(graphs):
+            op = _node(made(index, inputs, name=scope))
+        return _results(op, structures[0])
 
 
 def _node(made: Any) -> Operation:

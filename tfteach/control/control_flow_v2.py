@@ -6,7 +6,7 @@ Source: python/ops/control_flow_util_v2.py, python/framework/func_graph.py.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tfteach.control.automatic_control import returned as results
@@ -15,25 +15,26 @@ from tfteach.framework import nest
 from tfteach.framework.convert import convert
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.defined_function import DefinedFunction
-from tfteach.framework.functions.func_graph import FuncGraph
-from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.functions.func_graph import FuncGraph, operation_of
+from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape, common
 from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.functions.control_flow import LOWERED
 
 _numbers = itertools.count()
-# What a branch shares with the graph around it: variables and their scopes.
-_SHARED = (
-    GraphKeys.GLOBAL_VARIABLES,
-    GraphKeys.LOCAL_VARIABLES,
-    GraphKeys.TRAINABLE_VARIABLES,
-    ("__variable_store",),
-    ("__varscope",),
-)
 
 
 class FlowGraph(FuncGraph):
-    """The graph of a branch, or of a loop's condition or body."""
+    """The graph of a branch, or of a loop's condition or body.
+
+    It shares the collections of the graph around it, and its ops are colocated as if
+    they were built there.
+
+    Attributes:
+      control_captures: the ops of outer graphs that ops of this one wait for.
+    """
 
     functional_flow = True
 
@@ -41,8 +42,33 @@ class FlowGraph(FuncGraph):
         super().__init__(name)
         outer = self.outer_graph
         self.orders_effects = getattr(outer, "orders_effects", False)
-        for key in _SHARED:
-            self._collections[key] = outer.collection_list(key)
+        self._collections = outer._collections
+        self.scopes.state.colocation = outer.scopes.state.colocation
+        self.control_captures: dict[Operation, None] = {}
+
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
+        """As in a Graph; what waits for ops of outer graphs is the node."""
+        if control_inputs is None:
+            return super().control_dependencies(None)
+        values = list(control_inputs)
+        for op in map(operation_of, values):
+            if isinstance(op, Operation) and op.graph is not self:
+                self.control_captures[op] = None
+        return super().control_dependencies(values)
+
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
+        """As in a Graph, also with ops of outer graphs."""
+        return Graph.colocate_with(self, op, ignore_existing)
+
+    def colocation_op(self, value: Any) -> Operation:
+        found = operation_of(value)
+        return found if isinstance(found, Operation) else super().colocation_op(value)
+
+
+def after_captures(graphs: Sequence[FlowGraph]) -> Any:
+    """A context manager: new ops wait for what the ops of some graphs wait for."""
+    ops = [op for graph in graphs for op in graph.control_captures]
+    return control_dependencies(ops)
 
 
 def function_name(scope: str, suffix: str) -> str:
@@ -126,7 +152,7 @@ def shapes_of(graphs: Sequence[FuncGraph]) -> tuple[Shape, ...]:
 
 def lowered(op: Operation) -> None:
     """Mark a node to be lowered to Switch and Merge, as TensorFlow does."""
-    op.extra_attrs = {**(op.extra_attrs or {}), "_lower_using_switch_merge": True}
+    op.extra_attrs = {**(op.extra_attrs or {}), LOWERED: True}
 
 
 def types_of(tensors: Sequence[Tensor]) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 
-_enabled = False
+ENABLE_CONTROL_FLOW_V2 = False  # programs set and read it, too
 
 
 @export("enable_control_flow_v2")
@@ -22,15 +22,15 @@ def enable_control_flow_v2() -> None:
 
     Source: python/ops/control_flow_v2_toggles.py.
     """
-    global _enabled
-    _enabled = True
+    global ENABLE_CONTROL_FLOW_V2
+    ENABLE_CONTROL_FLOW_V2 = True
 
 
 @export("disable_control_flow_v2")
 def disable_control_flow_v2() -> None:
     """Let `tf.cond` and `tf.while_loop` build Switch and Merge nodes, the default."""
-    global _enabled
-    _enabled = False
+    global ENABLE_CONTROL_FLOW_V2
+    ENABLE_CONTROL_FLOW_V2 = False
 
 
 @export("control_flow_v2_enabled")
@@ -42,4 +42,4 @@ def control_flow_v2_enabled() -> bool:
 def is_functional() -> bool:
     """Whether control flow is built of functions in the default graph."""
     chosen: bool | None = getattr(get_default_graph(), "functional_flow", None)
-    return _enabled if chosen is None else chosen
+    return ENABLE_CONTROL_FLOW_V2 if chosen is None else chosen

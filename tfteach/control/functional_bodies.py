@@ -32,6 +32,7 @@ from tfteach.ops.core.loop_stacks import StackPopV2, StackPushV2, StackV2
 from tfteach.ops.core.shape_ops import size
 from tfteach.ops.functions.calls import PartitionedCall, StatefulPartitionedCall
 from tfteach.ops.functions.control_flow import (
+    LOWERED,
     Case,
     For,
     If,
@@ -88,6 +89,18 @@ def _finished(op: Operation, graph: FuncGraph, outputs: Sequence[Tensor]) -> Bod
     return graph.as_body()._replace(name="", effects=effects)
 
 
+def _function_body(op: Operation, function: Function) -> Body:
+    """The body of one of the node's functions, with the effects that must happen.
+
+    TensorFlow lowers the nodes of `tf.cond` and `tf.while_loop` before it prunes the
+    graph: an effect that no result depends on is pruned.  The kernels of other nodes
+    run whole functions.
+    """
+    body = body_of(op, function)
+    is_lowered = (op.extra_attrs or {}).get(LOWERED)
+    return body._replace(effects=()) if is_lowered else body
+
+
 def _after(call: Operation, value: Tensor) -> Tensor:
     """The value, once a call and its effects have ended."""
     with call.graph.control_dependencies([call]):
@@ -102,21 +115,30 @@ def _call(
     Returns:
       The results; the Operation if there are none.
     """
-    body = body_of(op, function)
-    kind: Any = StatefulPartitionedCall if body.effects else PartitionedCall
-    made = kind(
-        Tin=tuple(t.dtype.base_dtype for t in inputs),
-        Tout=tuple(t.dtype.base_dtype for t in body.outputs),
-        f=function,
-    )(list(inputs), name=f"{name}/")
+    body, types = _function_body(op, function), [t.dtype.base_dtype for t in inputs]
+    results = [t.dtype.base_dtype for t in body.outputs]
+    call: Any
+    if body.effects:
+        call = StatefulPartitionedCall(types, results, function)
+    elif body == body_of(op, function):
+        call = PartitionedCall(types, results, function)
+    else:
+        call = BodyCall(types, results, body)
+    made = call(list(inputs), name=f"{name}/")
     return made if isinstance(made, list) else [made]
 
 
 def _call_and(
-    op: Operation, function: Function, inputs: Sequence[Tensor], name: str, done: Tensor
+    op: Operation,
+    function: Function,
+    inputs: Sequence[Tensor],
+    name: str,
+    done: Tensor | None,
 ) -> list[Tensor]:
-    """The results of a call, and the value of `done` after it."""
+    """The results of a call, and the value of `done` after it; no value if None."""
     made = _call(op, function, inputs, name)
+    if done is None:
+        return made
     call = made[0].op if isinstance(made[0], Tensor) else made[0]
     return [*(t for t in made if isinstance(t, Tensor)), _after(call, done)]
 
@@ -132,6 +154,15 @@ def _truth(value: Tensor) -> Tensor:
         return value
     zero: Any = "" if value.dtype.base_dtype is dtypes.string else 0
     return NotEqual()(reshape(value, []), zero)
+
+
+def _signal(
+    op: Operation, functions: Sequence[Function], value: Tensor
+) -> Tensor | None:
+    """The value that a branch outputs after its effects; None if none has effects."""
+    if op.outputs and not any(_function_body(op, f).effects for f in functions):
+        return None  # a run computes only the results that it needs
+    return value
 
 
 def _check_branch(op: Operation, function: Function) -> None:
@@ -158,10 +189,11 @@ def if_body(op: Operation) -> Body:
     graph, (choice, *inputs) = _body_graph(op)
     with graph.as_default():
         truth = _truth(choice)
+        done = _signal(op, (spec.then_branch, spec.else_branch), truth)
         outputs = cond(
             truth,
-            lambda: _call_and(op, spec.then_branch, inputs, "then_branch", truth),
-            lambda: _call_and(op, spec.else_branch, inputs, "else_branch", truth),
+            lambda: _call_and(op, spec.then_branch, inputs, "then_branch", done),
+            lambda: _call_and(op, spec.else_branch, inputs, "else_branch", done),
             strict=True,
             name="cond",
         )
@@ -175,14 +207,15 @@ def case_body(op: Operation) -> Body:
     for function in spec.branches:
         _check_branch(op, function)
     graph, (index, *inputs) = _body_graph(op)
+    done = _signal(op, spec.branches, index)
 
     def chosen(number: int) -> Any:
         name, function = f"branches_{number}", spec.branches[number]
         if number == len(spec.branches) - 1:
-            return _call_and(op, function, inputs, name, index)
+            return _call_and(op, function, inputs, name, done)
         return cond(
             Equal()(index, number),
-            lambda: _call_and(op, function, inputs, name, index),
+            lambda: _call_and(op, function, inputs, name, done),
             lambda: chosen(number + 1),
             strict=True,
         )
@@ -240,7 +273,7 @@ class _Loop:
                 f"{tests} tensors."
             ).at(op)
         self.graph, self.inputs = _body_graph(op)
-        self.function = body_of(op, spec.body)
+        self.function = _function_body(op, spec.body)
         pairs = zip(self.function.inputs, self.function.outputs, strict=True)
         self.changing = [i for i, (x, y) in enumerate(pairs) if x is not y]
 

@@ -8,6 +8,7 @@ from typing import Any
 from tfteach.control.control_flow_v2 import (
     FlowGraph,
     added,
+    after_captures,
     built,
     function_name,
     lowered,
@@ -88,13 +89,15 @@ def while_v2(
         step.outputs = [*step.outputs, *step.internal_captures]
         inputs = [counter, limit, *flat, *step.external_captures]
         outputs = [(), (), *shapes, *[t.static_shape for t in step.external_captures]]
-        made: Any = While(
+        node = While(
             T=types_of(inputs),
             cond=added(test),
             body=added(step),
             output_shapes=tuple(outputs),
             parallel_iterations=parallel_iterations,
-        )(inputs, name=scope)
+        )
+        with after_captures([test, step]):
+            made = node(inputs, name=scope)
         op: Operation = made[0].op
         lowered(op)
         op.extra_attrs = {**(op.extra_attrs or {}), "_num_original_outputs": len(made)}

@@ -145,10 +145,11 @@ def is_loop_switch(op: Operation) -> bool:
     if context is None or not context.is_while:
         return False
     users = [user for tensor in op.outputs for user in tensor.consumers()]
-    return not all(_is_in_branch(user) for user in users)
+    return not all(is_in_branch(user) for user in users)
 
 
-def _is_in_branch(op: Operation) -> bool:
+def is_in_branch(op: Operation) -> bool:
+    """Whether a branch of `tf.cond` is the innermost context that reads the inputs."""
     context: ControlFlowContext | None = op.control_flow_context
     if context is not None and is_loop_enter(op):
         context = context.outer_context

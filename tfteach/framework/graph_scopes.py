@@ -184,6 +184,11 @@ class GraphScopes:
         """
         return open_colocation(self, op, ignore_existing)
 
+    def colocation_op(self, value: Any) -> Operation:
+        """The operation of this graph with which `colocate_with(value)` colocates."""
+        element = self.as_graph_element(getattr(value, "_control_element", value))
+        return element.op if isinstance(element, Tensor) else element
+
     def container(self, container_name: str) -> Any:
         """A context manager that names the resource container of stateful ops."""
         return open_block(self, "container", lambda _: container_name)

@@ -109,8 +109,7 @@ def open_colocation(graph: GraphScopes, op: Any, ignore: bool) -> Iterator[None]
             "Trying to reset colocation (op is None) but ignore_existing is not True"
         )
     if op is not None:
-        element = graph.as_graph_element(getattr(op, "_control_element", op))
-        op = getattr(element, "op", element)  # of a tensor
+        op = graph.colocation_op(op)
     scopes = graph.scopes
     colocation = () if ignore else scopes.state.colocation
     if op is not None:

@@ -198,11 +198,17 @@ class FuncGraph(Graph):
         )
 
 
-def _is_of(value: Any, graph: Graph) -> bool:
+def operation_of(value: Any) -> Any:
+    """The Operation, of whatever graph, that a value is or belongs to; else `value`."""
     value = getattr(value, "_control_element", value)
     convert = getattr(value, "_as_graph_element", None)
     value = convert() or value if convert is not None else value
-    return not isinstance(value, Tensor | Operation) or value.graph is graph
+    return value.op if isinstance(value, Tensor) else value
+
+
+def _is_of(value: Any, graph: Graph) -> bool:
+    found = operation_of(value)
+    return not isinstance(found, Operation) or found.graph is graph
 
 
 def _placeholder(dtype: Any, shape: Any, name: str | None) -> Tensor:

@@ -17,6 +17,9 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import ArrayModule
 
+# The attribute of nodes that are replaced by Switch, Merge ... before pruning.
+LOWERED = "_lower_using_switch_merge"
+
 
 class _Functional(MultiOutputOp, abstract=True):
     """The results of functions, of which some run, or run repeatedly."""
