@@ -115,8 +115,9 @@ def _call(
     Returns:
       The results; the Operation if there are none.
     """
-    body, types = _function_body(op, function), [t.dtype.base_dtype for t in inputs]
-    results = [t.dtype.base_dtype for t in body.outputs]
+    body = _function_body(op, function)
+    types = tuple(t.dtype.base_dtype for t in inputs)
+    results = tuple(t.dtype.base_dtype for t in body.outputs)
     call: Any
     if body.effects:
         call = StatefulPartitionedCall(types, results, function)

@@ -169,7 +169,7 @@ def tensor_list_scatter(
 
 def tensor_list_set_item(
     input_handle: Tensor,
-    index: TensorLike,
+    index: Any,
     item: TensorLike,
     resize_if_index_out_of_bounds: bool = False,
     name: str | None = None,

@@ -40,16 +40,18 @@ def rename_groups(op: Operation, renamed: dict[str, str], scope: str) -> None:
             f"Node '{op.name.removeprefix(scope)}' has an attribute '_class' "
             "that is no list of strings"
         )
+    # A branch's ops may be colocated with ops of the graph around it.
+    may_be_outside = op.graph.building_function and not scope
     found = []
     for group in groups:
         if group.startswith(_GROUP):
             old = group[len(_GROUP) :].decode("utf-8", "replace")
-            if old not in renamed:
+            if old not in renamed and not may_be_outside:
                 raise ValueError(
                     f"Node '{op.name.removeprefix(scope)}' expects to be "
                     f"colocated with unknown node '{old}'"
                 )
-            group = _GROUP + renamed[old].encode()
+            group = _GROUP + renamed.get(old, old).encode()
         found.append(group)
     extra["_class"] = found
 
