@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,16 +17,22 @@ from tfteach.framework.dtypes import DType, bool_, string
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.dataset import Dataset, Element, Running, column_elements
-from tfteach.ops.data.reading import (
-    FileRecords,
-    compression_kind,
-    file_names,
-    lines_of,
+from tfteach.ops.data.csv_records import Record, raw_lines, records_of
+from tfteach.ops.data.dataset import (
+    Dataset,
+    Element,
+    Running,
+    column_elements,
+    integer,
 )
+from tfteach.ops.data.reading import FileRecords, file_names
 from tfteach.ops.data.sources import SourceOp
-from tfteach.ops.io.decode_csv import DecodeCSV
-from tfteach.ops.text.byte_string_arrays import strings
+from tfteach.ops.io.decode_csv import (
+    DecodeCSV,
+    FieldReader,
+    check_default_shapes,
+    check_defaults,
+)
 
 _BLOCK = 64
 
@@ -34,49 +41,33 @@ class CsvRows(Dataset):
     """The rows of CSV files.
 
     Args:
-      records: the lines of the files.
+      records: the records of the files, lines or `Record`s.
       decoder: splits and converts them.
       defaults: one for each column.
-      joins: whether a quoted field may contain line feeds.
     """
 
     def __init__(
-        self,
-        records: FileRecords,
-        decoder: DecodeCSV,
-        defaults: Sequence[Array],
-        joins: bool,
+        self, records: FileRecords, decoder: DecodeCSV, defaults: Sequence[Array]
     ) -> None:
         self._records, self._decoder = records, decoder
-        self._defaults, self._joins = defaults, joins
+        self._defaults = defaults
 
     def elements(self, running: Running) -> Iterator[Element]:
-        lines = (element[0].item() for element in self._records.elements(running))
-        records = joined_lines(lines) if self._joins else lines
+        records = (element[0].item() for element in self._records.elements(running))
         return CsvElements(records, self._decoder, self._defaults)
-
-
-def joined_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Records: lines, of which those inside quotes belong together."""
-    begun: list[bytes] = []
-    quotes = 0
-    for line in lines:
-        begun.append(line)
-        quotes += line.count(b'"')
-        if quotes % 2 == 0:
-            yield b"\n".join(begun)
-            begun, quotes = [], 0
-    if begun:
-        yield b"\n".join(begun)
 
 
 class CsvElements:
     """Decodes records, many at a time; a wrong one raises when its turn comes."""
 
     def __init__(
-        self, records: Iterator[bytes], decoder: DecodeCSV, defaults: Sequence[Array]
+        self,
+        records: Iterator[bytes | Record],
+        decoder: DecodeCSV,
+        defaults: Sequence[Array],
     ) -> None:
         self._records, self._decoder, self._defaults = records, decoder, defaults
+        self._fields = FieldReader(decoder.na_value, defaults)
         self._ready: Iterator[Any] = iter(())
 
     def __iter__(self) -> Iterator[Element]:
@@ -91,27 +82,43 @@ class CsvElements:
             self._ready = iter(self._block())
 
     def _block(self) -> list[Any]:
-        block = [line for _, line in zip(range(_BLOCK), self._records, strict=False)]
+        block = list(islice(self._records, _BLOCK))
         if not block:
             raise StopIteration
-        try:
-            return self._decoded(block)
-        except OpError:
-            return [self._decoded_or_error(line) for line in block]
+        lines = [record for record in block if isinstance(record, bytes)]
+        if len(lines) == len(block):
+            shape = (len(lines),)
+            columns = self._decoder.split_at_once(lines, self._defaults, shape)
+            if columns is not None:
+                return list(zip(*map(column_elements, columns), strict=True))
+        return [self._decoded_or_error(record) for record in block]
 
-    def _decoded(self, lines: list[bytes]) -> list[Element]:
-        records = strings(lines, (len(lines),))
-        columns = self._decoder.compute(np, records, *self._defaults)
-        return list(zip(*map(column_elements, columns), strict=True))
-
-    def _decoded_or_error(self, line: bytes) -> Element | OpError:
+    def _decoded_or_error(self, record: bytes | Record) -> Element | OpError:
+        if isinstance(record, bytes):
+            record = Record(record.split(self._decoder.field_delim.encode()))
         try:
-            if not line and not self._defaults[0].size:
-                raise invalid_argument("Field 0 is required but missing in record!")
-            return self._decoded([line])[0]
+            return self._decoded(record)
         except OpError as error:
-            error._message = error._message.replace(" in record 0", " in record")
             return error
+
+    def _decoded(self, record: Record) -> Element:
+        if record.error is not None and record.error_at < 0:
+            raise invalid_argument(record.error)
+        wanted = self._decoder.select_cols
+        expected = f"Expect {len(self._defaults)} fields but have"
+        found: list[Any] = []
+        for number, field in enumerate(record.fields):
+            if number == record.error_at:
+                raise invalid_argument(str(record.error))
+            if wanted and number not in wanted:
+                continue
+            if len(found) == len(self._defaults):
+                raise invalid_argument(f"{expected} more in record")
+            found.append(self._fields.value(len(found), field, "record"))
+        if len(found) < len(self._defaults):
+            raise invalid_argument(f"{expected} {len(found)} in record")
+        columns = [self._fields.column(i, [value]) for i, value in enumerate(found)]
+        return tuple([column_elements(column)[0] for column in columns])
 
 
 class QueryRows(Dataset):
@@ -206,29 +213,42 @@ class CSVDataset(SourceOp):
     output_shapes: tuple[Shape, ...]
     minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
 
+    def infer_shape(self, *inputs: Any) -> Shape:
+        check_default_shapes(inputs[-1])
+        return ()
+
     def dataset(self, context: KernelContext, *inputs: Any) -> Dataset:
-        names, kind, _, header, delimiter, quotes, missing, columns = inputs[:8]
-        texts = [np.asarray(t, object).item().decode() for t in (delimiter, missing)]
-        if len(texts[0]) != 1:
-            raise invalid_argument(" field_delim should be only 1 char")
+        names, kind, size, header, delimiter, quotes, missing, columns = inputs[:8]
+        texts = [np.asarray(t, object).item() for t in (kind, delimiter, missing)]
+        compression, separator, na_value = (text.decode() for text in texts)
+        if integer(size) <= 0:
+            raise invalid_argument("buffer_size should be positive")
+        if len(texts[1]) != 1:
+            raise invalid_argument("field_delim should be only 1 char")
+        if compression not in ("", "GZIP", "ZLIB"):
+            raise invalid_argument(f"Unsupported compression_type: {compression}.")
         defaults = inputs[8:]
-        for i, default in enumerate(defaults):
-            if default.ndim > 1 or default.size > 1:
-                raise invalid_argument(
-                    f" There should only be 1 default per field but field {i} has "
-                    f"{default.size}"
-                )
+        check_defaults(defaults)
         selected = tuple(np.asarray(columns).tolist())
-        decoder = DecodeCSV(texts[0], bool(quotes), texts[1], selected)
+        _check_selected(selected, len(defaults))
+        decoder = DecodeCSV(separator, bool(quotes), na_value, selected)
 
-        def lines(source: Any, path: str) -> Iterator[bytes]:
-            found = lines_of(source, path)
-            if header:
-                next(found, None)
-            return found
+        def records(source: Any, path: str) -> Iterator[Any]:
+            lines = raw_lines(source)
+            return records_of(lines, texts[1], bool(quotes), bool(header))
 
-        records = FileRecords(file_names(names), compression_kind(kind), lines)
-        return CsvRows(records, decoder, defaults, bool(quotes))
+        return CsvRows(
+            FileRecords(file_names(names), compression, records), decoder, defaults
+        )
+
+
+def _check_selected(columns: Sequence[int], count: int) -> None:
+    if columns and len(columns) != count:
+        raise invalid_argument("select_cols should match output size")
+    if any(a >= b for a, b in pairwise(columns)):
+        raise invalid_argument("select_cols should be strictly increasing indices")
+    if columns and columns[0] < 0:
+        raise invalid_argument("select_cols should be non-negative indices")
 
 
 class SqlDataset(SourceOp):

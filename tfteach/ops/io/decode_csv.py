@@ -42,40 +42,21 @@ class DecodeCSV(MultiOutputOp):
     minimum: ClassVar[dict[str, int]] = {"OUT_TYPE": 1}
 
     def infer_shape(self, records: Shape, record_defaults: list[Shape]) -> list[Shape]:
-        for shape in record_defaults:
-            if shape is not None and len(shape) > 1:
-                raise ValueError(
-                    f"Shape must be at most rank 1 but is rank {len(shape)}"
-                )
-            if shape and (shape[0] or 0) > 1:
-                raise ValueError(
-                    "Shape of a default must be a length-0 or length-1 vector, or a "
-                    "scalar."
-                )
+        check_default_shapes(record_defaults)
         return [records] * len(record_defaults)
 
     def compute(self, xp: ArrayModule, records: Array, *defaults: Array) -> Any:
-        for i, default in enumerate(defaults):
-            if default.ndim > 1:
-                raise invalid_argument(
-                    "Each record default should be at most rank 1: default "
-                    f"{i} has shape {shapes.text(default.shape)}"
-                )
-            if default.size > 1:
-                raise invalid_argument(
-                    "There should only be 1 default per field but field "
-                    f"{i} has {default.size}"
-                )
+        check_defaults(defaults)
         if len(self.field_delim.encode()) != 1:
             raise invalid_argument(
                 f"field_delim should be only 1 char: got {self.field_delim!r}"
             )
         lines: list[bytes] = records.reshape(-1).tolist()
-        return self._split_at_once(lines, defaults, records.shape) or self._checked(
+        return self.split_at_once(lines, defaults, records.shape) or self._checked(
             lines, defaults, records.shape
         )
 
-    def _split_at_once(
+    def split_at_once(
         self, lines: list[bytes], defaults: Sequence[Array], shape: tuple[int, ...]
     ) -> tuple[Any, ...] | None:
         """The columns of records without quotes; None if a record may need more."""
@@ -112,8 +93,7 @@ class DecodeCSV(MultiOutputOp):
     ) -> tuple[Any, ...]:
         """The columns, record by record, as TensorFlow reads them."""
         columns: list[list[Any]] = [[] for _ in defaults]
-        readers = [_reader(default) for default in defaults]
-        missing = {b"", self.na_value.encode()}
+        reader = FieldReader(self.na_value, defaults)
         for i, line in enumerate(lines):
             fields = self._fields(line)
             if len(fields) != len(defaults):
@@ -122,24 +102,9 @@ class DecodeCSV(MultiOutputOp):
                     f"{i}"
                 )
             for f, field in enumerate(fields):
-                if field not in missing:
-                    value = readers[f](field)
-                    if value is None:
-                        raise invalid_argument(
-                            f"Field {f} in record {i} is not a valid "
-                            f"{c_name(_dtype(defaults[f]))}: "
-                            f"{field.decode('utf-8', 'replace')}"
-                        )
-                elif defaults[f].size:
-                    value = defaults[f].reshape(-1)[0]
-                else:
-                    raise invalid_argument(
-                        f"Field {f} is required but missing in record {i}!"
-                    )
-                columns[f].append(value)
+                columns[f].append(reader.value(f, field, f"record {i}"))
         return tuple(
-            _array(column, default).reshape(shape)
-            for column, default in zip(columns, defaults, strict=True)
+            reader.column(f, column).reshape(shape) for f, column in enumerate(columns)
         )
 
     def _fields(self, line: bytes) -> list[bytes]:
@@ -171,6 +136,77 @@ class DecodeCSV(MultiOutputOp):
         if ends_open and (not wanted or wanted[len(found)] == number):
             found.append(b"")
         return found
+
+
+class FieldReader:
+    """Converts single fields.
+
+    Args:
+      na_value: a text of a missing value, beside "".
+      defaults: for each column its value if it is missing, of its type; empty if it is
+        required.
+    """
+
+    def __init__(self, na_value: str, defaults: Sequence[Array]) -> None:
+        self._missing = {b"", na_value.encode()}
+        self._defaults = defaults
+        self._readers = [_reader(default) for default in defaults]
+
+    def value(self, number: int, field: bytes, where: str) -> Any:
+        """The value of a field.
+
+        Args:
+          number: that of the column.
+          field: the text.
+          where: the record, for messages.
+
+        Raises:
+          InvalidArgumentError: it is missing without a default, or no such number.
+        """
+        default = self._defaults[number]
+        if field not in self._missing:
+            value = self._readers[number](field)
+            if value is None:
+                raise invalid_argument(
+                    f"Field {number} in {where} is not a valid "
+                    f"{c_name(_dtype(default))}: {field.decode('utf-8', 'replace')}"
+                )
+            return value
+        if not default.size:
+            raise invalid_argument(
+                f"Field {number} is required but missing in {where}!"
+            )
+        return default.reshape(-1)[0]
+
+    def column(self, number: int, values: list[Any]) -> Any:
+        """Values of a column as an array of its type."""
+        return _array(values, self._defaults[number])
+
+
+def check_default_shapes(static: Sequence[Shape]) -> None:
+    """Raise ValueError for a default with several elements."""
+    for shape in static:
+        if shape is not None and len(shape) > 1:
+            raise ValueError(f"Shape must be at most rank 1 but is rank {len(shape)}")
+        if shape and (shape[0] or 0) > 1:
+            raise ValueError(
+                "Shape of a default must be a length-0 or length-1 vector, or a scalar."
+            )
+
+
+def check_defaults(defaults: Sequence[Array]) -> None:
+    """Raise InvalidArgumentError for a default with several elements."""
+    for i, default in enumerate(defaults):
+        if default.ndim > 1:
+            raise invalid_argument(
+                f"Each record default should be at most rank 1: default {i} has shape "
+                f"{shapes.text(default.shape)}"
+            )
+        if default.size > 1:
+            raise invalid_argument(
+                f"There should only be 1 default per field but field {i} has "
+                f"{default.size}"
+            )
 
 
 def _quoted(line: bytes, at: int, delimiter: int) -> tuple[bytes, int]:
