@@ -157,6 +157,7 @@ if __name__ == "__main__":
     import dataset_elements
     import dataset_files
     import dataset_groups
+    import dataset_inner
     import dataset_threads
     import tensorflow
 
@@ -164,7 +165,9 @@ if __name__ == "__main__":
     path = sys.argv[1] if sys.argv[1:] else os.path.join(FOLDER, "datasets.json")
     path = os.path.abspath(path)
     chosen = {}
-    for module in (dataset_elements, dataset_groups, dataset_threads, dataset_files):
+    for module in (
+        dataset_elements, dataset_groups, dataset_threads, dataset_files, dataset_inner
+    ):  # fmt: skip
         chosen.update(builders(module))
     rows = record(tensorflow, chosen)
     with open(path, "w") as file:

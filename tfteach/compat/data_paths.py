@@ -22,12 +22,21 @@ util.structure: /structures /element_specs
 util.traverse: /traverse
 """
 _EXPERIMENTAL = (
-    "batching cardinality counter distribute_options enumerate_ops error_ops "
-    "get_single_element grouping interleave_ops iterator_ops optimization "
-    "optimization_options prefetching_ops random_ops readers resampling scan_ops "
-    "shuffle_ops stats_aggregator stats_ops stats_options take_while_ops "
-    "threading_options unique writers"
+    "batching cardinality counter distribute distribute_options enumerate_ops "
+    "error_ops get_single_element grouping interleave_ops iterator_ops matching_files "
+    "optimization optimization_options parsing_ops prefetching_ops random_ops readers "
+    "resampling scan_ops shuffle_ops sleep stats_aggregator stats_ops stats_options "
+    "take_while_ops threading_options threadpool unique writers"
 )
+# Those with names that are not public -> our module of these.
+_MORE = {
+    "distribute": "distribute",
+    "matching_files": "matching_files",
+    "optimization": "optimization",
+    "readers": "tf_records",
+    "sleep": "sleep",
+    "threadpool": "threadpool",
+}
 _CONTRIB = (
     "batching counter enumerate_ops error_ops get_single_element grouping "
     "interleave_ops iterator_ops optional_ops prefetching_ops random_ops readers "
@@ -49,7 +58,8 @@ def rows() -> dict[str, tuple[str, ...]]:
         )
     found["data.experimental.ops"] = ()
     for name in _EXPERIMENTAL.split():
-        found[f"data.experimental.ops.{name}"] = ("data.experimental",)
+        ours = [f"tfteach.lib.data.experimental.{n}" for n in [_MORE.get(name)] if n]
+        found[f"data.experimental.ops.{name}"] = ("data.experimental", *ours)
     found["contrib.data.python.ops"] = ()
     for name in _CONTRIB.split():
         found[f"contrib.data.python.ops.{name}"] = _MODULES_OF_CONTRIB
@@ -61,6 +71,11 @@ def _renamed(module: str, **names: str) -> dict[str, str]:
 
 
 ALIASES = {
+    **_renamed(
+        "experimental.ops.cardinality",
+        INFINITE="INFINITE_CARDINALITY",
+        UNKNOWN="UNKNOWN_CARDINALITY",
+    ),
     **_renamed("experimental.ops.counter", CounterV1="Counter"),
     **_renamed("experimental.ops.random_ops", RandomDatasetV1="RandomDataset"),
     **_renamed(

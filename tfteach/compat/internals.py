@@ -73,6 +73,7 @@ framework.type_spec: . tfteach.framework.type_spec
 framework.versions: . version
 layers.*: layers
 layers.utils: layers contrib.framework
+lib.io.python_io: python_io
 lib.io.file_io: tfteach.compat.platform.gfile_io tfteach.compat.platform.gfile
 lib.io.python_io: python_io
 lib.io.tf_record: python_io io

@@ -79,9 +79,9 @@ LACKING = frozenset(
     "Bucketize GeneratorDataset IteratorFromStringHandleV2 IteratorGetNext "
     "IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle IteratorV2 "
     "MakeIterator PrefetchDataset IgammaGradA ImageProjectiveTransformV2 Lu "
-    "Multinomial NonMaxSuppressionV2 "
-    "NonMaxSuppressionV3 RandomGammaGrad StatelessMultinomial TridiagonalMatMul "
-    "TridiagonalSolve UnsortedSegmentProd VariableShape".split()
+    "Multinomial NonMaxSuppressionV2 NonMaxSuppressionV3 RandomGammaGrad SleepDataset "
+    "StatelessMultinomial TridiagonalMatMul TridiagonalSolve UnsortedSegmentProd "
+    "VariableShape".split()
 )
 # These copy nothing: strings and int32 stay in host memory, other results on the card.
 COPY_NOTHING = {

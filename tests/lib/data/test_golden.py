@@ -14,6 +14,7 @@ from tests.golden import (
     dataset_elements,
     dataset_files,
     dataset_groups,
+    dataset_inner,
     dataset_threads,
     datasets,
 )
@@ -26,6 +27,7 @@ BUILDERS = {
     **datasets.builders(dataset_groups),
     **datasets.builders(dataset_threads),
     **datasets.builders(dataset_files),
+    **datasets.builders(dataset_inner),
 }
 NAMES = sorted(RECORDED)
 

@@ -19,7 +19,7 @@ class Record:
     Attributes:
       fields: all fields, also those that are not selected.
       error: the message of the first field that breaks a rule, or None.
-      error_at: the number of that field; -1 if the file ends within quotes.
+      error_at: the number of that field; -1 if there is none.
     """
 
     def __init__(self, fields: list[bytes], error: str | None = None) -> None:
@@ -92,12 +92,11 @@ class _Scanner:
         while True:
             is_quoted = self._uses_quotes and self._here() == _QUOTE
             field, error = self._quoted() if is_quoted else self._unquoted()
-            if error == _ENDS_IN_QUOTES:
-                made.error, made.error_at = error, -1
-                return made
             if error is not None and made.error is None:
                 made.error, made.error_at = error, len(made.fields)
             made.fields.append(field)
+            if error == _ENDS_IN_QUOTES:
+                return made
             end = self._here()
             self._at += 1
             if end != self._delimiter:

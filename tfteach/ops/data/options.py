@@ -1,19 +1,22 @@
-"""Datasets that options add: optimized, with a model of times, with own threads.
+"""Datasets with another's elements: optimized, with own threads, with pauses.
 
 The elements are the source's; only `shuffle_and_repeat_fusion` changes their order.
 Source: core/kernels/data/optimize_dataset_op.cc, model_dataset_op.cc,
-experimental/threadpool_dataset_op.cc.
+experimental/{threadpool,sleep,non_serializable}_dataset_op.cc.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
+from tfteach.framework.op import StatefulOp
+from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, KernelContext
+from tfteach.framework.type_aliases import Array, Gradient, KernelContext
 from tfteach.ops.data.batching import Batched
 from tfteach.ops.data.buffering import Cached, Prefetched
 from tfteach.ops.data.dataset import Dataset, DatasetOp, Element, Rows, Running, integer
@@ -52,6 +55,8 @@ def optimized(dataset: Dataset, names: Sequence[bytes]) -> Dataset:
     - `map().batch()` has another message for different shapes.
     - `make_sloppy` lets parallel `map` and `interleave` return elements out of order.
     """
+    if isinstance(dataset, Opaque):
+        return dataset
     inputs = tuple(optimized(source, names) for source in dataset.inputs)
     changes = any(a is not b for a, b in zip(inputs, dataset.inputs, strict=True))
     made = dataset.with_inputs(inputs) if changes else dataset
@@ -76,6 +81,10 @@ def optimized(dataset: Dataset, names: Sequence[bytes]) -> Dataset:
         made = made if changes else made.with_inputs(inputs)
         made.__dict__["is_fused"] = True
     return made
+
+
+class Opaque(Unchanged):
+    """The elements of a dataset that rewrites leave as it is."""
 
 
 class OwnThreads(Unchanged):
@@ -182,3 +191,115 @@ class PrivateThreadPoolDataset(OptionDataset):
         if count < 1:
             raise invalid_argument("`num_threads` must be >= 1")
         return OwnThreads(source, count)
+
+
+class PrivateThreads(NamedTuple):
+    """The resource behind a `ThreadPoolHandle`.
+
+    Attributes:
+      threads: how many a transformation may use.
+    """
+
+    threads: int
+
+
+class ThreadPoolHandle(StatefulOp):
+    """A number of threads that datasets share.
+
+    `max_intra_op_parallelism` has no effect: the kernels of functions use one thread.
+    Source: experimental_dataset_ops.cc, ThreadPoolHandle.
+    """
+
+    signature = "-> handle: resource"
+    num_threads: int
+    max_intra_op_parallelism: int = 1
+    display_name: str  # type: ignore[misc]  # TensorFlow's order
+    container: str = ""
+    shared_name: str = ""
+    on_gpu: ClassVar[bool] = False
+    aliases: ClassVar[bool] = True
+
+    def infer_shape(self) -> Shape:
+        return ()
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
+        return []
+
+    def compute(self, context: KernelContext) -> PrivateThreads:
+        name = self.shared_name or context.op.name
+        if self.num_threads < 1:
+            raise invalid_argument("`num_threads` must be greater than zero.")
+        made = PrivateThreads(self.num_threads)
+        return context.resource("thread pool", name, lambda: made, self.container)
+
+
+class ThreadPoolDataset(OptionDataset):
+    """The source, computed by a pool's threads.
+
+    Source: experimental_dataset_ops.cc, ThreadPoolDataset.
+    """
+
+    signature = "input_dataset: variant, thread_pool: resource -> handle: variant"
+    output_types: tuple[DType, ...]
+    output_shapes: tuple[Shape, ...]
+    is_stateful: ClassVar[bool] = True
+
+    def dataset(
+        self, context: KernelContext, source: Dataset, *options: Any
+    ) -> Dataset:
+        (pool,) = options
+        return OwnThreads(source, pool.threads)
+
+
+class NonSerializableDataset(OptionDataset):
+    """The source, which TensorFlow's rewrites do not see.
+
+    Source: experimental_dataset_ops.cc, NonSerializableDataset.
+    """
+
+    signature = "input_dataset: variant -> handle: variant"
+    output_types: tuple[DType, ...]
+    output_shapes: tuple[Shape, ...]
+
+    def dataset(
+        self, context: KernelContext, source: Dataset, *options: Any
+    ) -> Dataset:
+        return Opaque(source)
+
+
+class Slept(Unchanged):
+    """The elements of a dataset, each after a pause."""
+
+    def __init__(self, source: Dataset, pause_s: float) -> None:
+        super().__init__(source)
+        self._pause_s = pause_s
+
+    @property
+    def table(self) -> None:
+        return None
+
+    def elements(self, running: Running) -> Iterator[Element]:
+        return map(self._after_pause, self.inputs[0].elements(running))
+
+    def _after_pause(self, element: Element) -> Element:
+        time.sleep(self._pause_s)
+        return element
+
+    def may_block(self) -> bool:
+        return True
+
+
+class SleepDataset(OptionDataset):
+    """The source, more slowly.  Source: experimental_dataset_ops.cc, SleepDataset."""
+
+    signature = "input_dataset: variant, sleep_microseconds: int64 -> handle: variant"
+    output_types: tuple[DType, ...]
+    output_shapes: tuple[Shape, ...]
+
+    def dataset(
+        self, context: KernelContext, source: Dataset, *options: Any
+    ) -> Dataset:
+        pause_us = integer(options[0])
+        if pause_us < 0:
+            raise invalid_argument("`sleep_microseconds` must be >= 0")
+        return Slept(source, pause_us / 1e6)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework.dtypes import DType, bool_, string
-from tfteach.framework.errors import OpError, invalid_argument
+from tfteach.framework.errors import OpError, UnknownError, invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.csv_records import Record, raw_lines, records_of
@@ -58,7 +58,7 @@ class CsvRows(Dataset):
 
 
 class CsvElements:
-    """Decodes records, many at a time; a wrong one raises when its turn comes."""
+    """Decodes records, many at a time; a wrong one raises in its place."""
 
     def __init__(
         self,
@@ -161,8 +161,10 @@ class QueryElements:
                 )
                 rows = connection.execute(self._query)
             except sqlite3.Error as error:
-                message = f"Failed to execute the query {self._query!r}: {error}"
-                raise invalid_argument(message) from error
+                code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+                raise UnknownError(
+                    None, None, f"Prepare() failed: [{code}] {error}: {self._query}"
+                ) from error
             count = len(rows.description or ())
             if count != len(self._types):
                 raise invalid_argument(
