@@ -42,9 +42,11 @@ from tfteach.ops.data.dataset import (
     BoundFunction,
     Called,
     Dataset,
-    Element,
     Running,
     through_identities,
+)
+from tfteach.ops.data.elements import (
+    Element,
 )
 from tfteach.ops.data.interleaving import ParallelInterleaved
 from tfteach.ops.data.iterators import (

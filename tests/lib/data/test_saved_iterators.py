@@ -208,3 +208,35 @@ def test_training_continues_with_the_elements_not_drawn() -> None:
     state = tf.train.get_checkpoint_state("model", "checkpoint_input")
     names = [Path(path).name for path in state.all_model_checkpoint_paths]
     assert names == ["input.ckpt-5", "input.ckpt-6"]
+
+
+def test_a_position_is_serialized_as_a_tensor() -> None:
+    """As in TensorFlow: SerializeIterator, then `tf.serialize_tensor` to a file."""
+    raw = tf.raw_ops
+    iterator = Dataset.range(5).make_initializable_iterator()
+    element = iterator.get_next()
+    resource = iterator._iterator_resource
+    state = raw.SerializeIterator(resource_handle=resource)
+    write = tf.write_file("state", tf.serialize_tensor(state))
+    parsed = tf.parse_tensor(tf.read_file("state"), tf.variant)
+    restore = raw.DeserializeIterator(resource_handle=resource, serialized=parsed)
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        assert [session.run(element) for _ in range(2)] == [0, 1]
+        session.run(write)
+        assert rest(session, element) == [2, 3, 4]
+        session.run(iterator.initializer)
+        session.run(restore)
+        assert rest(session, element) == [2, 3, 4]
+
+
+def test_other_variants_are_not_serialized() -> None:
+    dataset = Dataset.range(5)
+    several = tf.stack([dataset._variant_tensor] * 2)
+    broken = tf.parse_tensor(b"\x08\x15\x12\x04\x12\x02\x08\x02", tf.variant)
+    with tf.Session() as session:
+        for tensor in (dataset._variant_tensor, several):
+            with pytest.raises(tf.errors.UnimplementedError, match="exists in runs"):
+                session.run(tf.serialize_tensor(tensor))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="0 variants for 2"):
+            session.run(broken)

@@ -5,7 +5,6 @@ Source: python/util/compat.py (API and error messages).
 
 from __future__ import annotations
 
-import datetime
 import numbers
 import os
 from typing import Any
@@ -74,13 +73,3 @@ def as_str_any(value: Any) -> str:
 def path_to_str(path: Any) -> Any:
     """`os.fspath` of a path object; other values unchanged."""
     return as_str_any(os.fspath(path)) if isinstance(path, os.PathLike) else path
-
-
-# The date of TensorFlow 1.15's forward compatibility horizon.
-_HORIZON = datetime.date(2019, 10, 17)
-
-
-@export("compat.forward_compatible")
-def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Whether a date is before TensorFlow 1.15's forward compatibility horizon."""
-    return datetime.date(year, month, day) < _HORIZON

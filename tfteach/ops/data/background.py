@@ -14,7 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tfteach.framework.threads import thread_count
-from tfteach.ops.data.dataset import BoundFunction, Element, Running
+from tfteach.ops.data.dataset import (
+    BoundFunction,
+    Running,
+)
+from tfteach.ops.data.elements import (
+    Element,
+)
 
 AUTOTUNE = -1
 CANCELLED = "Operation was cancelled"

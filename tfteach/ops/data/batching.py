@@ -6,6 +6,7 @@ Source: core/kernels/data/batch_dataset_op.cc.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, ClassVar
 
 from tfteach.framework.dtypes import DType
@@ -18,12 +19,50 @@ from tfteach.ops.data.dataset import (
     BoundFunction,
     Dataset,
     DatasetOp,
-    Element,
     Running,
-    batches_of,
     integer,
 )
+from tfteach.ops.data.elements import (
+    Element,
+    draw_all,
+    stacked,
+)
 from tfteach.ops.data.mapping import ParallelMapped
+
+
+def batches_of(
+    dataset: Dataset, running: Running, is_fused: bool = False
+) -> Callable[[int], Element | None]:
+    """A function that returns the next `count` elements, stacked.
+
+    It returns fewer at the end, and then None.
+    """
+    table = dataset.table
+    if table is None:
+        iterator = dataset.elements(running)
+        block = getattr(iterator, "block", None)
+        if block is not None:
+            return block  # type: ignore[no-any-return]
+
+        def collected(count: int) -> Element | None:
+            found = list(islice(iterator, count))
+            return stacked(found) if found else None
+
+        def computed_at_once(count: int) -> Element | None:
+            found = draw_all(iterator, count)
+            return stacked(found, True) if found else None
+
+        return computed_at_once if is_fused else collected
+    rows = dataset.rows(running)
+    columns = table
+
+    def gathered(count: int) -> Element | None:
+        numbers = rows.take(count)
+        if not len(numbers):
+            return None
+        return tuple([array.take(numbers, 0) for array in columns])
+
+    return gathered
 
 
 class Batched(Dataset):

@@ -19,8 +19,10 @@ from tfteach.ops.data.dataset import (
     Called,
     Dataset,
     DatasetOp,
-    Element,
     Running,
+)
+from tfteach.ops.data.elements import (
+    Element,
     column_elements,
 )
 

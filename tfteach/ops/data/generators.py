@@ -20,8 +20,10 @@ from tfteach.ops.data.dataset import (
     Called,
     Dataset,
     DatasetOp,
-    Element,
     Running,
+)
+from tfteach.ops.data.elements import (
+    Element,
 )
 
 

@@ -29,9 +29,11 @@ from tfteach.ops.data.dataset import (
     Called,
     Dataset,
     DatasetOp,
-    Element,
     Running,
     integer,
+)
+from tfteach.ops.data.elements import (
+    Element,
 )
 
 _END: Any = object()

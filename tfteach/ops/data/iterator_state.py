@@ -15,6 +15,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import NoOutputOp
+from tfteach.framework.protos.encoded_variant import EncodedVariant
 from tfteach.framework.protos.wire_format import chunk
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
@@ -34,7 +35,7 @@ class SerializeIterator(IteratorOp):
 
     def compute(self, context: KernelContext, iterator: DatasetIterator) -> Any:
         data = _HEAD + struct.pack("<QQ", *iterator.state(context))
-        return np.array(data, object)
+        return np.array(EncodedVariant(data), object)
 
 
 class DeserializeIterator(IteratorOp, NoOutputOp):

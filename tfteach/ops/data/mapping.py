@@ -26,8 +26,10 @@ from tfteach.ops.data.dataset import (
     Called,
     Dataset,
     DatasetOp,
-    Element,
     Running,
+)
+from tfteach.ops.data.elements import (
+    Element,
 )
 from tfteach.ops.data.selection import OfOne
 

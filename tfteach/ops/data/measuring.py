@@ -21,9 +21,11 @@ from tfteach.ops.data.dataset import (
     BoundFunction,
     Called,
     Dataset,
+    Running,
+)
+from tfteach.ops.data.elements import (
     Element,
     Rows,
-    Running,
 )
 from tfteach.ops.data.options import Unchanged
 

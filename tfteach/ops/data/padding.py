@@ -21,7 +21,14 @@ from tfteach.framework.errors import (
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.batching import batch_count, checked_batch_size
-from tfteach.ops.data.dataset import Dataset, DatasetOp, Element, Running
+from tfteach.ops.data.dataset import (
+    Dataset,
+    DatasetOp,
+    Running,
+)
+from tfteach.ops.data.elements import (
+    Element,
+)
 
 
 class PaddedBatches(Dataset):

@@ -20,10 +20,12 @@ from tfteach.ops.data.dataset import (
     UNKNOWN_CARDINALITY,
     Dataset,
     DatasetOp,
-    Element,
-    Rows,
     Running,
     integer,
+)
+from tfteach.ops.data.elements import (
+    Element,
+    Rows,
 )
 
 _DRAWN_AT_ONCE = 1 << 12

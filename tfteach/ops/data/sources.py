@@ -21,10 +21,12 @@ from tfteach.ops.data.dataset import (
     INFINITE_CARDINALITY,
     Dataset,
     DatasetOp,
-    Element,
-    Rows,
     Running,
     integer,
+)
+from tfteach.ops.data.elements import (
+    Element,
+    Rows,
 )
 from tfteach.ops.random.philox import Philox
 

@@ -18,12 +18,8 @@ from tfteach.framework.errors import OpError, UnknownError, invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.csv_records import Record, raw_lines, records_of
-from tfteach.ops.data.dataset import (
-    Dataset,
-    Element,
-    Running,
-    column_elements,
-    integer,
+from tfteach.ops.data.dataset import Dataset, Running, integer
+from tfteach.ops.data.elements import Element, column_elements
 )
 from tfteach.ops.data.reading import FileRecords, file_names
 from tfteach.ops.data.sources import SourceOp

@@ -11,11 +11,12 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType, as_dtype, string
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.dtypes import DType, as_dtype, string, variant
+from tfteach.framework.errors import OpError, UnimplementedError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.protos.attr_value import c_name
+from tfteach.framework.protos.encoded_variant import EncodedVariant
 from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
@@ -34,12 +35,15 @@ class SerializeTensor(TextOp):
     def compute(self, xp: ArrayModule, tensor: Array) -> Any:
         from tfteach.framework.protos import TensorProto
 
-        dtype = string if tensor.dtype.hasobject else as_dtype(tensor.dtype)
+        dtype = _type_of(tensor)
         proto = TensorProto(dtype=dtype.as_datatype_enum)
         proto.tensor_shape.SetInParent()
         for size in tensor.shape:
             proto.tensor_shape.dim.add(size=size)
-        if dtype is string:
+        if dtype is variant:
+            for item in tensor.reshape(-1).tolist():
+                proto.variant_val.add().ParseFromString(item)
+        elif dtype is string:
             proto.string_val.extend(tensor.reshape(-1).tolist())
         else:
             little = tensor.astype(tensor.dtype.newbyteorder("<"), copy=False)
@@ -47,12 +51,37 @@ class SerializeTensor(TextOp):
         return strings([proto.SerializeToString()], ())
 
 
+def _type_of(array: Array) -> DType:
+    """The element type of a value, of which variants and strings are objects."""
+    if not isinstance(array, np.ndarray | np.generic):
+        raise _not_encoded(array)
+    if not array.dtype.hasobject:
+        return as_dtype(array.dtype)
+    items = array.reshape(-1).tolist()
+    if items and all(isinstance(item, EncodedVariant) for item in items):
+        return variant
+    for item in items:
+        if not isinstance(item, bytes):
+            raise _not_encoded(item)
+    return string
+
+
+def _not_encoded(value: Any) -> OpError:
+    return UnimplementedError(
+        None,
+        None,
+        f"A variant of type {type(value).__name__} cannot be serialized: it exists in "
+        "runs only.",
+    )
+
+
 @export("serialize_tensor", "io.serialize_tensor")
 def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """A tensor as a serialized TensorProto, a string scalar.
 
     Args:
-      tensor: a Tensor of any type that has values.
+      tensor: a Tensor of any type that has values; of variants, the states of
+        iterators.
       name: the op's name.
 
     Example:
@@ -89,6 +118,8 @@ class ParseTensor(TextOp):
                 "Could not parse `serialized` as TensorProto: "
                 f"'{serialized.item().decode('latin-1')}'"
             ) from None
+        if proto.dtype == variant.as_datatype_enum == self.out_type.as_datatype_enum:
+            return _variants(proto)
         try:
             found = make_ndarray(proto)
         except (TypeError, ValueError) as error:
@@ -100,6 +131,19 @@ class ParseTensor(TextOp):
                 f"({c_name(self.out_type)})"
             )
         return np.asarray(found)
+
+
+def _variants(proto: Any) -> Any:
+    """The variants of a TensorProto."""
+    found = np.empty([dim.size for dim in proto.tensor_shape.dim], object)
+    if found.size != len(proto.variant_val):
+        raise invalid_argument(
+            f"Cannot parse tensor from proto: {len(proto.variant_val)} variants for "
+            f"{found.size} elements"
+        )
+    for i, item in enumerate(proto.variant_val):
+        found.flat[i] = EncodedVariant(item.SerializeToString())
+    return found
 
 
 @export("parse_tensor", "io.parse_tensor")
