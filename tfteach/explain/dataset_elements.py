@@ -45,9 +45,7 @@ from tfteach.ops.data.dataset import (
     Running,
     through_identities,
 )
-from tfteach.ops.data.elements import (
-    Element,
-)
+from tfteach.ops.data.elements import Element
 from tfteach.ops.data.interleaving import ParallelInterleaved
 from tfteach.ops.data.iterators import (
     DatasetIterator,

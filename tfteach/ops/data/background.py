@@ -14,13 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tfteach.framework.threads import thread_count
-from tfteach.ops.data.dataset import (
-    BoundFunction,
-    Running,
-)
-from tfteach.ops.data.elements import (
-    Element,
-)
+from tfteach.ops.data.dataset import BoundFunction, Running
+from tfteach.ops.data.elements import Element
 
 AUTOTUNE = -1
 CANCELLED = "Operation was cancelled"

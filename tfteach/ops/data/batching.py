@@ -15,18 +15,8 @@ from tfteach.framework.function_attribute import Function
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
 from tfteach.ops.data.background import AUTOTUNE
-from tfteach.ops.data.dataset import (
-    BoundFunction,
-    Dataset,
-    DatasetOp,
-    Running,
-    integer,
-)
-from tfteach.ops.data.elements import (
-    Element,
-    draw_all,
-    stacked,
-)
+from tfteach.ops.data.dataset import BoundFunction, Dataset, DatasetOp, Running, integer
+from tfteach.ops.data.elements import Element, draw_all, stacked
 from tfteach.ops.data.mapping import ParallelMapped
 
 

@@ -15,16 +15,8 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.background import AUTOTUNE, Background
-from tfteach.ops.data.dataset import (
-    Dataset,
-    DatasetOp,
-    Running,
-    integer,
-)
-from tfteach.ops.data.elements import (
-    Element,
-    Rows,
-)
+from tfteach.ops.data.dataset import Dataset, DatasetOp, Running, integer
+from tfteach.ops.data.elements import Element, Rows
 from tfteach.ops.data.file_cache import CachedInFile
 from tfteach.ops.data.selection import OfOne
 

@@ -16,14 +16,8 @@ from tfteach.framework.errors import AlreadyExistsError
 from tfteach.framework.files import file_system
 from tfteach.framework.files.tensor_bundle import BundleReader, index_path
 from tfteach.framework.files.tensor_bundle_writer import BundleWriter
-from tfteach.ops.data.dataset import (
-    Dataset,
-    Running,
-)
-from tfteach.ops.data.elements import (
-    Element,
-    text_array,
-)
+from tfteach.ops.data.dataset import Dataset, Running
+from tfteach.ops.data.elements import Element, text_array
 
 _NUMBER_WIDTH = 7  # of an element's number in its keys
 

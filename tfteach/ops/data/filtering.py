@@ -14,14 +14,8 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import OpError
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
-from tfteach.ops.data.dataset import (
-    Dataset,
-    DatasetOp,
-    Running,
-)
-from tfteach.ops.data.elements import (
-    Element,
-)
+from tfteach.ops.data.dataset import Dataset, DatasetOp, Running
+from tfteach.ops.data.elements import Element
 
 
 class Unique(Dataset):

@@ -14,17 +14,8 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
-from tfteach.ops.data.dataset import (
-    BoundFunction,
-    Called,
-    Dataset,
-    DatasetOp,
-    Running,
-)
-from tfteach.ops.data.elements import (
-    Element,
-    column_elements,
-)
+from tfteach.ops.data.dataset import BoundFunction, Called, Dataset, DatasetOp, Running
+from tfteach.ops.data.elements import Element, column_elements
 
 _END: Any = object()
 

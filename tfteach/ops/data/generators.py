@@ -15,16 +15,8 @@ from tfteach.framework.errors import OutOfRangeError
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
-from tfteach.ops.data.dataset import (
-    BoundFunction,
-    Called,
-    Dataset,
-    DatasetOp,
-    Running,
-)
-from tfteach.ops.data.elements import (
-    Element,
-)
+from tfteach.ops.data.dataset import BoundFunction, Called, Dataset, DatasetOp, Running
+from tfteach.ops.data.elements import Element
 
 
 class Generated(Dataset):

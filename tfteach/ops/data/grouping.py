@@ -30,10 +30,7 @@ from tfteach.ops.data.dataset import (
     Running,
     integer,
 )
-from tfteach.ops.data.elements import (
-    Element,
-    stacked,
-)
+from tfteach.ops.data.elements import Element, stacked
 
 _END: Any = object()
 

@@ -32,9 +32,7 @@ from tfteach.ops.data.dataset import (
     Running,
     integer,
 )
-from tfteach.ops.data.elements import (
-    Element,
-)
+from tfteach.ops.data.elements import Element
 
 _END: Any = object()
 

@@ -32,13 +32,8 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.framework.waiting import has_deadline
 from tfteach.ops.data.background import CANCELLED, Background
-from tfteach.ops.data.dataset import (
-    Dataset,
-    Running,
-)
-from tfteach.ops.data.elements import (
-    Element,
-)
+from tfteach.ops.data.dataset import Dataset, Running
+from tfteach.ops.data.elements import Element
 from tfteach.ops.data.measuring import measured_elements
 from tfteach.ops.data.optionals import OptionalValue
 

@@ -28,9 +28,7 @@ from tfteach.ops.data.dataset import (
     DatasetOp,
     Running,
 )
-from tfteach.ops.data.elements import (
-    Element,
-)
+from tfteach.ops.data.elements import Element
 from tfteach.ops.data.selection import OfOne
 
 

@@ -17,7 +17,8 @@ from tfteach.framework.errors import NotFoundError
 from tfteach.framework.files import file_system
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.dataset import Dataset, Element, Running
+from tfteach.ops.data.dataset import Dataset, Running
+from tfteach.ops.data.elements import Element
 from tfteach.ops.data.reading import FileDatasetOp
 
 _WILDCARDS = "*?["

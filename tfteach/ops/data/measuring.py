@@ -17,16 +17,8 @@ from typing import Any
 
 from tfteach.framework.pipeline_meters import StageMeter, Watch, clock_ns, counted
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.dataset import (
-    BoundFunction,
-    Called,
-    Dataset,
-    Running,
-)
-from tfteach.ops.data.elements import (
-    Element,
-    Rows,
-)
+from tfteach.ops.data.dataset import BoundFunction, Called, Dataset, Running
+from tfteach.ops.data.elements import Element, Rows
 from tfteach.ops.data.options import Unchanged
 
 _BURST = 32  # elements timed one after the other

@@ -19,16 +19,8 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, Gradient, KernelContext
 from tfteach.ops.data.batching import Batched
 from tfteach.ops.data.buffering import Cached, Prefetched
-from tfteach.ops.data.dataset import (
-    Dataset,
-    DatasetOp,
-    Running,
-    integer,
-)
-from tfteach.ops.data.elements import (
-    Element,
-    Rows,
-)
+from tfteach.ops.data.dataset import Dataset, DatasetOp, Running, integer
+from tfteach.ops.data.elements import Element, Rows
 from tfteach.ops.data.grouping import Windows
 from tfteach.ops.data.interleaving import ParallelInterleaved
 from tfteach.ops.data.mapping import Filtered, Mapped, ParallelMapped

@@ -21,14 +21,8 @@ from tfteach.framework.errors import (
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.batching import batch_count, checked_batch_size
-from tfteach.ops.data.dataset import (
-    Dataset,
-    DatasetOp,
-    Running,
-)
-from tfteach.ops.data.elements import (
-    Element,
-)
+from tfteach.ops.data.dataset import Dataset, DatasetOp, Running
+from tfteach.ops.data.elements import Element
 
 
 class PaddedBatches(Dataset):

@@ -15,15 +15,8 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.background import AUTOTUNE
-from tfteach.ops.data.dataset import (
-    Dataset,
-    DatasetOp,
-    Running,
-    integer,
-)
-from tfteach.ops.data.elements import (
-    Element,
-)
+from tfteach.ops.data.dataset import Dataset, DatasetOp, Running, integer
+from tfteach.ops.data.elements import Element
 from tfteach.ops.io.parse_example import (
     FEATURE_TYPES,
     Dense,

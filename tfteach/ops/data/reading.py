@@ -18,14 +18,8 @@ from tfteach.framework.files.file_system import open_file, resolve
 from tfteach.framework.files.os_errors import os_errors_translated
 from tfteach.framework.files.records import read_records
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.dataset import (
-    Dataset,
-    Running,
-    integer,
-)
-from tfteach.ops.data.elements import (
-    Element,
-)
+from tfteach.ops.data.dataset import Dataset, Running, integer
+from tfteach.ops.data.elements import Element
 from tfteach.ops.data.sources import SourceOp
 
 _WINDOWS = {"GZIP": 31, "ZLIB": 15}  # zlib's window_bits

@@ -12,7 +12,8 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.dataset import Dataset, DatasetOp, Element, Running, integer
+from tfteach.ops.data.dataset import Dataset, DatasetOp, Running, integer
+from tfteach.ops.data.elements import Element
 
 
 class Rebatched(Dataset):

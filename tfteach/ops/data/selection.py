@@ -23,10 +23,7 @@ from tfteach.ops.data.dataset import (
     Running,
     integer,
 )
-from tfteach.ops.data.elements import (
-    Element,
-    Rows,
-)
+from tfteach.ops.data.elements import Element, Rows
 
 _DRAWN_AT_ONCE = 1 << 12
 

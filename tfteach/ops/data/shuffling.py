@@ -17,16 +17,8 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.dataset import (
-    Dataset,
-    DatasetOp,
-    Running,
-    integer,
-)
-from tfteach.ops.data.elements import (
-    Element,
-    Rows,
-)
+from tfteach.ops.data.dataset import Dataset, DatasetOp, Running, integer
+from tfteach.ops.data.elements import Element, Rows
 from tfteach.ops.data.selection import OfOne, repeated_cardinality
 from tfteach.ops.data.sources import RandomWords, seeds_or_none
 

@@ -24,10 +24,7 @@ from tfteach.ops.data.dataset import (
     Running,
     integer,
 )
-from tfteach.ops.data.elements import (
-    Element,
-    Rows,
-)
+from tfteach.ops.data.elements import Element, Rows
 from tfteach.ops.random.philox import Philox
 
 # Ranges up to this size are shuffled and batched as arrays.

@@ -20,7 +20,6 @@ from tfteach.framework.type_aliases import Array, KernelContext
 from tfteach.ops.data.csv_records import Record, raw_lines, records_of
 from tfteach.ops.data.dataset import Dataset, Running, integer
 from tfteach.ops.data.elements import Element, column_elements
-)
 from tfteach.ops.data.reading import FileRecords, file_names
 from tfteach.ops.data.sources import SourceOp
 from tfteach.ops.io.decode_csv import (
