@@ -10,9 +10,9 @@ from typing import ClassVar
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int64
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_spec import TypeSpec
 from tfteach.lib.data import structures
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import TypeSpec
 from tfteach.ops.data.rebatching import RebatchDataset
 
 
@@ -42,7 +42,7 @@ class _RebatchDataset(Dataset):
                 )
             size = None if shape.ndims is None else shape[0].value
             rows = None if size is None or size % num_replicas else size // num_replicas
-            return spec.unbatched().batched(rows) if shape.ndims else spec
+            return spec._unbatch()._batch(rows) if shape.ndims else spec
 
         specs = structures.mapped(part, input_dataset.element_spec)
         types, shapes = structures.flat_types(specs), structures.flat_shapes(specs)

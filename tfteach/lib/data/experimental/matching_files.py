@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import string
+from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import TensorSpec
 from tfteach.ops.data.matching_files import MatchingFilesDataset as MatchingFilesOp
 
 
