@@ -25,7 +25,7 @@ LATER = {
     "eager execution": "tf.contrib.eager tf.function",
     "Keras": "tf.keras tf.contrib.keras",
     "servers": """
-        tf.train.Server tf.train.ClusterSpec tf.train.replica_device_setter
+        tf.train.Server tf.train.replica_device_setter
         tf.train.SyncReplicasOptimizer""",
 }
 PREFIXES = [prefix for names in LATER.values() for prefix in names.split()]

@@ -7,11 +7,13 @@ TensorFlow's Python, answers all anew; add a call with any answer.
 
 import functools
 import json
+import os
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from tests.golden.composites import inner
 from tests.golden.feature_column_calls import plain
 
 PATH = Path(__file__).with_suffix(".json")
@@ -41,6 +43,20 @@ def spec(tf, head, mode, logits, labels=None, **options):
     return made.mode, getattr(made.loss, "name", None), list(made.eval_metric_ops)
 
 
+def config(tf, tf_config, **options):
+    """The properties of a RunConfig that depend on TF_CONFIG."""
+    os.environ["TF_CONFIG"] = json.dumps(tf_config)
+    try:
+        made = tf.estimator.RunConfig(**options)
+    finally:
+        del os.environ["TF_CONFIG"]
+    names = "task_type task_id master evaluation_master is_chief num_ps_replicas "
+    names += "num_worker_replicas global_id_in_cluster protocol"
+    found = [getattr(made, name) for name in names.split()]
+    filters = made.session_config and list(made.session_config.device_filters)
+    return found, made.cluster_spec.as_dict(), filters
+
+
 def answer(tf, call):
     """What a call returns or raises, as text."""
     make = tf.contrib.estimator
@@ -50,6 +66,10 @@ def answer(tf, call):
         "M": make.multi_class_head, "ML": make.multi_label_head,
         "P": make.poisson_regression_head, "L": make.logistic_regression_head,
         "H": make.multi_head, "num": tf.feature_column.numeric_column,
+        "config": functools.partial(config, tf), "Cluster": tf.train.ClusterSpec,
+        "export": inner(tf, "estimator.export.export_lib"),
+        "receivers": inner(tf, "estimator.export.export"),
+        "optimizers": inner(tf, "estimator.canned.optimizers"),
         "loss": functools.partial(loss, tf), "spec": functools.partial(spec, tf),
         "sparse": lambda *args: lambda: tf.SparseTensor(*args),
     }  # fmt: skip

@@ -36,11 +36,13 @@ ROWS: dict[str, str] = {
     "estimator.canned.kmeans": "estimator.experimental contrib.factorization",
     "estimator.canned.linear": "estimator tfteach.lib.estimator.canned.linear "
     "tfteach.lib.estimator.canned.logit_fns",
+    "estimator.canned.optimizers": "tfteach.lib.estimator.canned.optimizers",
     "estimator.canned.rnn": "estimator.experimental tfteach.lib.estimator.canned.rnn",
     "estimator.canned.saved_model_estimator": "estimator.experimental",
     "estimator.early_stopping": "estimator.experimental "
     "tfteach.lib.estimator.early_stopping",
     "estimator.estimator": "estimator tfteach.lib.estimator.estimator "
+    "tfteach.lib.estimator.training_session "
     "tfteach.lib.estimator.evaluation_summary",
     "estimator.export.export": _EXPORT,
     "estimator.export.export_lib": _EXPORT,
@@ -53,9 +55,17 @@ ROWS: dict[str, str] = {
     "estimator.inputs.queues.feeding_queue_runner": "tfteach.lib.estimator.inputs",
     "estimator.model_fn": "estimator tfteach.lib.estimator.estimator_spec "
     "tfteach.lib.estimator.model_results tfteach.lib.estimator.canned.logit_fns",
-    "estimator.run_config": "estimator tfteach.lib.estimator.run_config",
+    "estimator.run_config": "estimator tfteach.lib.estimator.cluster_settings "
+    "tfteach.lib.estimator.run_config",
     "estimator.training": "estimator tfteach.lib.estimator.train_and_evaluate",
     "estimator.util": "tfteach.lib.estimator.input_fn",
+    **{
+        f"contrib.estimator.python.estimator.{name}": (
+            f"contrib.estimator tfteach.lib.contrib.estimator.{name}"
+        )
+        for name in "boosted_trees dnn dnn_linear_combined dnn_with_layer_annotations "
+        "exporter extenders head linear logit_fns multi_head rnn".split()
+    },
     "feature_column.dense_features": _COLUMNS,
     "feature_column.dense_features_v2": _COLUMNS,
     "feature_column.feature_column": _COLUMNS,
@@ -85,6 +95,9 @@ ALIASES: dict[str, str] = {
         "MultiClassHead"
     ),
     "estimator.canned.head._regression_head": "RegressionHead",
+    "estimator.canned.optimizers.get_optimizer_instance": "optimizer_of",
+    "estimator.estimator._load_global_step_from_checkpoint_dir": "global_step_of",
+    "estimator.estimator._write_dict_to_summary": "write_results",
     "estimator.estimator.EstimatorV2": "Estimator",
     "estimator.estimator_lib.EstimatorV2": "Estimator",
     "estimator.util._DatasetInitializerHook": "DatasetInitializerHook",

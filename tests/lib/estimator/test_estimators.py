@@ -197,7 +197,7 @@ def test_what_is_exported_is_checked():
         (lambda: export.ClassificationOutput(text), "scores must be a float32"),
         (lambda: export.ClassificationOutput(one, one), "classes must be a string"),
         (lambda: export.ServingInputReceiver(None, one), "features must be defined"),
-        (lambda: export.ServingInputReceiver({1: one}, one), "keys must be strings"),
+        (lambda: export.ServingInputReceiver({1.5: one}, one), "strings or ints"),
         (lambda: export.TensorServingInputReceiver(None, one), "must be defined"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -256,12 +256,25 @@ def test_datasets_as_input(tmp_path):
     assert len(list(made.predict(once))) == len(X)
 
 
-def test_clusters_and_strategies_are_refused(monkeypatch):
-    monkeypatch.setenv("TF_CONFIG", '{"cluster": {"chief": ["a:1"]}}')
-    with pytest.raises(NotImplementedError, match="cluster"):
-        tf.estimator.RunConfig()
+def test_clusters_and_strategies_are_refused(monkeypatch, tmp_path):
+    cluster = {"chief": ["a:1"], "ps": ["b:1"]}
+    for kind, error, message in (
+        ("chief", NotImplementedError, "cluster"),
+        ("ps", ValueError, "train_and_evaluate"),
+    ):
+        task = {"cluster": cluster, "task": {"type": kind, "index": 0}}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(task))
+        made = tf.estimator.Estimator(
+            lambda features, labels, mode: None, str(tmp_path), tf.estimator.RunConfig()
+        )
+        with pytest.raises(error, match=message):
+            made.train(lambda: None, steps=1)
+        with pytest.raises(NotImplementedError, match="cluster"):
+            tf.estimator.train_and_evaluate(
+                made, tf.estimator.TrainSpec(lambda: None),
+                tf.estimator.EvalSpec(lambda: None),
+            )  # fmt: skip
     monkeypatch.delenv("TF_CONFIG")
-    for name in ("train_distribute", "eval_distribute", "experimental_distribute",
-                 "protocol", "experimental_max_worker_delay_secs"):  # fmt: skip
+    for name in ("train_distribute", "eval_distribute", "experimental_distribute"):
         with pytest.raises(NotImplementedError, match=name):
             tf.estimator.RunConfig(**{name: 3})

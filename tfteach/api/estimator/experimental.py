@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from tfteach.lib.estimator.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
     from tfteach.lib.estimator.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
     from tfteach.lib.estimator.linear_sdca import LinearSDCA as LinearSDCA
+    from tfteach.lib.estimator.supervised_input import build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn
 
 _LATER = {
     "InMemoryEvaluatorHook": ("tfteach.lib.estimator.in_memory_evaluator", "InMemoryEvaluatorHook"),
     "KMeans": ("tfteach.lib.contrib.factorization.kmeans_clustering", "ExperimentalKMeans"),
     "LinearSDCA": ("tfteach.lib.estimator.linear_sdca", "LinearSDCA"),
+    "build_raw_supervised_input_receiver_fn": ("tfteach.lib.estimator.supervised_input", "build_raw_supervised_input_receiver_fn"),
     "call_logit_fn": ("tfteach.lib.estimator.canned.logit_fns", "call_logit_fn"),
     "dnn_logit_fn_builder": ("tfteach.lib.estimator.canned.dnn", "dnn_logit_fn_builder"),
     "linear_logit_fn_builder": ("tfteach.lib.estimator.canned.linear", "linear_logit_fn_builder"),

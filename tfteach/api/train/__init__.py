@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from tfteach.lib.training.adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
     from tfteach.lib.training.adam import AdamOptimizer as AdamOptimizer
     from tfteach.lib.training.basic_loops import basic_train_loop as basic_train_loop
+    from tfteach.lib.training.cluster_spec import ClusterSpec as ClusterSpec
     from tfteach.lib.training.cosine_schedules import cosine_decay as cosine_decay
     from tfteach.lib.training.cosine_schedules import cosine_decay_restarts as cosine_decay_restarts
     from tfteach.lib.training.cosine_schedules import linear_cosine_decay as linear_cosine_decay
@@ -112,6 +113,7 @@ _LATER = {
     "CheckpointSaverHook": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverHook"),
     "CheckpointSaverListener": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverListener"),
     "ChiefSessionCreator": ("tfteach.lib.training.session_creators", "ChiefSessionCreator"),
+    "ClusterSpec": ("tfteach.lib.training.cluster_spec", "ClusterSpec"),
     "ExponentialMovingAverage": ("tfteach.lib.training.moving_averages", "ExponentialMovingAverage"),
     "FeedFnHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FeedFnHook"),
     "FinalOpsHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FinalOpsHook"),

@@ -40,8 +40,8 @@ class _StopOnPredicateHook(SessionRunHook):
     def __init__(
         self,
         should_stop_fn: Callable[[], bool],
-        run_every_secs: float | None,
-        run_every_steps: int | None,
+        run_every_secs: float | None = 60,
+        run_every_steps: int | None = None,
     ) -> None:
         if not callable(should_stop_fn):
             raise TypeError("`should_stop_fn` must be callable.")

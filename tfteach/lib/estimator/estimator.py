@@ -20,6 +20,7 @@ from tfteach.framework.scope import get_collection, set_random_seed
 from tfteach.framework.type_aliases import Array, FetchedValues, PathLike
 from tfteach.lib.estimator.estimator_arguments import (
     check_model_fn,
+    check_trains_here,
     checked_config,
     checked_hooks,
     checked_listeners,
@@ -42,7 +43,7 @@ from tfteach.lib.estimator.model_results import (
 )
 from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.lib.estimator.saved_model import export_saved_model
-from tfteach.lib.estimator.training_session import train_by_spec
+from tfteach.lib.estimator.training_session import global_step_of, train_by_spec
 from tfteach.lib.files.checkpoint_management import latest_checkpoint
 from tfteach.lib.files.checkpoint_reader import list_variables, load_variable
 from tfteach.lib.files.warm_start import WarmStartSettings, warm_start
@@ -190,13 +191,14 @@ class Estimator:
         Example:
           >>> estimator.train(input_fn, steps=1000)
         """
+        check_trains_here(self._config)
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
         if steps is not None and steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
         if max_steps is not None and max_steps <= 0:
             raise ValueError(f"Must specify max_steps > 0, given: {max_steps}")
-        if max_steps is not None and max_steps <= self._trained_steps():
+        if max_steps is not None and max_steps <= global_step_of(self._model_dir):
             get_logger().info("Skipping training since max_steps has already saved.")
             return self
         every = checked_hooks(hooks)
@@ -205,10 +207,6 @@ class Estimator:
         loss = self._train(input_fn, every, checked_listeners(saving_listeners))
         get_logger().info(f"Loss for final step: {loss!s}.")
         return self
-
-    def _trained_steps(self) -> int:
-        path = self.latest_checkpoint()
-        return 0 if path is None else int(load_variable(path, GraphKeys.GLOBAL_STEP))
 
     def _train(
         self,

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.logger import get_logger
-from tfteach.framework.protos import ConfigProto
-from tfteach.framework.type_aliases import Proto
+from tfteach.lib.estimator.cluster_settings import TaskType, default_session_config
 from tfteach.lib.estimator.input_fn import (
     argument_names,
 )
@@ -22,13 +21,6 @@ from tfteach.lib.training.hooks.checkpoints import CheckpointSaverListener
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 
 _MODEL_ARGUMENTS = {"features", "labels", "mode", "params", "config", "self"}
-
-
-def _default_session_config() -> Proto:
-    config = ConfigProto(allow_soft_placement=True)
-    rewrites = config.graph_options.rewrite_options
-    rewrites.meta_optimizer_iterations = type(rewrites).ONE
-    return config
 
 
 def checked_config(config: Any, model_dir: Any) -> RunConfig:
@@ -52,10 +44,30 @@ def checked_config(config: Any, model_dir: Any) -> RunConfig:
     if not given and not config.model_dir:
         given = tempfile.mkdtemp()
         get_logger().warning(f"Using temporary folder as model directory: {given}")
-    session_config = config.session_config or _default_session_config()
+    session_config = config.session_config or default_session_config()
     return config.replace(
         model_dir=config.model_dir or given, session_config=session_config
     )
+
+
+def check_trains_here(config: RunConfig) -> None:
+    """Raise an error unless `Estimator.train` is to train in this process."""
+    if config.task_type in (TaskType.EVALUATOR, TaskType.PS):
+        raise ValueError(
+            "Train has been called wrong configuration. Please use "
+            "tf.estimator.train_and_evaluate which calls proper API according to given "
+            f"configuration. Current configuration: {config}."
+        )
+    check_no_cluster(config)
+
+
+def check_no_cluster(config: RunConfig) -> None:
+    """Raise NotImplementedError if the configuration is that of a cluster."""
+    if config.cluster_spec or config.master or config.task_type == TaskType.EVALUATOR:
+        raise NotImplementedError(
+            "TF_CONFIG: a cluster of several processes is not implemented; leave out "
+            '"cluster", and the Estimator runs in this process'
+        )
 
 
 def check_model_fn(model_fn: Any, params: Any) -> None:

@@ -59,6 +59,25 @@ def run_and_write(
 def write_evaluation(folder: str, results: Mapping[str, Any], path: str | None) -> None:
     """Write the results at their global step, and the checkpoint's path."""
     step = results[GraphKeys.GLOBAL_STEP]
+    write_results(folder, results, step)
+    if path is None:
+        return
+    writer = FileWriterCache.get(folder)
+    tag = "checkpoint_path"
+    get_logger().info(f"Saving '{tag}' summary for global step {step}: {path}")
+    data = make_tensor_proto(path, string)
+    writer.add_summary(Summary(value=[Summary.Value(tag=tag, tensor=data)]), step)
+    writer.flush()
+
+
+def write_results(folder: str, results: Mapping[str, Any], step: int) -> None:
+    """Write the results of an evaluation as summaries of a step.
+
+    Args:
+      folder: the directory of the event file.
+      results: numbers, arrays and serialized Summaries by name.
+      step: the global step.
+    """
     get_logger().info(f"Saving dict for global step {step}: {_text(results)}")
     writer = FileWriterCache.get(folder)
     summary = Summary()
@@ -66,13 +85,6 @@ def write_evaluation(folder: str, results: Mapping[str, Any], path: str | None) 
         if key != GraphKeys.GLOBAL_STEP and value is not None:
             _add(summary, key, value)
     writer.add_summary(summary, step)
-    writer.flush()
-    if path is None:
-        return
-    tag = "checkpoint_path"
-    get_logger().info(f"Saving '{tag}' summary for global step {step}: {path}")
-    data = make_tensor_proto(path, string)
-    writer.add_summary(Summary(value=[Summary.Value(tag=tag, tensor=data)]), step)
     writer.flush()
 
 

@@ -21,7 +21,7 @@ from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 from tfteach.lib.training.scaffold import Scaffold
 from tfteach.ops.core.control_flow_ops import group
 
-_LOSS = "loss"
+LOSS_METRIC_KEY = "loss"
 
 
 class Evaluation(NamedTuple):
@@ -43,13 +43,13 @@ class Evaluation(NamedTuple):
 def metrics_of(spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:
     """The op that updates all metrics, and their values, with loss and step."""
     metrics = dict(spec.eval_metric_ops)
-    for name in (_LOSS, GraphKeys.GLOBAL_STEP):
+    for name in (LOSS_METRIC_KEY, GraphKeys.GLOBAL_STEP):
         if name in metrics:
             raise ValueError(
                 f"Metric with name `{name}` is not allowed, because Estimator already "
                 "defines a default metric with the same name."
             )
-    metrics[_LOSS] = mean(spec.loss)
+    metrics[LOSS_METRIC_KEY] = mean(spec.loss)
     named = sorted(metrics.items())
     update = group(*(update for _, (_, update) in named))
     values = {name: value for name, (value, _) in named}

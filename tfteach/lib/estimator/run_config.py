@@ -15,7 +15,9 @@ from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation
 from tfteach.framework.type_aliases import PathLike, Proto
+from tfteach.lib.estimator.cluster_settings import cluster_settings, session_config_of
 from tfteach.lib.estimator.input_fn import argument_names
+from tfteach.lib.training.cluster_spec import ClusterSpec
 
 _USE_DEFAULT: Any = object()
 _BOTH = "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set."
@@ -41,22 +43,10 @@ _DISTRIBUTED = ("train_distribute", "eval_distribute", "experimental_distribute"
 
 
 def _tf_config() -> dict[str, Any]:
-    """The environment variable TF_CONFIG, without a cluster."""
+    """The environment variable TF_CONFIG, decoded."""
     found: dict[str, Any] = json.loads(os.environ.get("TF_CONFIG") or "{}")
     if found:
         get_logger().info("TF_CONFIG environment variable: %s", found)
-    if found.get("cluster"):
-        raise NotImplementedError(
-            "TF_CONFIG: a cluster of several processes is not implemented; leave out "
-            '"cluster", and the Estimator runs in this process'
-        )
-    task = found.get("task") or {}
-    if task.get("type", "worker") != "worker":
-        raise ValueError(
-            'If "cluster" is not set in TF_CONFIG, task type must be WORKER.'
-        )
-    if int(task.get("index") or 0) != 0:
-        raise ValueError('If "cluster" is not set in TF_CONFIG, task index must be 0.')
     service = found.get("service")
     if service is not None and not isinstance(service, dict):
         raise TypeError(
@@ -103,12 +93,14 @@ class RunConfig:
       log_step_count_steps: the steps from one log line to the next; None for none.
       device_fn: a device function for the whole graph.
       session_creation_timeout_secs: how long to wait for the session, in seconds.
-      train_distribute, eval_distribute, experimental_distribute, protocol,
-        experimental_max_worker_delay_secs: not implemented.
+      protocol: "grpc" or "grpc+verbs", of the servers of a cluster.
+      experimental_max_worker_delay_secs: how long the workers of a cluster wait at
+        most before they start.
+      train_distribute, eval_distribute, experimental_distribute: not implemented.
 
     Raises:
       ValueError: an argument is out of range; both intervals are given.
-      NotImplementedError: TF_CONFIG has a cluster, or a strategy is given.
+      NotImplementedError: a strategy is given.
 
     Example:
       >>> config = tf.estimator.RunConfig("logs", 42, save_checkpoints_steps=100)
@@ -162,11 +154,18 @@ class RunConfig:
         self._experimental_max_worker_delay_secs = experimental_max_worker_delay_secs
         self._session_creation_timeout_secs = session_creation_timeout_secs
         self._service = environment.get("service")
+        settings = cluster_settings(environment)
+        if session_config is None:
+            self._session_config = session_config_of(settings)
         self._check()
-        self._task_type, self._task_id, self._global_id_in_cluster = "worker", 0, 0
-        self._master = self._evaluation_master = ""
-        self._is_chief = True
-        self._num_ps_replicas, self._num_worker_replicas = 0, 1
+        self._cluster_spec = settings.cluster_spec
+        self._task_type, self._task_id = settings.task_type, settings.task_id
+        self._global_id_in_cluster = settings.global_id_in_cluster
+        self._master = settings.master
+        self._evaluation_master = settings.evaluation_master
+        self._is_chief = settings.is_chief
+        self._num_ps_replicas = settings.num_ps_replicas
+        self._num_worker_replicas = settings.num_worker_replicas
 
     def _check(self) -> None:
         """Refuse values out of range, and what is not implemented."""
@@ -176,12 +175,6 @@ class RunConfig:
                     f"RunConfig({name}=...): distribution strategies are not "
                     "implemented; leave it out to run in this process"
                 )
-        if self._protocol is not None:
-            raise NotImplementedError("RunConfig(protocol=...) is for clusters")
-        if self._experimental_max_worker_delay_secs is not None:
-            raise NotImplementedError(
-                "RunConfig(experimental_max_worker_delay_secs=...) is for clusters"
-            )
         for name, least in (
             ("save_summary_steps", 0),
             ("save_checkpoints_steps", 0),
@@ -195,7 +188,8 @@ class RunConfig:
             getattr(type(self._session_config), "DESCRIPTOR", None) is None
         ):
             raise ValueError("session_config must be instance of ConfigProto")
-        if not self._keep_checkpoint_every_n_hours > 0:
+        hours = self._keep_checkpoint_every_n_hours
+        if hours is not None and hours <= 0:
             raise ValueError("keep_checkpoint_every_n_hours should be > 0")
         log_steps = self._log_step_count_steps
         if log_steps is not None and log_steps <= 0:
@@ -209,7 +203,15 @@ class RunConfig:
             raise ValueError(
                 'device_fn must be callable with exactly one argument "op".'
             )
-        if not self._session_creation_timeout_secs > 0:
+        if self._protocol not in (None, "grpc", "grpc+verbs"):
+            raise ValueError("protocol should be grpc or grpc+verbs")
+        delay = self._experimental_max_worker_delay_secs
+        if delay is not None and not hasattr(delay, "__index__"):
+            raise ValueError(
+                "experimental_max_worker_delay_secs must be an integer if set."
+            )
+        timeout = self._session_creation_timeout_secs
+        if timeout is not None and timeout <= 0:
             raise ValueError("session_creation_timeout_secs should be > 0")
 
     def replace(self, **kwargs: Any) -> RunConfig:
@@ -245,48 +247,53 @@ class RunConfig:
         return new
 
     @property
+    def cluster_spec(self) -> ClusterSpec:
+        """The cluster in TF_CONFIG; empty without one, and for an evaluator."""
+        return self._cluster_spec
+
+    @property
     def device_fn(self) -> Callable[[Operation], str] | None:
         """The device function, or None."""
         return self._device_fn
 
     @property
     def evaluation_master(self) -> str:
-        """The target of sessions that evaluate: ""."""
+        """The target of sessions that evaluate; "" is this process."""
         return self._evaluation_master
 
     @property
     def is_chief(self) -> bool:
-        """Whether this process writes the files: True."""
+        """Whether this process writes the files."""
         return self._is_chief
 
     @property
     def master(self) -> str:
-        """The target of sessions that train: ""."""
+        """The target of sessions that train; "" is this process."""
         return self._master
 
     @property
     def num_ps_replicas(self) -> int:
-        """The number of parameter servers: 0."""
+        """The number of parameter servers."""
         return self._num_ps_replicas
 
     @property
     def num_worker_replicas(self) -> int:
-        """The number of workers: 1."""
+        """The number of workers, with the chief."""
         return self._num_worker_replicas
 
     @property
     def task_id(self) -> int:
-        """The number of this process among its kind: 0."""
+        """The number of this process among its kind."""
         return self._task_id
 
     @property
-    def global_id_in_cluster(self) -> int:
-        """The number of this process: 0."""
+    def global_id_in_cluster(self) -> int | None:
+        """The number of this process; None outside of the cluster."""
         return self._global_id_in_cluster
 
     @property
     def task_type(self) -> str:
-        """The kind of this process: "worker"."""
+        """The kind of this process."""
         return self._task_type
 
     @property

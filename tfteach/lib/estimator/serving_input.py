@@ -14,19 +14,36 @@ from tfteach.framework.operation import Tensor
 from tfteach.lib.parsing.examples import parse_example
 from tfteach.ops.core.placeholder import placeholder
 
-_SINGLE_FEATURE, _SINGLE_RECEIVER = "feature", "input"
+SINGLE_FEATURE, SINGLE_RECEIVER = "feature", "input"
 
 
-def _named(values: Any, default: str, kind: str) -> dict[Any, Any]:
+def check_tensors(values: Any, default: str, kind: str, ints: bool = True) -> None:
+    """Check one Tensor, or a dict of names to Tensors.
+
+    Args:
+      values: the Tensors.
+      default: the name of a single one.
+      kind: what the messages call one.
+      ints: whether names may be integers.
+
+    Raises:
+      ValueError: there are none, or a name or a value has another type.
+    """
     if values is None:
         raise ValueError(f"{kind}s must be defined.")
-    found = values if isinstance(values, Mapping) else {default: values}
-    for key, value in found.items():
-        if not isinstance(key, str):
-            raise ValueError(f"{kind} keys must be strings: {key}.")
+    named = values if isinstance(values, Mapping) else {default: values}
+    for key, value in named.items():
+        if not isinstance(key, str | int if ints else str):
+            kinds = "strings or ints" if ints else "strings"
+            raise ValueError(f"{kind} keys must be {kinds}: {key}.")
         if not hasattr(value, "dtype"):
             raise ValueError(f"{kind} {key} must be a Tensor or SparseTensor.")
-    return dict(found)
+
+
+def named_tensors(values: Any, default: str, kind: str) -> dict[Any, Any]:
+    """A checked dict of names to Tensors; a single Tensor has the name `default`."""
+    check_tensors(values, default, kind, ints=kind != "receiver_tensor")
+    return dict(values if isinstance(values, Mapping) else {default: values})
 
 
 class _Receiver(NamedTuple):
@@ -61,8 +78,8 @@ class ServingInputReceiver(_Receiver):
     ) -> ServingInputReceiver:
         return super().__new__(
             cls,
-            _named(features, _SINGLE_FEATURE, "feature"),
-            _named(receiver_tensors, _SINGLE_RECEIVER, "receiver_tensor"),
+            named_tensors(features, SINGLE_FEATURE, "feature"),
+            named_tensors(receiver_tensors, SINGLE_RECEIVER, "receiver_tensor"),
             receiver_tensors_alternatives,
         )
 
@@ -93,8 +110,17 @@ class TensorServingInputReceiver(_Receiver):
             raise ValueError("features must be defined.")
         if not hasattr(features, "dtype"):
             raise ValueError("feature must be a Tensor or SparseTensor.")
-        named = _named(receiver_tensors, _SINGLE_RECEIVER, "receiver_tensor")
+        named = named_tensors(receiver_tensors, SINGLE_RECEIVER, "receiver_tensor")
         return super().__new__(cls, features, named, receiver_tensors_alternatives)
+
+
+def placeholder_like(tensor: Tensor, batch_size: int | None) -> Tensor:
+    """A placeholder of a Tensor's name, type and shape, but with another first size."""
+    shape = tensor.get_shape()
+    if shape.ndims is None:
+        return placeholder(tensor.dtype, name=tensor.op.name)
+    sizes = [batch_size, *shape.as_list()[1:]]
+    return placeholder(tensor.dtype, sizes, name=tensor.op.name)
 
 
 @export("estimator.export.build_raw_serving_input_receiver_fn")
@@ -118,17 +144,14 @@ def build_raw_serving_input_receiver_fn(
     Source: tensorflow_estimator/python/estimator/export/export.py.
     """
 
-    def like(tensor: Tensor) -> Tensor:
-        sizes = tensor.get_shape().as_list()
-        return placeholder(
-            tensor.dtype, [default_batch_size, *sizes[1:]], name=tensor.op.name
-        )
-
     def serving_input_receiver_fn() -> ServingInputReceiver:
         if isinstance(features, Mapping):
-            held: Any = {name: like(tensor) for name, tensor in features.items()}
+            held: Any = {
+                name: placeholder_like(tensor, default_batch_size)
+                for name, tensor in features.items()
+            }
         else:
-            held = like(features)
+            held = placeholder_like(features, default_batch_size)
         return ServingInputReceiver(held, held)
 
     return serving_input_receiver_fn

@@ -14,6 +14,7 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import SessionLike
 from tfteach.lib.estimator.estimator import Estimator
+from tfteach.lib.estimator.estimator_arguments import check_no_cluster
 from tfteach.lib.estimator.exporters import Exporter
 from tfteach.lib.training.hooks.checkpoints import CheckpointSaverListener
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
@@ -229,6 +230,7 @@ def train_and_evaluate(
 
     Raises:
       TypeError: an argument is of a wrong type.
+      NotImplementedError: TF_CONFIG has a cluster.
 
     Example:
       >>> tf.estimator.train_and_evaluate(
@@ -250,6 +252,7 @@ def train_and_evaluate(
                 f"{type(value)}"
             )
     config = estimator.config
+    check_no_cluster(config)
     get_logger().info("Not using Distribute Coordinator.")
     get_logger().info("Running training and evaluation locally (non-distributed).")
     get_logger().info(

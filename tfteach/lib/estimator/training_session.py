@@ -10,9 +10,11 @@ from typing import Any, Protocol
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
 from tfteach.framework.scope import add_to_collection, get_collection
-from tfteach.framework.type_aliases import Proto
+from tfteach.framework.type_aliases import PathLike, Proto
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
 from tfteach.lib.estimator.run_config import RunConfig
+from tfteach.lib.files.checkpoint_management import latest_checkpoint
+from tfteach.lib.files.checkpoint_reader import load_variable
 from tfteach.lib.files.saver import Saver
 from tfteach.lib.training.global_step import get_global_step
 from tfteach.lib.training.hooks.checkpoints import (
@@ -48,6 +50,12 @@ class TrainedOps(Protocol):
     @property
     def training_chief_hooks(self) -> Any:
         """Hooks of the chief's training."""
+
+
+def global_step_of(folder: PathLike) -> int:
+    """The global step of the newest checkpoint in a directory; 0 without one."""
+    path = latest_checkpoint(folder)
+    return 0 if path is None else int(load_variable(path, GraphKeys.GLOBAL_STEP))
 
 
 def train_by_spec(

@@ -27,7 +27,7 @@ _BY_NAME: dict[str, Callable[..., Optimizer]] = {
 }
 
 
-def optimizer_of(given: Any, learning_rate: float) -> Optimizer:
+def optimizer_of(given: Any, learning_rate: float | None = None) -> Optimizer:
     """The optimizer that a caller meant.
 
     Args:
@@ -35,9 +35,12 @@ def optimizer_of(given: Any, learning_rate: float) -> Optimizer:
       learning_rate: the learning rate of an optimizer by name.
 
     Raises:
-      ValueError: there is no such name, or it is no optimizer.
+      ValueError: there is no such name, or no learning rate for it, or `given` is no
+        optimizer.
     """
     if isinstance(given, str):
+        if learning_rate is None:
+            raise ValueError("learning_rate must be specified when opt is string.")
         if given not in _BY_NAME:
             raise ValueError(
                 f"Unsupported optimizer name: {given}. Supported names are: "
