@@ -5,13 +5,15 @@ Source: python/training/server_lib.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.protos import ClusterDef
 from tfteach.framework.type_aliases import Proto
 
+# The addresses of a job's tasks: a list, or by index.
+JobTasks = Sequence[str] | Mapping[int, str]
 # The addresses of a job's tasks by index.
 _Tasks = dict[int, str]
 
@@ -35,7 +37,7 @@ class ClusterSpec:
     Source: python/training/server_lib.py.
     """
 
-    def __init__(self, cluster: Any) -> None:
+    def __init__(self, cluster: Mapping[str, JobTasks] | Proto | ClusterSpec) -> None:
         self._jobs: dict[str, _Tasks]
         if isinstance(cluster, ClusterSpec):
             self._jobs = {name: dict(tasks) for name, tasks in cluster._jobs.items()}
@@ -113,7 +115,7 @@ class ClusterSpec:
         return f"ClusterSpec({{{jobs}}})"
 
 
-def _tasks(job: Any, given: Any) -> _Tasks:
+def _tasks(job: str, given: JobTasks) -> _Tasks:
     if isinstance(given, list | tuple):
         return dict(enumerate(given))
     if isinstance(given, Mapping):
