@@ -79,6 +79,9 @@ class Attempt:
     def give_back(self) -> None:
         """Return what was taken, after Ctrl-C."""
 
+    def drop(self) -> None:
+        """Release what was taken, after the end of the run."""
+
 
 class _Enqueue(Attempt):
     def __init__(self, queue: Queue, rows: Sequence[Any], count: int | None) -> None:
@@ -143,6 +146,9 @@ class _DequeueMany(Attempt):
 
     def give_back(self) -> None:
         self.queue.restore(self.taken)
+
+    def drop(self) -> None:
+        self.queue.forget(self.taken)
 
 
 class _Close(Attempt):
@@ -227,6 +233,9 @@ class Queue:
     def restore(self, taken: list[Any]) -> None:
         """Return the elements that `pop_many` has taken."""
         raise NotImplementedError
+
+    def forget(self, taken: list[Any]) -> None:
+        """Release what `pop_many` has taken and nobody receives."""
 
     def batch(self, taken: list[Any], count: int) -> Element:
         """The elements that `pop_many` has taken as an array for each component."""
@@ -348,7 +357,7 @@ class Queue:
         with self.lock:
             self.enqueues.clear()
             self.dequeues.clear()
-            self.pop_many(self.size)
+            self.forget(self.pop_many(self.size))
 
     def stand_in_line(
         self,
@@ -372,6 +381,8 @@ class Queue:
                 # TensorFlow loses what a cancelled op has taken.
                 if isinstance(error, KeyboardInterrupt):
                     attempt.give_back()
+                else:
+                    attempt.drop()
                 self.advance_all()
             raise
         finally:

@@ -117,54 +117,94 @@ def _row(component: Any, index: int) -> Any:
     return row.copy() if isinstance(row, np.ndarray) else row
 
 
-class PaddingStore(Queue):
+class PaddingStore(FIFOStore):
     """Elements in order, whose sizes may differ: batches are padded with zeros."""
 
     kind = "FIFOQueue"
     kind_of_batches = "PaddingFIFOQueue"
 
-    def __init__(
-        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Shape], capacity: int
-    ) -> None:
-        super().__init__(name, dtypes, shapes, capacity)
-        self.elements: deque[Element] = deque()
-
-    @property
-    def size(self) -> int:
-        return len(self.elements)
-
-    def push(self, element: Element) -> None:
-        self.elements.append(element)
-
-    def push_rows(self, rows: Sequence[Any], start: int, stop: int) -> None:
-        for i in range(start, stop):
-            self.elements.append(tuple(_row(component, i) for component in rows))
-
-    def pop(self) -> Element:
-        return self.elements.popleft()
-
-    def restore(self, taken: list[Any]) -> None:
-        self.elements.extendleft(reversed(taken))
-
     def batch(self, taken: list[Any], count: int) -> Element:
-        columns = zip(*taken, strict=True)
+        if len(taken) == 1 and taken[0][2]:
+            return super().batch(taken, count)
         return tuple(
-            padded(column, dtype)
-            for column, dtype in zip(columns, self.dtype_of_components, strict=True)
+            _padded(taken, i, count, dtype)
+            for i, dtype in enumerate(self.dtype_of_components)
         )
 
 
-def padded(column: Sequence[Any], dtype: np.dtype[Any]) -> Any:
-    """Arrays of one rank as rows of one array, as large as the largest in each axis."""
-    sizes = [np.shape(value) for value in column]
-    largest = tuple(max(axis) for axis in zip(*sizes, strict=True))
-    rows = np.zeros((len(column), *largest), dtype)
+def _padded(
+    taken: Sequence[tuple[Element, int, int]], i: int, count: int, dtype: np.dtype[Any]
+) -> Any:
+    """Component `i` as rows of one array, as large as the largest in each axis."""
+    parts = [
+        components[i][start:stop] if stop else np.array([components[i]], dtype)
+        for components, start, stop in taken
+    ]
+    largest = tuple(map(max, zip(*(part.shape[1:] for part in parts), strict=True)))
+    if all(part.shape[1:] == largest for part in parts):
+        return np.concatenate(parts)
+    rows = np.zeros((count, *largest), dtype)
     if dtype.hasobject:
         rows.fill(b"")
-    for i, (value, size) in enumerate(zip(column, sizes, strict=True)):
-        place: tuple[Any, ...] = (i, *(slice(n) for n in size), ...)
-        rows[place] = value
+    at = 0
+    for part in parts:
+        end = at + len(part)
+        rows[(slice(at, end), *map(slice, part.shape[1:]))] = part
+        at = end
     return rows
+
+
+class _RowPool:
+    """Rows of equal shapes in one array for each component, by the number of a slot."""
+
+    def __init__(
+        self, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[np.dtype[Any]]
+    ) -> None:
+        self._arrays = [
+            np.empty((0, *shape), dtype)
+            for shape, dtype in zip(shapes, dtypes, strict=True)
+        ]
+        self._size = 0
+        self._free: list[int] = []
+
+    def store(self, rows: Sequence[Any], start: int, stop: int) -> list[int]:
+        """Copy the rows; returns their slots."""
+        count = stop - start
+        if count > len(self._free):
+            self._grow(count)
+        slots = self._free[-count:]
+        del self._free[-count:]
+        # Slots that lie one after the other are a slice, which is faster.
+        first, last = slots[0], slots[-1]
+        place: Any = slots
+        if last - first == count - 1 and slots == [*range(first, last + 1)]:
+            place = slice(first, last + 1)
+        for array, component in zip(self._arrays, rows, strict=True):
+            array[place] = component[start:stop]
+        return slots
+
+    def _grow(self, count: int) -> None:
+        more = max(count, self._size)
+        for i, array in enumerate(self._arrays):
+            larger = np.empty((self._size + more, *array.shape[1:]), array.dtype)
+            larger[: self._size] = array
+            self._arrays[i] = larger
+        self._free[:0] = range(self._size, self._size + more)
+        self._size += more
+
+    def row(self, slot: int) -> Element:
+        """A copy of a row, whose slot is free then."""
+        self._free.append(slot)
+        return tuple(_row(array, slot) for array in self._arrays)
+
+    def rows(self, slots: list[int]) -> Element:
+        """A copy of rows, whose slots are free then."""
+        found = tuple(array.take(slots, 0) for array in self._arrays)
+        self.release(slots)
+        return found
+
+    def release(self, slots: list[int]) -> None:
+        self._free += slots
 
 
 class ShuffleStore(Queue):
@@ -190,7 +230,9 @@ class ShuffleStore(Queue):
         self.min_after_dequeue, self.seeds = min_after_dequeue, seeds
         self._stream = Stream(*seeds)
         self._words: list[int] = []  # drawn and not used yet, the next one last
-        self.elements: list[Element] = []
+        # Elements that came one by one, and the slots of those that came in rows.
+        self.elements: list[Element | int] = []
+        self._pool: _RowPool | None = None
 
     @property
     def size(self) -> int:
@@ -204,22 +246,51 @@ class ShuffleStore(Queue):
         self.elements.append(element)
 
     def push_rows(self, rows: Sequence[Any], start: int, stop: int) -> None:
-        for i in range(start, stop):
-            self.elements.append(tuple(_row(component, i) for component in rows))
+        if not self.shapes:  # the rows of the next enqueue may have other shapes
+            for i in range(start, stop):
+                self.elements.append(tuple(_row(component, i) for component in rows))
+            return
+        if self._pool is None:
+            sizes = [row.shape[1:] for row in rows]
+            self._pool = _RowPool(sizes, self.dtype_of_components)
+        self.elements += self._pool.store(rows, start, stop)
 
     def pop(self) -> Element:
-        words = self._words
-        if not words:
-            words += self._stream.reserve(64).blocks(64).ravel().tolist()[::-1]
-        elements = self.elements
-        index = words.pop() % len(elements)
-        element = elements[index]
-        elements[index] = elements[-1]
-        elements.pop()
+        found = self.pop_many(1)[0]
+        if isinstance(found, int):
+            assert self._pool is not None
+            return self._pool.row(found)
+        element: Element = found
         return element
+
+    def pop_many(self, count: int) -> list[Any]:
+        words, elements = self._words, self.elements
+        found = []
+        for _ in range(count):
+            if not words:
+                words += self._stream.reserve(64).blocks(64).ravel().tolist()[::-1]
+            index = words.pop() % len(elements)
+            found.append(elements[index])
+            elements[index] = elements[-1]
+            elements.pop()
+        return found
+
+    def batch(self, taken: list[Any], count: int) -> Element:
+        pool = self._pool
+        if pool is None:
+            return super().batch(taken, count)
+        if all(type(found) is int for found in taken):
+            return pool.rows(taken)
+        return super().batch(
+            [pool.row(found) if type(found) is int else found for found in taken], count
+        )
 
     def restore(self, taken: list[Any]) -> None:
         self.elements += reversed(taken)
+
+    def forget(self, taken: list[Any]) -> None:
+        if self._pool is not None:
+            self._pool.release([found for found in taken if type(found) is int])
 
 
 class _PriorityMany(_DequeueMany):
