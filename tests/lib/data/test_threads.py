@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import tfteach as tf
+from tfteach.ops.data import background
 
 Dataset = tf.data.Dataset
 INTERLEAVE = tf.data.experimental.parallel_interleave
@@ -299,8 +300,6 @@ def test_a_slow_function_moves_to_threads() -> None:
     real = tf.data.Dataset.range(40).map(lambda i: i + 1, num_parallel_calls=2)
     element = real.make_one_shot_iterator().get_next()
     with tf.Session() as session:
-        from tfteach.ops.data import background
-
         original = background._PAYS_S
         background._PAYS_S = 0.0  # all calls are slow
         try:
@@ -345,3 +344,26 @@ def test_errors_come_in_the_place_of_their_elements() -> None:
         with pytest.raises(tf.errors.InvalidArgumentError, match="no 4"):
             session.run(element)
         assert elements(session, element) == [5]
+
+
+@pytest.mark.parametrize("stateful", [False, True])
+def test_maps_without_state_are_called_by_several_threads_if_an_option_asks(
+    stateful: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "thread_count", lambda: 4)
+    names = set()
+    together = Together(1 if stateful else 4)
+
+    def call(i: Any) -> Any:
+        names.add(threading.current_thread().name)
+        return together(i)
+
+    options = tf.data.Options()
+    options.experimental_optimization.map_parallelization = True
+    dataset = Dataset.range(8).map(
+        lambda i: tf.py_func(call, [i], tf.int64, stateful=stateful)
+    )
+    element = dataset.with_options(options).make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        assert elements(session, element) == list(range(8))
+    assert (names == {"tfteach-map"}) is not stateful

@@ -174,7 +174,7 @@ class OptimizationOptions(OptionsBase):
     map_and_filter_fusion = _rewrite("map_and_filter_fusion", "Fuse `map` and `filter`")
     map_fusion = _rewrite("map_fusion", "Fuse consecutive maps")
     map_parallelization = _rewrite(
-        "map_parallelization", "Compute functions without state in parallel"
+        "map_parallelization", "Call functions without state from several threads"
     )
     map_vectorization = create_option(
         "map_vectorization",
@@ -285,7 +285,8 @@ class Options(OptionsBase):
     experimental_slack = create_option(
         "experimental_slack",
         bool,
-        "Whether the last `prefetch` leaves time to the consumer.",
+        "Whether the last `prefetch` pauses to leave the processor to the consumer: "
+        "checked as in TensorFlow, but without effect, as threads do not pause.",
     )
     experimental_stats = create_option(
         "experimental_stats", StatsOptions, "Statistics of the pipeline.", StatsOptions
@@ -297,7 +298,10 @@ class Options(OptionsBase):
         ThreadingOptions,
     )
     experimental_stateful_whitelist = create_option(
-        "experimental_stateful_whitelist", list, "Ops to copy in spite of their state."
+        "experimental_stateful_whitelist",
+        list,
+        "Types of ops to copy in spite of their state when the pipeline is split over "
+        "workers; there is one process here, so that it has no effect.",
     )
 
     def check_supported(self) -> None:

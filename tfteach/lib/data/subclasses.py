@@ -104,7 +104,7 @@ class PrefetchDataset(UnaryUnchangedStructureDataset):
 
     Args:
       input_dataset, buffer_size: see `Dataset.prefetch`.
-      slack_period: see `tf.data.Options.experimental_slack`.
+      slack_period: see `tf.data.Options.experimental_slack`, which has no effect.
     """
 
     def __init__(

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from tfteach.framework.dtypes import DType
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import FailedPreconditionError, invalid_argument
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, Gradient, KernelContext
+from tfteach.ops.data.background import AUTOTUNE
 from tfteach.ops.data.batching import Batched
 from tfteach.ops.data.buffering import Cached, Prefetched
 from tfteach.ops.data.dataset import Dataset, DatasetOp, Running, integer
@@ -54,6 +55,7 @@ def optimized(dataset: Dataset, names: Sequence[bytes]) -> Dataset:
 
     - `shuffle().repeat()` shuffles over the borders of epochs, in another order.
     - `map().batch()` has another message for different shapes.
+    - `map_parallelization` calls functions without state from several threads.
     - `make_sloppy` lets parallel `map` and `interleave` return elements out of order.
     """
     if isinstance(dataset, Opaque):
@@ -73,6 +75,8 @@ def optimized(dataset: Dataset, names: Sequence[bytes]) -> Dataset:
         both.types, both.component_shapes = made.types, made.component_shapes
         both.node_name, both.op_type = made.node_name, made.op_type
         return both
+    if type(made) is Mapped and b"map_parallelization" in names:
+        made = _in_threads(made)
     is_parallel = isinstance(made, ParallelMapped | ParallelInterleaved)
     if is_parallel and b"make_sloppy" in names:
         made = made.with_inputs(inputs)
@@ -81,6 +85,20 @@ def optimized(dataset: Dataset, names: Sequence[bytes]) -> Dataset:
     if isinstance(made, Batched) and isinstance(source, Mapped) and fuses:
         made = made if changes else made.with_inputs(inputs)
         made.__dict__["is_fused"] = True
+    return made
+
+
+def _in_threads(mapped: Mapped) -> Mapped:
+    """The same elements, computed by several threads unless the function has state."""
+    try:
+        mapped.function.check_stateless()
+    except FailedPreconditionError:
+        return mapped
+    made = ParallelMapped(
+        mapped.inputs[0], mapped.function, mapped.preserves_count, AUTOTUNE
+    )
+    made.types, made.component_shapes = mapped.types, mapped.component_shapes
+    made.node_name, made.op_type = mapped.node_name, mapped.op_type
     return made
 
 

@@ -41,8 +41,8 @@ def parse_example_dataset(
 
     Args:
       features: as of `tf.parse_example`.
-      num_parallel_calls: a positive number, or `AUTOTUNE`; a batch is parsed at once,
-        whatever it is.
+      num_parallel_calls: a positive number, or `AUTOTUNE`; checked, but without effect:
+        one call parses a whole batch.
 
     Returns:
       A function for `Dataset.apply`, of a dataset of string vectors; its result has

@@ -48,8 +48,8 @@ def parallel_interleave(
       block_length: the number of consecutive elements of each.
       sloppy: whether a dataset without an element that is ready is passed over.
       buffer_output_elements: the number of elements to prepare of each dataset.
-      prefetch_input_elements: the number of further datasets to prepare; at least 0,
-        without effect: those that take turns are prepared.
+      prefetch_input_elements: the number of further datasets to prepare, at least 0;
+        checked, but without effect: only those that take turns are prepared.
 
     Returns:
       A function for `Dataset.apply`.
