@@ -204,6 +204,136 @@ def specs(tf, folder):
     return {"found": found}
 
 
+def debugged(tf, folder):
+    """The graphs of models without features, and their predictions."""
+    debug, learn_ = inner(tf, "estimators.debug"), tf.contrib.learn
+    x, found = np.arange(12.0, dtype=np.float32).reshape(6, 2), {}
+    for mode in ("train", "eval", "infer"):
+        for name, kind, features in (
+            ("classes", learn_.multi_class_head(3, enable_centered_bias=True), 3),
+            ("numbers", learn_.regression_head(enable_centered_bias=True), 1),
+        ):
+            with tf.Graph().as_default() as graph:
+                tf.train.get_or_create_global_step()
+                given = {"a": tf.placeholder(tf.float32, [None, 2], "a"),
+                         "s": tf.sparse_placeholder(tf.float32, name="s"),
+                         "b": tf.placeholder(tf.float32, [None], "b")}  # fmt: skip
+                named = {key: given[key] for key in list(given)[:features]}
+                labels = tf.placeholder(tf.int64, [None, 1], "labels")
+                debug.debug_model_fn(named, labels, mode, {"head": kind})
+                found[f"{name} {mode}"] = structure(graph)
+
+    def input_fn(labels):
+        return lambda: ({"a": tf.constant(x)}, tf.constant(labels))
+
+    labels = np.array([0, 1, 1, 2, 1, 0])
+    config = learn_.RunConfig(tf_random_seed=1)
+    classes = debug.DebugClassifier(folder + "/c", n_classes=3, config=config)
+    classes.fit(input_fn=input_fn(labels), steps=3)
+    numbers = debug.DebugRegressor(folder + "/n", config=config)
+    numbers.fit(input_fn=input_fn(labels.astype(np.float32)), steps=3)
+    asked = input_fn(labels)
+    # Two steps change the bias at the same time: TensorFlow's numbers vary.
+    found["names"] = [
+        learn.rounded(list(classes.predict_classes(input_fn=asked))),
+        [len(each) for each in classes.predict_proba(input_fn=asked)],
+        len(list(numbers.predict_scores(input_fn=asked))),
+        classes.get_variable_names(), numbers.get_variable_names(),
+    ]  # fmt: skip
+    return found
+
+
+def rates(tf, folder):
+    """The graphs of gradients with factors, and names of activations."""
+    layers, found = tf.contrib.layers, []
+    word = layers.sparse_column_with_hash_bucket("word", 10)
+    embedded, one_hot = layers.embedding_column(word, 1), layers.one_hot_column(word)
+    deep = inner(tf, "estimators.dnn")._dnn_model_fn
+    both = inner(tf, "estimators.dnn_linear_combined")._dnn_linear_combined_model_fn
+    for column, activation in ((embedded, "tanh"), (one_hot, None), (embedded, "max")):
+        for function, params in (
+            (deep, {"feature_columns": [column], "hidden_units": [1],
+                    "activation_fn": activation}),
+            (both, {"dnn_feature_columns": [column], "dnn_hidden_units": [1],
+                    "dnn_optimizer": "Adagrad"}),
+        ):  # fmt: skip
+            with tf.Graph().as_default() as graph:
+                tf.train.get_or_create_global_step()
+                words = tf.SparseTensor([[0, 0], [1, 0]], ["a", "b"], [2, 1])
+                params = dict(params, head=tf.contrib.learn.multi_class_head(2),
+                              embedding_lr_multipliers={column: 0.5})  # fmt: skip
+                made = outcome(functools.partial(
+                    function, {"word": words}, tf.constant([[0], [1]]), "train", params
+                ))  # fmt: skip
+                found.append(
+                    [made[0], made[1].split("(")[0]] if isinstance(made, list)
+                    else structure(graph)
+                )  # fmt: skip
+    return {"found": found}
+
+
+# ---- exports
+
+
+def strategies(tf, folder):
+    """SignatureDefs by kinds of problems; exports of the best model."""
+    module = inner(tf, "utils.saved_model_export_utils")
+    kinds = tf.contrib.learn.ProblemType
+
+    def held(dtype, name):
+        return tf.placeholder(dtype, [1], name)
+
+    text, number = held(tf.string, "t"), held(tf.float32, "n")
+    scores, classes = held(tf.float32, "s"), held(tf.string, "c")
+    ids, odds = held(tf.int32, "i"), held(tf.float32, "p")
+    outputs = [
+        {"scores": scores}, {"classes": classes}, {"classes": ids}, {"o": scores},
+        {"classes": ids, "probabilities": odds}, {"o": scores, "q": odds},
+        {"classes": classes, "scores": scores, "probabilities": odds}, {"o": ids},
+        {"classes": ids, "logits": odds},
+    ]  # fmt: skip
+    found = []
+    for kind in (kinds.CLASSIFICATION, kinds.LOGISTIC_REGRESSION,
+                 kinds.LINEAR_REGRESSION, kinds.UNSPECIFIED):  # fmt: skip
+        for given in ({"x": text}, {"x": number}, {"x": text, "y": number}):
+            for output in outputs:
+                made = outcome(functools.partial(
+                    module.build_standardized_signature_def, given, output, kind
+                ))  # fmt: skip
+                if not isinstance(made, list):
+                    made = [made.method_name] + [
+                        sorted([key, info.name] for key, info in side.items())
+                        for side in (made.inputs, made.outputs)
+                    ]
+                found.append(made)
+    select = module.BestModelSelector().update
+    best = [
+        outcome(functools.partial(select, *each))
+        for each in (("a", {"loss": 3}), ("b", {"loss": 4}), ("c", {"loss": 1}),
+                     ("d", {"loss": 1}), ("", {"loss": 0}), ("e", {"m": 0}))
+    ]  # fmt: skip
+    return {
+        "signatures": found, "best": best,
+        "legacy": [
+            str(module.get_input_alternatives(({"f": 1}, None))),
+            outcome(lambda: module.build_all_signature_defs({}, {}, "a")),
+        ],
+    }  # fmt: skip
+
+
+def collected(tf, folder):
+    """Which exports filters keep."""
+    gc = inner(tf, "utils.gc")
+    paths = [gc.Path("/p", n) for n in (0, 1, 3, 5, 6, 7, 8, 33)]
+    filters = [
+        gc.largest_export_versions(3), gc.one_of_every_n_export_versions(3),
+        gc.mod_export_version(3), gc.negation(gc.mod_export_version(3)),
+        gc.union(gc.largest_export_versions(1), gc.mod_export_version(5)),
+        gc.one_of_every_n_export_versions(1), gc.largest_export_versions(9),
+    ]  # fmt: skip
+    return {"kept": [[p.export_version for p in each(paths)] for each in filters]}
+
+
 # ---- input
 
 
@@ -329,7 +459,10 @@ def synthetic(tf, folder):
     }  # fmt: skip
 
 
-PROGRAMS = [models, metric_specs, specs, signatures, streams, synthetic]
+PROGRAMS = [
+    models, metric_specs, specs, debugged, rates, strategies, collected, signatures,
+    streams, synthetic,
+]  # fmt: skip
 
 if __name__ == "__main__":
     learn.loops.main(PROGRAMS)

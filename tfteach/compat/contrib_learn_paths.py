@@ -17,9 +17,10 @@ datasets.synthetic: /datasets/synthetic
 estimators: . /head_functions /keys /run_config
 estimators._sklearn: . /sklearn_interface /sklearn_functions
 estimators.test_data: //compat/testing/iris_inputs
+estimators.debug: /debug
 estimators.constants: /keys
 estimators.dnn: . /dnn
-estimators.dnn_linear_combined: . /dnn_linear_combined
+estimators.dnn_linear_combined: . /dnn_linear_combined /layers
 estimators.estimator: . /estimator
 estimators.head: head . /single_heads /multi_head
 estimators.linear: . /linear
@@ -49,15 +50,21 @@ preprocessing.categorical_vocabulary: preprocessing.categorical_vocabulary
 preprocessing.text: preprocessing.text
 trainable: .
 utils: utils
+utils.gc: /gc
 utils.input_fn_utils: /input_fn_utils
-utils.saved_model_export_utils: /saved_model_export_utils
+utils.saved_model_export_utils: /saved_model_export_utils /export_strategies
 """
+_SDCA = "contrib.linear_optimizer.python"
 _ROOT = "contrib.learn.python.learn"
 # The names that these had before they were public.
 ALIASES = {
     f"{_ROOT}.estimators.head._{name}": name
     for name in "Head binary_svm_head multi_class_head multi_head multi_label_head "
     "poisson_regression_head regression_head".split()
+} | {
+    f"{_ROOT}.estimators.dnn_linear_combined._get_embedding_variable": (
+        "embedding_variables"
+    )
 }
 
 
@@ -76,6 +83,8 @@ def rows() -> dict[str, tuple[str, ...]]:
         "contrib.learn.python": ("contrib.learn",),
         _ROOT: ("contrib.learn", "contrib.learn.io", "contrib.learn.utils"),
     }
+    for name in (_SDCA, f"{_SDCA}.sdca_optimizer"):
+        table[name] = ("contrib.linear_optimizer",)
     for line in _ROWS.strip().splitlines():
         path, names = line.split(": ")
         table[f"{_ROOT}.{path}"] = tuple(map(_place, names.split()))

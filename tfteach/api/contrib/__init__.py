@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import layers as layers
     from tfteach.api.contrib import learn as learn
     from tfteach.api.contrib import legacy_seq2seq as legacy_seq2seq
+    from tfteach.api.contrib import linear_optimizer as linear_optimizer
     from tfteach.api.contrib import lookup as lookup
     from tfteach.api.contrib import losses as losses
     from tfteach.api.contrib import opt as opt
@@ -50,6 +51,7 @@ _LATER = {
     "layers": ("tfteach.api.contrib", "layers"),
     "learn": ("tfteach.api.contrib", "learn"),
     "legacy_seq2seq": ("tfteach.api.contrib", "legacy_seq2seq"),
+    "linear_optimizer": ("tfteach.api.contrib", "linear_optimizer"),
     "lookup": ("tfteach.api.contrib", "lookup"),
     "losses": ("tfteach.api.contrib", "losses"),
     "opt": ("tfteach.api.contrib", "opt"),

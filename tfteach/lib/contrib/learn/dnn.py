@@ -23,6 +23,7 @@ from tfteach.lib.contrib.learn.keys import ModeKeys
 from tfteach.lib.contrib.learn.layers import (
     MIN_SLICE_BYTES,
     ActivationFn,
+    activation_of,
     columns,
     embedding_rate_multipliers,
     features_by_name,
@@ -62,8 +63,9 @@ def hidden_layers(
       link: what stands between the name of a layer and that of its summaries.
     """
     values = tuple(features.values())
-    least = params["input_layer_min_slice_size"] or MIN_SLICE_BYTES
-    drops = params["dropout"] is not None and mode == ModeKeys.TRAIN
+    least = params.get("input_layer_min_slice_size") or MIN_SLICE_BYTES
+    drop_rate = params.get("dropout") if mode == ModeKeys.TRAIN else None
+    activation_fn = activation_of(params.get("activation_fn"))
     with variable_scope(
         "input_from_feature_columns",
         values=values,
@@ -77,11 +79,11 @@ def hidden_layers(
     for i, units in enumerate(params["hidden_units"]):
         with variable_scope(f"hiddenlayer_{i}", values=(layer,)) as scope:
             layer = fully_connected(
-                layer, units, activation_fn=params["activation_fn"],
+                layer, units, activation_fn=activation_fn,
                 variables_collections=[_SCOPE], scope=scope,
             )  # fmt: skip
-            if drops:
-                layer = dropout_layer(layer, keep_prob=1.0 - params["dropout"])
+            if drop_rate is not None:
+                layer = dropout_layer(layer, keep_prob=1.0 - drop_rate)
         summarize(layer, scope.name, link)
     with variable_scope("logits", values=(layer,)) as scope:
         logits = fully_connected(
@@ -102,14 +104,14 @@ def _dnn_model_fn(
     features = features_by_name(features)
     servers = server_count(config)
     head: Head = params["head"]
-    optimizer = optimizer_of(params["optimizer"]) or "Adagrad"
+    optimizer = optimizer_of(params.get("optimizer")) or "Adagrad"
     parts = min_max_variable_partitioner(max_partitions=servers)
     with variable_scope(_SCOPE, values=tuple(features.values()), partitioner=parts):
         logits, inputs = hidden_layers(
             features, mode, params, head.logits_dimension, servers, "_"
         )
         multipliers = embedding_rate_multipliers(
-            params["embedding_lr_multipliers"], inputs
+            params.get("embedding_lr_multipliers"), _SCOPE, inputs
         )
 
         def train_op_fn(loss: Tensor) -> Tensor:
@@ -119,14 +121,15 @@ def _dnn_model_fn(
                 learning_rate=DNN_RATE,
                 optimizer=optimizer,
                 gradient_multipliers=multipliers,
-                clip_gradients=params["gradient_clip_norm"],
+                clip_gradients=params.get("gradient_clip_norm"),
                 name=_SCOPE,
                 summaries=[],
             )
 
         return head.create_model_fn_ops(
-            features, mode, labels, train_op_fn, logits=logits
-        )
+        features=features, mode=mode, labels=labels, train_op_fn=train_op_fn,
+        logits=logits,
+    )  # fmt: skip
 
 
 def _params(head: Head, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,14 +42,14 @@ from tfteach.variables.scope import variable_scope
 _DNN, _LINEAR = "dnn", "linear"
 
 
-def _combined_model_fn(
+def _dnn_linear_combined_model_fn(
     features: Any,
     labels: Any,
     mode: str,
     params: Mapping[str, Any],
     config: RunConfig | None = None,
 ) -> ModelFnOps:
-    if not params["linear_feature_columns"] and not params["dnn_feature_columns"]:
+    if not (params.get("linear_feature_columns") or params.get("dnn_feature_columns")):
         raise ValueError(
             "Either linear_feature_columns or dnn_feature_columns must be defined."
         )
@@ -61,7 +61,7 @@ def _combined_model_fn(
     wide = _wide_logits(features, params, size, servers)
     both = [logits for logits in (deep, wide) if logits is not None]
     logits = both[0] + both[1] if len(both) == 2 else both[0]
-    counts_once = params["fix_global_step_increment_bug"]
+    counts_once = params.get("fix_global_step_increment_bug", True)
 
     def optimized(
         loss: Tensor, rate: float, optimizer: Any, factors: Any, name: str
@@ -72,7 +72,7 @@ def _combined_model_fn(
             learning_rate=rate,
             optimizer=optimizer,
             gradient_multipliers=factors,
-            clip_gradients=params["gradient_clip_norm"],
+            clip_gradients=params.get("gradient_clip_norm"),
             variables=get_collection(name),
             name=name,
             summaries=[],
@@ -82,11 +82,11 @@ def _combined_model_fn(
     def train_op_fn(loss: Tensor) -> Operation:
         steps = []
         if deep is not None:
-            optimizer = optimizer_of(params["dnn_optimizer"]) or "Adagrad"
+            optimizer = optimizer_of(params.get("dnn_optimizer")) or "Adagrad"
             steps.append(optimized(loss, DNN_RATE, optimizer, multipliers, _DNN))
         if wide is not None:
             rate = linear_rate(params["linear_feature_columns"])
-            optimizer = optimizer_of(params["linear_optimizer"]) or "Ftrl"
+            optimizer = optimizer_of(params.get("linear_optimizer")) or "Ftrl"
             steps.append(optimized(loss, rate, optimizer, None, _LINEAR))
         every: Operation = group(*steps)
         if not counts_once:
@@ -96,7 +96,10 @@ def _combined_model_fn(
             counted: Operation = assign_add(step, 1).op
             return counted
 
-    return head.create_model_fn_ops(features, mode, labels, train_op_fn, logits=logits)
+    return head.create_model_fn_ops(
+        features=features, mode=mode, labels=labels, train_op_fn=train_op_fn,
+        logits=logits,
+    )  # fmt: skip
 
 
 def _deep_logits(
@@ -104,23 +107,25 @@ def _deep_logits(
     servers: int,
 ) -> tuple[Tensor | None, Any]:  # fmt: skip
     """The logits of the hidden layers, and the factors of the gradients."""
-    if not params["dnn_feature_columns"]:
+    if not params.get("dnn_feature_columns"):
         return None, None
-    if not params["dnn_hidden_units"]:
+    if not params.get("dnn_hidden_units"):
         raise ValueError(
             "dnn_hidden_units must be defined when dnn_feature_columns is specified."
         )
     deep = {
-        "feature_columns": params["dnn_feature_columns"],
-        "hidden_units": params["dnn_hidden_units"],
-        "activation_fn": params["dnn_activation_fn"],
-        "dropout": params["dnn_dropout"],
-        "input_layer_min_slice_size": params["input_layer_min_slice_size"],
+        "feature_columns": params.get("dnn_feature_columns"),
+        "hidden_units": params.get("dnn_hidden_units"),
+        "activation_fn": params.get("dnn_activation_fn") or relu,
+        "dropout": params.get("dnn_dropout"),
+        "input_layer_min_slice_size": params.get("input_layer_min_slice_size"),
     }
     parts = min_max_variable_partitioner(max_partitions=servers)
     with variable_scope(_DNN, values=tuple(features.values()), partitioner=parts):
         logits, inputs = hidden_layers(features, mode, deep, size, servers, "/")
-    factors = embedding_rate_multipliers(params["embedding_lr_multipliers"], inputs)
+    factors = embedding_rate_multipliers(
+        params.get("embedding_lr_multipliers"), _DNN, inputs
+    )
     return logits, factors
 
 
@@ -128,7 +133,7 @@ def _wide_logits(
     features: Mapping[Any, Any], params: Mapping[str, Any], size: int, servers: int
 ) -> Tensor | None:
     """The weighted sum of the linear columns."""
-    if not params["linear_feature_columns"]:
+    if not params.get("linear_feature_columns"):
         return None
     parts = min_max_variable_partitioner(
         max_partitions=servers, min_slice_size=MIN_SLICE_BYTES
@@ -136,8 +141,8 @@ def _wide_logits(
     values = tuple(features.values())
     with variable_scope(_LINEAR, values=values, partitioner=parts) as scope:
         logits = linear_logits(
-            features, params["linear_feature_columns"], size,
-            params["joint_linear_weights"], scope,
+            features, params.get("linear_feature_columns"), size,
+            params.get("joint_linear_weights", False), scope,
         )  # fmt: skip
         summarize(logits, scope.name, "/")
     return logits
@@ -244,7 +249,7 @@ class DNNLinearCombinedClassifier(Classifier):
             label_keys=label_keys,
         )
         super().__init__(
-            _combined_model_fn, model_dir, config, _params(head, options),
+            _dnn_linear_combined_model_fn, model_dir, config, _params(head, options),
             feature_engineering_fn,
         )  # fmt: skip
 
@@ -302,7 +307,7 @@ class DNNLinearCombinedRegressor(ScoredMetrics, Regressor):
             enable_centered_bias=enable_centered_bias,
         )
         super().__init__(
-            _combined_model_fn, model_dir, config, _params(head, options),
+            _dnn_linear_combined_model_fn, model_dir, config, _params(head, options),
             feature_engineering_fn,
         )  # fmt: skip
 
@@ -360,6 +365,6 @@ class DNNLinearCombinedEstimator(Estimator):
         _all_columns(linear_feature_columns, dnn_feature_columns)
         options["dnn_activation_fn"] = dnn_activation_fn or relu
         super().__init__(
-            _combined_model_fn, model_dir, config, _params(head, options),
+            _dnn_linear_combined_model_fn, model_dir, config, _params(head, options),
             feature_engineering_fn,
         )  # fmt: skip

@@ -77,7 +77,7 @@ def _linear_model_fn(
     features = features_by_name(features)
     head: Head = params["head"]
     rate = linear_rate(params["feature_columns"])
-    given = params["optimizer"]
+    given = params.get("optimizer")
     if isinstance(given, str):
         kind: Any = OPTIMIZER_CLS_NAMES[given]
         optimizer = kind(learning_rate=rate)
@@ -90,13 +90,13 @@ def _linear_model_fn(
     with variable_scope(_SCOPE, values=values, partitioner=parts) as scope:
         logits = linear_logits(
             features, params["feature_columns"], head.logits_dimension,
-            params["joint_weights"], scope,
+            params.get("joint_weights", False), scope,
         )  # fmt: skip
 
         def train_op_fn(loss: Tensor) -> Operation:
             variables = get_collection(_SCOPE) or trainable_variables()
             grads: Any = gradients(loss, variables)
-            norm = params["gradient_clip_norm"]
+            norm = params.get("gradient_clip_norm")
             if norm:
                 grads, _ = clip_by_global_norm(grads, norm)
             pairs = zip(grads, variables, strict=True)
@@ -106,8 +106,9 @@ def _linear_model_fn(
             return applied
 
         return head.create_model_fn_ops(
-            features, mode, labels, train_op_fn, logits=logits
-        )
+        features=features, mode=mode, labels=labels, train_op_fn=train_op_fn,
+        logits=logits,
+    )  # fmt: skip
 
 
 def _params(

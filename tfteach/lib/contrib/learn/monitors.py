@@ -184,7 +184,7 @@ class EveryN(BaseMonitor):
         """
         return False
 
-    def every_n_post_step(self, step: int, session: SessionLike) -> None:
+    def every_n_post_step(self, step: int, session: SessionLike | None) -> None:
         """Called at last; also at the last step of all.
 
         Args:
@@ -225,5 +225,4 @@ class EveryN(BaseMonitor):
         super().end(session)
         last = self._last_successful_step
         if last is not None and last != self._last_active_step:
-            assert session is not None
             self.every_n_post_step(last, session)

@@ -9,14 +9,21 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from tfteach.framework.dtypes import string
 from tfteach.framework.export import export
 from tfteach.framework.files import file_system
 from tfteach.framework.files.file_system import resolve
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import PathLike, Proto
 from tfteach.lib.contrib.learn.export_strategy import ExportStrategy
+from tfteach.lib.contrib.learn.gc import (
+    Path,
+    get_paths,
+    largest_export_versions,
+    negation,
+)
 from tfteach.lib.contrib.learn.input_fn_utils import InputFnOps
 from tfteach.lib.contrib.learn.keys import PredictionKey, ProblemType
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
@@ -30,22 +37,10 @@ from tfteach.lib.saved_model.signature_def_utils import (
     regression_signature_def,
 )
 
-_INPUTS = "default_input_alternative"
+DEFAULT_INPUT_ALTERNATIVE_KEY = "default_input_alternative"  # TensorFlow's name
 _OUTPUTS = "default_output_alternative"
 # Seconds since 1970 have ten digits; other folders are no exports.
 _TIME = re.compile(r"\d{10}")
-
-
-class Path(NamedTuple):
-    """An export.
-
-    Attributes:
-      path: its directory.
-      export_version: the directory's name: the time of the export in seconds.
-    """
-
-    path: str
-    export_version: int
 
 
 # ---- signatures
@@ -77,7 +72,8 @@ def build_standardized_signature_def(
             ProblemType.LOGISTIC_REGRESSION,
         ):
             classes, scores = _classes_and_scores(output_tensors)
-            return classification_signature_def(examples, classes, scores)
+            if classes is not None or scores is not None:
+                return classification_signature_def(examples, classes, scores)
         if problem_type == ProblemType.LINEAR_REGRESSION and len(output_tensors) == 1:
             (output,) = output_tensors.values()
             return regression_signature_def(examples, output)
@@ -88,8 +84,11 @@ def _classes_and_scores(
     outputs: Mapping[str, Tensor],
 ) -> tuple[Tensor | None, Tensor | None]:
     # Serving returns labels as strings: ids of classes are left out.
+    if len(outputs) == 1:
+        (only,) = outputs.values()
+        return (only, None) if only.dtype.base_dtype == string else (None, only)
     classes = outputs.get(PredictionKey.CLASSES)
-    if classes is not None and classes.dtype.name != "string":
+    if classes is not None and classes.dtype.base_dtype != string:
         classes = None
     for key in (PredictionKey.SCORES, PredictionKey.PROBABILITIES):
         if key in outputs:
@@ -103,7 +102,7 @@ def get_input_alternatives(
     """The groups of Tensors that a request may feed, and the features.
 
     Args:
-      input_ops: what the serving input function returned.
+      input_ops: what the serving input function returned: InputFnOps.
 
     Raises:
       ValueError: it is a `tf.estimator.export.ServingInputReceiver`.
@@ -115,8 +114,9 @@ def get_input_alternatives(
             "A ServingInputReceiver is for tf.estimator.Estimator: return a "
             "tf.contrib.learn.InputFnOps, as build_parsing_serving_input_fn does."
         )
-    features, _, default_inputs = input_ops
-    return {_INPUTS: dict(default_inputs)}, features
+    if not isinstance(input_ops, InputFnOps):  # (features, labels)
+        return {}, input_ops[0]
+    return {DEFAULT_INPUT_ALTERNATIVE_KEY: input_ops.default_inputs}, input_ops.features
 
 
 def get_output_alternatives(
@@ -170,15 +170,23 @@ def build_all_signature_defs(
     Returns:
       A dict of "input:output" and "serving_default" to SignatureDefs.
 
+    Raises:
+      ValueError: there is no group "default_input_alternative", as
+        `get_input_alternatives` makes it of InputFnOps.
+
     Source: contrib/learn/python/learn/utils/saved_model_export_utils.py.
     """
+    if DEFAULT_INPUT_ALTERNATIVE_KEY not in input_alternatives:
+        raise ValueError("A default input_alternative must be provided.")
     found = {
         f"{given}:{output}": build_standardized_signature_def(inputs, outputs, problem)
         for given, inputs in input_alternatives.items()
         for output, (problem, outputs) in output_alternatives.items()
     }
     default = signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
-    found[default] = found[f"{_INPUTS}:{actual_default_output_alternative_key}"]
+    found[default] = found[
+        f"{DEFAULT_INPUT_ALTERNATIVE_KEY}:{actual_default_output_alternative_key}"
+    ]
     return found
 
 
@@ -200,13 +208,17 @@ def get_temp_export_dir(timestamped_export_dir: PathLike) -> bytes:
     return os.path.join(folder, b"temp-" + name)
 
 
+def _with_version(path: Path) -> Path | None:
+    """An export with its version; None of another directory."""
+    name = os.path.basename(path.path)
+    return path._replace(export_version=int(name)) if _TIME.fullmatch(name) else None
+
+
 def _exports(export_dir_base: PathLike) -> list[Path]:
     """The exports in a directory, oldest first."""
-    folder = resolve(export_dir_base)
-    if not file_system.exists(folder):
+    if not file_system.exists(resolve(export_dir_base)):
         return []
-    names = [name for name in file_system.listdir(folder) if _TIME.fullmatch(name)]
-    return [Path(os.path.join(folder, name), int(name)) for name in sorted(names)]
+    return get_paths(export_dir_base, _with_version)
 
 
 def get_most_recent_export(export_dir_base: PathLike) -> Path | None:
@@ -231,8 +243,8 @@ def garbage_collect_exports(
     """
     if exports_to_keep is None:
         return
-    found = _exports(export_dir_base)
-    for path in found[: max(len(found) - exports_to_keep, 0)]:
+    outdated = negation(largest_export_versions(exports_to_keep))
+    for path in outdated(_exports(export_dir_base)):
         shutil.rmtree(path.path)
 
 
