@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
@@ -22,7 +22,6 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import Proto
-from tfteach.ops.core.control_flow_ops import Merge, Switch
 
 
 def scalar() -> TensorShape:
@@ -43,31 +42,6 @@ def matrix(rows: int | None, cols: int | None) -> TensorShape:
 def unknown_shape(ndims: int | None = None) -> TensorShape:
     """A shape of known rank, or of unknown rank if `ndims` is None."""
     return TensorShape(None if ndims is None else [None] * ndims)
-
-
-class MergeOutput(NamedTuple):
-    """The result of `merge`."""
-
-    output: Any
-    value_index: Any
-
-
-def switch(
-    data: Any, pred: Any, dtype: Any = None, name: str | None = None
-) -> tuple[Any, Any]:
-    """`data` as (Tensor alive if `pred` is false, Tensor alive if it is true)."""
-    from tfteach.framework.convert import convert
-
-    with name_scope(name, "Switch", [data, pred]) as scope:
-        data = convert(data, dtype, "data")
-        false, true = Switch()(data, convert(pred, None, "pred"), name=scope)
-        return false, true
-
-
-def merge(inputs: Any, name: str | None = None) -> MergeOutput:
-    """The live one of several Tensors, and its index."""
-    with name_scope(name, "Merge", inputs) as scope:
-        return MergeOutput(*Merge()(list(inputs), name=scope))
 
 
 def is_ragged(value: Any) -> bool:

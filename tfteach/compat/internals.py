@@ -47,7 +47,7 @@ framework.config: config config.experimental config.threading config.optimizer
 framework.constant_op: .
 framework.device: . tfteach.framework.device
 framework.device_spec: tfteach.framework.device
-framework.dtypes: dtypes .
+framework.dtypes: dtypes . tfteach.compat.dtype_refs
 framework.errors: errors
 framework.errors_impl: errors
 framework.func_graph: tfteach.framework.functions.func_graph
@@ -85,7 +85,7 @@ ops.check_ops: . debugging
 ops.clip_ops: .
 ops.cond_v2: tfteach.control.cond_v2
 ops.confusion_matrix: . math
-ops.control_flow_ops: . tfteach.compat.inner_names tfteach.ops.core.control_flow_ops
+ops.control_flow_ops: . tfteach.compat.control_flow_names
 ops.control_flow_util: tfteach.control.control_flow_util
 ops.control_flow_v2_toggles: tfteach.control.control_flow_v2_toggles
 ops.ctc_ops: nn
@@ -225,6 +225,8 @@ _TABLE = _table() | data_paths.rows()
 # Modules of this package with further names of an inner module.
 _MORE = {
     "framework.ops": "tfteach.framework.graphdef.meta_graph",
+    "ops.control_flow_ops": "tfteach.ops.core.control_flow_ops tfteach.control.branch "
+    "tfteach.control.loop tfteach.framework.control_flow_context",
     "ops.control_flow_util": "tfteach.control.control_flow_v2_toggles",
     **training_paths.MORE,
 }
@@ -250,6 +252,15 @@ _ALIASES = {
     "framework.test_util.TensorFlowTestCase": "TestCase",
     "layers.utils.constant_value": "smart_constant_value",
     "ops.array_ops.squeeze_v2": "squeeze",
+    **{
+        f"ops.control_flow_ops.{theirs}": ours
+        for theirs, ours in (
+            ("_Enter", "enter"),
+            ("_Identity", "identity_or_ref"),
+            ("_NextIteration", "next_iteration"),
+            ("_SwitchRefOrTensor", "switch_ref_or_tensor"),
+        )
+    },
     "ops.list_ops._build_element_shape": "build_element_shape",
     "ops.init_ops.Zeros": "zeros_initializer",
     "ops.init_ops.Ones": "ones_initializer",

@@ -201,5 +201,6 @@ def check_inputs(op: Operation) -> None:
         )
         raise ValueError(
             f"Cannot use '{tensor.op.name}' as input to '{op.name}' because {why}. "
-            "Use the loop's result, or make the value one of its loop_vars."
+            "See info log for more details. Use the loop's result, or make the value "
+            "one of its loop_vars."
         )
