@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tfteach.framework.call_origin import is_called_by_user, user_frame
-from tfteach.framework.convert import convert
 from tfteach.framework.opened_scopes import OpenedScope, open_recorded_scope
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import (
@@ -187,10 +186,7 @@ class GraphScopes:
 
     def colocation_op(self, value: Any) -> Operation:
         """The operation of this graph with which `colocate_with(value)` colocates."""
-        value = getattr(value, "_control_element", value)
-        if isinstance(value, int | float | list | tuple):
-            value = convert(value)
-        element = self.as_graph_element(value)
+        element = self.as_graph_element(getattr(value, "_control_element", value))
         return element.op if isinstance(element, Tensor) else element
 
     def container(self, container_name: str) -> Any:
