@@ -29,7 +29,7 @@ def loops() -> dict[str, Any]:
         patch.setattr(compiled_loops, "MIN_WORK", 0)
         patch.setattr(jit_examples, "_ready", {})
         for _ in range(2):
-            jit_examples.count_work(1, 1, 1)
+            jit_examples.count_work(1)
         assert len(jit_examples._ready) == 4
         return jit_examples._ready
 
@@ -139,8 +139,14 @@ def test_loops_wait_until_python_has_worked(monkeypatch: pytest.MonkeyPatch) -> 
     pytest.importorskip("llvmlite")
     monkeypatch.setattr(jit_examples, "_ready", {})
     monkeypatch.setattr(jit_examples, "_work", 0)
+    monkeypatch.setattr(example_wire, "_layouts", {})
     example_wire.columns_of([example(a=[1])] * 9, [b"a"])
-    assert 0 < jit_examples._work < compiled_loops.MIN_WORK
+    work = jit_examples._work
+    assert 0 < work < compiled_loops.MIN_WORK
+    example_wire.columns_of([example(a=[2])] * 9, [b"a"])
+    assert jit_examples._work == work  # loops do not save time with a known layout
+    example_wire.columns_of([example(a=[1]), example(a=[1, 2])], [b"a"])
+    assert jit_examples._work > work
     assert not jit_examples._ready
 
 

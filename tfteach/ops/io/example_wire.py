@@ -21,6 +21,8 @@ import numpy as np
 
 from tfteach.framework.protos.wire_format import read_varint
 from tfteach.ops.io.jit_examples import (
+    FEATURE,
+    NEW_LAYOUT,
     Features,
     count_work,
     find_features,
@@ -214,6 +216,7 @@ def layout_of(record: bytes) -> Layout:
 
 
 def _keep(length: int, layout: Layout) -> None:
+    count_work(NEW_LAYOUT)
     if length not in _layouts and len(_layouts) >= _MOST_LENGTHS:
         _layouts.clear()
     known = _layouts.get(length, [])
@@ -242,6 +245,7 @@ def values_of(record: bytes, span: Span) -> Any:
 
 def _unpacked(record: bytes, start: int, end: int, kind: int) -> Any:
     """The numbers of a list that has a tag before each, or several packed parts."""
+    count_work(FEATURE)
     found: list[Any] = []
     for field, _wire, a, b in message_fields(record, start, end):
         if field != 1:
@@ -332,7 +336,7 @@ def _columns_by_layout(records: Sequence[bytes], keys: Sequence[bytes]) -> list[
                     found.append(_column(layout.features.get(key), same, chosen))
             except Malformed as error:
                 raise Malformed(int(indices[rows][error.index])) from None
-    count_work(len(records), len(order), len(keys))
+    count_work(FEATURE * (len(order) - 1) * len(keys))
     if len(order) == 1:
         return [found[0] for found in parts]
     return [_merged(found, order) for found in parts]

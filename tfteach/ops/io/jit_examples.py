@@ -23,9 +23,10 @@ from tfteach.framework.loops.language import Parameter
 from tfteach.framework.machine_code import is_installed
 from tfteach.framework.protos.wire_format import read_varint
 
-# What Python does in place of the loops: so many operations of NumPy for each record,
-# and for each feature of a layout (compiled_loops.CALL).
-_RECORD, _FEATURE = 1, 10
+# What Python does in place of the loops, in operations of NumPy (compiled_loops.CALL):
+# for a record whose layout is new, and for a feature of a record or layout.  Records of
+# a layout that is known take as long as in the loops.
+NEW_LAYOUT, FEATURE = 64, 10
 _BYTES, _NUMBERS = np.dtype(np.uint8), np.dtype(np.int64)
 _FIELDS = 5  # of a row of `Features.rows`
 # Loops may look this far beyond the last record.
@@ -144,19 +145,17 @@ def strings_of(features: Features, key: int, count: int) -> Any:
     return values
 
 
-def count_work(records: int, layouts: int, keys: int) -> None:
-    """Count what was decoded without the loops; they are compiled once that pays off.
+def count_work(operations: int) -> None:
+    """Count what the loops would have saved; they are compiled once that pays off.
 
     Args:
-      records: the number of records.
-      layouts: the number of layouts they had.
-      keys: the number of requested features.
+      operations: of NumPy, see `NEW_LAYOUT` and `FEATURE`.
     """
     global _work
     if _ready or not is_installed():
         return
-    _work += compiled_loops.CALL * (records * _RECORD + layouts * keys * _FEATURE)
-    # The loops take 0.3 s to compile, more than those for which MIN_WORK was chosen.
+    _work += compiled_loops.CALL * operations
+    # The loops take 0.2 s to compile, more than those for which MIN_WORK was chosen.
     if _work < 2 * compiled_loops.MIN_WORK:
         return
     found = {

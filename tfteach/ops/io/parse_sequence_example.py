@@ -7,7 +7,6 @@ core/util/example_proto_fast_parsing.cc (checks and messages).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule
+from tfteach.ops.io.nested_lists import joined, longest, pairs, triples
 from tfteach.ops.io.parse_example import FEATURE_TYPES, sparse_shapes
 from tfteach.ops.text.byte_string_arrays import strings
 
@@ -45,23 +45,6 @@ def _values(feature: Any, dtype: DType, must_be_set: bool) -> Any:
     if dtype is string:
         return strings(list(found), (len(found),))
     return np.array(found, dtype.numpy_dtype)
-
-
-def _joined(parts: Sequence[Any], dtype: DType) -> Any:
-    return np.concatenate([np.zeros(0, dtype.numpy_dtype), *parts])
-
-
-def _pairs(parts: Sequence[Any]) -> Any:
-    """[row, position] of each value of lists."""
-    counts = np.array([len(part) for part in parts], np.int64)
-    starts = np.cumsum(counts) - counts
-    rows = np.repeat(np.arange(len(parts)), counts)
-    places = np.arange(int(counts.sum())) - np.repeat(starts, counts)
-    return np.stack([rows, places], 1).astype(np.int64)
-
-
-def _longest(parts: Sequence[Any]) -> int:
-    return max((len(part) for part in parts), default=0)
 
 
 class _SequenceOp(MultiOutputOp, abstract=True):
@@ -201,14 +184,14 @@ class ParseSingleSequenceExample(_SequenceOp):
             *flat,
             *(np.array([len(values)]) for values in flat),
             *context,
-            *(_pairs(parts) for parts in ragged),
+            *(pairs(parts) for parts in ragged),
             *(
-                _joined(parts, dtype)
+                joined(parts, dtype)
                 for parts, dtype in zip(
                     ragged, self.feature_list_sparse_types, strict=True
                 )
             ),
-            *(np.array([len(parts), _longest(parts)]) for parts in ragged),
+            *(np.array([len(parts), longest(parts)]) for parts in ragged),
             *lists,
         )
 
@@ -286,7 +269,7 @@ class _Single:
                 ) from None
             self._check_count(key, i, dtype, len(values), shape)
             parts.append(values)
-        return _joined(parts, dtype).reshape(len(parts), *shape)
+        return joined(parts, dtype).reshape(len(parts), *shape)
 
     def sparse_list(self, key: str, dtype: DType) -> list[Any]:
         """The values of each part of a list of sparse features."""
@@ -389,36 +372,27 @@ class ParseSequenceExample(_SequenceOp):
         ]
         count = len(serialized)
         return (
-            *(_pairs(parts) for parts in flat),
+            *(pairs(parts) for parts in flat),
             *(
-                _joined(parts, dtype)
+                joined(parts, dtype)
                 for parts, dtype in zip(flat, self.context_sparse_types, strict=True)
             ),
-            *(np.array([count, _longest(parts)]) for parts in flat),
+            *(np.array([count, longest(parts)]) for parts in flat),
             *context,
-            *(_triples(steps) for steps in ragged),
+            *(triples(steps) for steps in ragged),
             *(
-                _joined([part for parts in steps for part in parts], dtype)
+                joined([part for parts in steps for part in parts], dtype)
                 for steps, dtype in zip(
                     ragged, self.feature_list_sparse_types, strict=True
                 )
             ),
             *(
-                np.array([count, _longest(steps), max(map(_longest, steps), default=0)])
+                np.array([count, longest(steps), max(map(longest, steps), default=0)])
                 for steps in ragged
             ),
             *(values for values, _ in lists),
             *(lengths for _, lengths in lists),
         )
-
-
-def _triples(steps: Sequence[Sequence[Any]]) -> Any:
-    """[row, step, position] of each value of lists of lists."""
-    found = [np.zeros((0, 3), np.int64)]
-    for row, parts in enumerate(steps):
-        pairs = _pairs(parts)
-        found.append(np.insert(pairs, 0, row, axis=1))
-    return np.concatenate(found)
 
 
 class _Batch:
@@ -474,7 +448,7 @@ class _Batch:
                 f"Inconsistent number of elements for feature {key}: {found} vs "
                 f"{expected}"
             )
-        return _joined(parts, dtype).reshape(len(parts), *shape)
+        return joined(parts, dtype).reshape(len(parts), *shape)
 
     def sparse_list(self, key: str, dtype: DType) -> list[list[Any]]:
         """The values of each step of each list."""
@@ -505,7 +479,7 @@ class _Batch:
                 raise invalid_argument(
                     f"Unexpected number of elements in feature {key}, example {name}"
                 )
-        result = np.zeros((len(steps), _longest(steps), *shape), dtype.numpy_dtype)
+        result = np.zeros((len(steps), longest(steps), *shape), dtype.numpy_dtype)
         if dtype is string:
             result[...] = b""
         for row, parts in enumerate(steps):

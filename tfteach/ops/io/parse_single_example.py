@@ -18,7 +18,7 @@ from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.io.example_wire import NO_KIND
-from tfteach.ops.io.jit_examples import count_work, find_features, list_of_record
+from tfteach.ops.io.jit_examples import find_features, list_of_record
 from tfteach.ops.io.parse_example import (
     FEATURE_TYPES,
     KIND_OF,
@@ -162,7 +162,6 @@ class _Parser:
                 lists.append((row[0], values))
             else:
                 return lists
-        count_work(1, 1, len(self._keys))
         features = layout_or_error(record).features
         lists = []
         for name in self._keys:
