@@ -68,6 +68,50 @@ def traced(tf, folder):
     return {"found": found, "runs": runs, "without logdir": call}
 
 
+def evaluated(tf, folder):
+    """One checkpoint, and those of a folder."""
+    evaluation = tf.contrib.slim.evaluation
+    with tf.Graph().as_default():
+        w = tf.get_variable("w", initializer=2.0)
+        tf.train.get_or_create_global_step()
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            path = tf.train.Saver().save(session, os.path.join(folder, "m"), 0)
+    found = []
+    for restores, options in (
+        (False, {"num_evals": 3}), (True, {"summary_op": None, "hooks": []}),
+    ):  # fmt: skip
+        with tf.Graph().as_default() as graph:
+            w = tf.get_variable("w", initializer=1.0)
+            step = tf.train.get_or_create_global_step()
+            count = tf.get_local_variable("count", initializer=0.0)
+            update = tf.assign_add(count, w)
+            tf.summary.scalar("s", count)
+            logs = os.path.join(folder, f"logs{restores}")
+            result = evaluation.evaluate_once(
+                "", path, logs, eval_op=update, final_op=count,
+                variables_to_restore=[w, step] if restores else None, **options
+            )  # fmt: skip
+            found.append([float(result), os.path.exists(logs), loops.nodes(graph)])
+            if not restores:
+                found.append([e for e in loops.events(tf, logs) if e[0] == "summary"])
+    with tf.Graph().as_default():
+        w = tf.get_variable("w", initializer=1.0)
+        tf.train.get_or_create_global_step()
+        calls = []
+        options = {
+            "num_evals": 2, "eval_op": w, "final_op": w, "eval_interval_secs": 0,
+            "timeout": 0.01, "init_fn": lambda *args: calls.append(len(args)),
+            "initial_op": tf.global_variables_initializer(),
+        }  # fmt: skip
+        loop = evaluation.evaluation_loop
+        found.append(float(loop("", folder, folder, **options)))
+        found.append(loop("", os.path.join(folder, "no"), folder, **options))
+    path = evaluation.wait_for_new_checkpoint(folder, None, 0, timeout=0.01)
+    found.append([path, next(evaluation.checkpoints_iterator(folder))])
+    return {"found": found, "calls": calls}
+
+
 def refused(tf, folder):
     train = tf.contrib.slim.learning.train
     loss = tf.constant(1.0)
@@ -79,7 +123,7 @@ def refused(tf, folder):
     return {"found": [outcome(call) for call in calls]}
 
 
-PROGRAMS = [trained, traced, refused]
+PROGRAMS = [trained, traced, evaluated, refused]
 
 if __name__ == "__main__":
     loops.main(PROGRAMS)

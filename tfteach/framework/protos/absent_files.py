@@ -59,6 +59,18 @@ ABSENT = {
         "all_model_checkpoint_paths *string 2, "
         "all_model_checkpoint_timestamps *double 3, last_preserved_timestamp double 4",
     },
+    "hparam": {
+        "HParamDef": "hparam map:HParamDef.HParamType 1",
+        "HParamDef.BytesList": "value *bytes 1",
+        "HParamDef.FloatList": "value *float 1",
+        "HParamDef.Int64List": "value *int64 1",
+        "HParamDef.BoolList": "value *bool 1",
+        "HParamDef.HParamType": "int64_value int64 1 kind, float_value float 2 kind, "
+        "bytes_value bytes 3 kind, int64_list HParamDef.Int64List 4 kind, "
+        "float_list HParamDef.FloatList 5 kind, "
+        "bytes_list HParamDef.BytesList 6 kind, bool_value bool 7 kind, "
+        "bool_list HParamDef.BoolList 8 kind",
+    },
     "saved_model": {
         "SavedModel": "saved_model_schema_version int64 1, meta_graphs *MetaGraphDef 2",
     },

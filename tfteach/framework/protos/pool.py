@@ -58,6 +58,7 @@ FILES = {
     "SavedTensorSlices",
     "checkpoint_state": "CheckpointState",
     "saved_model": "SavedModel",
+    "hparam": "HParamDef",
     "feature": "BytesList FloatList Int64List Feature Features FeatureList "
     "FeatureLists",
     "example": "Example SequenceExample",

@@ -27,7 +27,7 @@ from tfteach.ops.io.reader_ops import (
 )
 
 
-class _HasHandle(Protocol):
+class HasHandle(Protocol):
     """A queue."""
 
     @property
@@ -66,7 +66,7 @@ class ReaderBase:
         return self._supports_serialize
 
     def read(
-        self, queue: _HasHandle | Tensor, name: str | None = None
+        self, queue: HasHandle | Tensor, name: str | None = None
     ) -> tuple[Tensor, Tensor]:
         """Tensors: key and value of the next record, string scalars.
 
@@ -92,7 +92,7 @@ class ReaderBase:
 
     def read_up_to(
         self,
-        queue: _HasHandle | Tensor,
+        queue: HasHandle | Tensor,
         num_records: TensorLike,
         name: str | None = None,
     ) -> tuple[Tensor, Tensor]:
@@ -145,7 +145,7 @@ class ReaderBase:
         return ReaderResetV2()(self._reader_ref, name=name)
 
 
-def _handle(queue: _HasHandle | Tensor) -> Tensor:
+def _handle(queue: HasHandle | Tensor) -> Tensor:
     return queue if isinstance(queue, Tensor) else queue.queue_ref
 
 

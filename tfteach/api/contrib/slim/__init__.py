@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.contrib.slim import data_decoder as data_decoder
+    from tfteach.api.contrib.slim import data_provider as data_provider
+    from tfteach.api.contrib.slim import dataset as dataset
+    from tfteach.api.contrib.slim import dataset_data_provider as dataset_data_provider
     from tfteach.api.contrib.slim import embedding_ops as embedding_ops
+    from tfteach.api.contrib.slim import evaluation as evaluation
     from tfteach.api.contrib.slim import initializers as initializers
     from tfteach.api.contrib.slim import layers as layers
     from tfteach.api.contrib.slim import learning as learning
@@ -13,7 +18,12 @@ if TYPE_CHECKING:
     from tfteach.api.contrib.slim import metrics as metrics
     from tfteach.api.contrib.slim import normalization as normalization
     from tfteach.api.contrib.slim import optimizers as optimizers
+    from tfteach.api.contrib.slim import parallel_reader as parallel_reader
+    from tfteach.api.contrib.slim import prefetch_queue as prefetch_queue
+    from tfteach.api.contrib.slim import queues as queues
     from tfteach.api.contrib.slim import regularizers as regularizers
+    from tfteach.api.contrib.slim import summaries as summaries
+    from tfteach.api.contrib.slim import tfexample_decoder as tfexample_decoder
     from tfteach.api.contrib.slim import utils as utils
     from tfteach.lib.contrib.framework.arguments import add_arg_scope as add_arg_scope
     from tfteach.lib.contrib.framework.arguments import arg_scope as arg_scope
@@ -150,11 +160,16 @@ _LATER = {
     "convolution3d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution3d_transpose"),
     "create_global_step": ("tfteach.lib.contrib.framework.variables", "create_global_step"),
     "current_arg_scope": ("tfteach.lib.contrib.framework.arguments", "current_arg_scope"),
+    "data_decoder": ("tfteach.api.contrib.slim", "data_decoder"),
+    "data_provider": ("tfteach.api.contrib.slim", "data_provider"),
+    "dataset": ("tfteach.api.contrib.slim", "dataset"),
+    "dataset_data_provider": ("tfteach.api.contrib.slim", "dataset_data_provider"),
     "dropout": ("tfteach.lib.contrib.layers.shaping", "dropout"),
     "elu": ("tfteach.lib.contrib.layers.dense", "elu"),
     "embed_sequence": ("tfteach.lib.contrib.layers.embedding", "embed_sequence"),
     "embedding_lookup_unique": ("tfteach.lib.contrib.layers.embedding", "embedding_lookup_unique"),
     "embedding_ops": ("tfteach.api.contrib.slim", "embedding_ops"),
+    "evaluation": ("tfteach.api.contrib.slim", "evaluation"),
     "filter_variables": ("tfteach.lib.contrib.framework.variables", "filter_variables"),
     "flatten": ("tfteach.lib.contrib.layers.shaping", "flatten"),
     "fully_connected": ("tfteach.lib.contrib.layers.dense", "fully_connected"),
@@ -196,7 +211,10 @@ _LATER = {
     "one_hot_encoding": ("tfteach.lib.contrib.layers.shaping", "one_hot_encoding"),
     "optimize_loss": ("tfteach.lib.contrib.layers.optimizers", "optimize_loss"),
     "optimizers": ("tfteach.api.contrib.slim", "optimizers"),
+    "parallel_reader": ("tfteach.api.contrib.slim", "parallel_reader"),
     "pool": ("tfteach.lib.contrib.layers.pooling", "pool"),
+    "prefetch_queue": ("tfteach.api.contrib.slim", "prefetch_queue"),
+    "queues": ("tfteach.api.contrib.slim", "queues"),
     "regularizers": ("tfteach.api.contrib.slim", "regularizers"),
     "relu": ("tfteach.lib.contrib.layers.dense", "relu"),
     "relu6": ("tfteach.lib.contrib.layers.dense", "relu6"),
@@ -209,6 +227,7 @@ _LATER = {
     "spatial_softmax": ("tfteach.lib.contrib.layers.sequences", "spatial_softmax"),
     "stack": ("tfteach.lib.contrib.layers.shaping", "stack"),
     "sum_regularizer": ("tfteach.lib.contrib.layers.regularizers", "sum_regularizer"),
+    "summaries": ("tfteach.api.contrib.slim", "summaries"),
     "summarize_activation": ("tfteach.lib.contrib.layers.summaries", "summarize_activation"),
     "summarize_activations": ("tfteach.lib.contrib.layers.summaries", "summarize_activations"),
     "summarize_biases": ("tfteach.lib.contrib.layers.summaries", "summarize_biases"),
@@ -217,6 +236,7 @@ _LATER = {
     "summarize_tensors": ("tfteach.lib.contrib.layers.summaries", "summarize_tensors"),
     "summarize_variables": ("tfteach.lib.contrib.layers.summaries", "summarize_variables"),
     "summarize_weights": ("tfteach.lib.contrib.layers.summaries", "summarize_weights"),
+    "tfexample_decoder": ("tfteach.api.contrib.slim", "tfexample_decoder"),
     "unit_norm": ("tfteach.lib.contrib.layers.shaping", "unit_norm"),
     "utils": ("tfteach.api.contrib.slim", "utils"),
     "variable": ("tfteach.lib.contrib.framework.variables", "variable"),

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from tfteach.framework.deprecation import deprecated
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.protos import pool
 from tfteach.framework.type_aliases import Proto, TensorLike
 
 # name=value, name[2]=value or name=[value, value], up to the next comma or the end.
@@ -135,17 +136,50 @@ def _as_type(name: str, kind: Any, value: Any) -> Any:
     return kind(value)
 
 
+def _field(kind: Any) -> str:
+    """The type of an HParamDef's field."""
+    for field, python in (
+        ("bool", bool),
+        ("int64", int),
+        ("bytes", (str, bytes)),
+        ("float", float),
+    ):
+        if issubclass(kind, python):
+            return field
+    raise ValueError(f"Unsupported parameter type: {kind}")
+
+
+def _bytes(value: str | bytes) -> bytes:
+    return value.encode() if isinstance(value, str) else value
+
+
+def _values_of(hparam_def: Any) -> dict[str, Any]:
+    """The values of an HParamDef by name; its bytes are text."""
+    found = {}
+    for name, value in sorted(hparam_def.hparam.items()):
+        field = value.WhichOneof("kind")
+        held = getattr(value, field)
+        if field.endswith("_list"):
+            held = list(held.value)
+        if field.startswith("bytes"):
+            is_list = isinstance(held, list)
+            held = [one.decode() for one in held] if is_list else held.decode()
+        found[name] = held
+    return found
+
+
 @export("contrib.training.HParams")
 class HParams:
     """Hyperparameters: attributes with fixed names and types.
 
     Args:
-      hparam_def: not supported: there is no HParamDef proto here.
+      hparam_def: an HParamDef, as `to_proto` returns it, in place of `kwargs`.
       model_structure: any object, for `get_model_structure`.
       **kwargs: the names and their values: numbers, bools, strings, or lists of these.
 
     Raises:
-      ValueError: a name is reserved by the class, or a list is empty.
+      ValueError: a name is reserved by the class, or a list is empty; both a proto and
+        names are given.
 
     Example:
       >>> hparams = tf.contrib.training.HParams(rate=0.1, sizes=[64, 10])
@@ -165,7 +199,12 @@ class HParams:
         self._hparam_types: dict[str, tuple[Any, bool]] = {}
         self._model_structure = model_structure
         if hparam_def:
-            raise NotImplementedError("HParams: hparam_def is not supported")
+            if kwargs:
+                raise ValueError(
+                    "hparam_def and initialization values are mutually exclusive"
+                )
+            assert isinstance(hparam_def, pool.message("HParamDef")), hparam_def
+            kwargs = _values_of(hparam_def)
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
@@ -288,14 +327,36 @@ class HParams:
             except ValueError as error:
                 raise ValueError(f"{message}. {error}") from None
 
-    def to_proto(self, export_scope: Any = None) -> NoReturn:
-        """Not implemented: there is no HParamDef proto here; use `to_json`."""
-        raise NotImplementedError("HParams.to_proto: use to_json and parse_json")
+    def to_proto(self, export_scope: str | None = None) -> Proto:
+        """An HParamDef of the values; numbers become int64 and float32.
+
+        Args:
+          export_scope: no effect: there are no names of ops in it.
+
+        Raises:
+          ValueError: a value has no type in the proto, such as None.
+        """
+        found: Proto = pool.message("HParamDef")()
+        for name, (kind, is_list) in self._hparam_types.items():
+            field = _field(kind) + ("_list" if is_list else "_value")
+            value = getattr(self, name)
+            if field.startswith("bytes"):
+                value = [_bytes(v) for v in value] if is_list else _bytes(value)
+            if is_list:
+                getattr(found.hparam[name], field).value.extend(value)
+            else:
+                setattr(found.hparam[name], field, value)
+        return found
 
     @staticmethod
-    def from_proto(hparam_def: Proto, import_scope: Any = None) -> NoReturn:
-        """Not implemented: there is no HParamDef proto here; use `parse_json`."""
-        raise NotImplementedError("HParams.from_proto: use to_json and parse_json")
+    def from_proto(hparam_def: Proto, import_scope: str | None = None) -> HParams:
+        """HParams of an HParamDef.
+
+        Args:
+          hparam_def: as `to_proto` returns it.
+          import_scope: no effect.
+        """
+        return HParams(hparam_def=hparam_def)
 
     def __contains__(self, key: object) -> bool:
         return key in self._hparam_types
