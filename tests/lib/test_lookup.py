@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tfteach as tf
@@ -180,3 +181,61 @@ def test_keys_of_another_type_are_refused() -> None:
     table = lookup.HashTable(init, -1)
     with pytest.raises(TypeError, match="Keys must be dtype"):
         table.lookup(tf.constant([1.0]))
+
+
+def test_words_and_indices_under_their_first_names() -> None:
+
+    words = tf.constant(["b", "c"])
+    found = [
+        lookup.string_to_index(words, ["a", "b"]),
+        lookup.string_to_index(words, ["a", "b"], default_value=7, name="mine"),
+        lookup.index_to_string(tf.constant([1, 5], tf.int64), ["a", "b"]),
+        lookup.index_to_string(tf.constant([1, 5], tf.int64), ["a", "b"], "none"),
+        lookup.string_to_index_table_from_tensor(["a", "b"], 1).lookup(words),
+    ]
+    graph = tf.get_default_graph()
+    for name in ("string_to_index/hash_table/hash_table", "mine/range"):
+        assert graph.get_operation_by_name(name) is not None
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="not initialized"):
+            session.run(found[0])
+        session.run(tf.tables_initializer())
+        results = [value.tolist() for value in session.run(found)]
+    expected = [[1, -1], [1, 7], [b"b", b"UNK"], [b"b", b"none"], [1, 2]]
+    assert results == expected
+
+
+def test_files_under_their_first_names(tmp_path: Path) -> None:
+    path = str(tmp_path / "words")
+    Path(path).write_text("a\nb\n")
+    make = tf.contrib.lookup.string_to_index_table_from_file
+    fed = tf.placeholder(tf.string, [])
+    tables = [make(path, 1), make(path, vocab_size=1, default_value=5), make(fed, 2)]
+    # A path that is fed is no asset of the model.
+    assert len(tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)) == 2
+    with tf.Session() as session:
+        session.run(tf.tables_initializer(), {fed: path})
+        found = session.run([t.lookup(tf.constant(["b", "x"])) for t in tables[:2]])
+    assert [ids.tolist() for ids in found] == [[1, 2], [5, 5]]
+    with pytest.raises(ValueError, match="got 0. vocabulary_file: words"):
+        make("words", vocab_size=0)
+
+
+def test_specs_and_tables_are_checked() -> None:
+
+    for call in (
+        lambda: lookup.index_table_from_tensor(["a"], 1, hasher_spec=1),
+        lambda: lookup.index_table_from_file("words", 1, hasher_spec=None),
+    ):
+        with pytest.raises(TypeError, match="must be of type HasherSpec, got"):
+            call()
+    with pytest.raises(ValueError, match="key must have size 2, got 3"):
+        lookup.StrongHashSpec([1, 2, 3])
+    keys, values = tf.constant(["a", "b"]), tf.constant([1, 2, 3], tf.int64)
+    init = lookup.KeyValueTensorInitializer(keys, values)
+    with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal"):
+        lookup.HashTable(init, -1)
+    lookup.index_table_from_tensor(np.array([], np.str_), 1)
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be empty"):
+            session.run(tf.tables_initializer())

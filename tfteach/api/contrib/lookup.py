@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from tfteach.lib.lookup.tables import LookupInterface as LookupInterface
     from tfteach.lib.lookup.vocabulary import index_table_from_file as index_table_from_file
     from tfteach.lib.lookup.vocabulary import index_table_from_tensor as index_table_from_tensor
+    from tfteach.lib.lookup.vocabulary import index_to_string as index_to_string
     from tfteach.lib.lookup.vocabulary import index_to_string_table_from_file as index_to_string_table_from_file
     from tfteach.lib.lookup.vocabulary import index_to_string_table_from_tensor as index_to_string_table_from_tensor
+    from tfteach.lib.lookup.vocabulary import string_to_index as string_to_index
+    from tfteach.lib.lookup.vocabulary import string_to_index_table_from_file as string_to_index_table_from_file
+    from tfteach.lib.lookup.vocabulary import string_to_index_table_from_tensor as string_to_index_table_from_tensor
 
 _LATER = {
     "FastHashSpec": ("tfteach.lib.lookup.id_tables", "FastHashSpec"),
@@ -41,8 +45,12 @@ _LATER = {
     "TextFileStringTableInitializer": ("tfteach.lib.lookup.table_initializers", "TextFileStringTableInitializer"),
     "index_table_from_file": ("tfteach.lib.lookup.vocabulary", "index_table_from_file"),
     "index_table_from_tensor": ("tfteach.lib.lookup.vocabulary", "index_table_from_tensor"),
+    "index_to_string": ("tfteach.lib.lookup.vocabulary", "index_to_string"),
     "index_to_string_table_from_file": ("tfteach.lib.lookup.vocabulary", "index_to_string_table_from_file"),
     "index_to_string_table_from_tensor": ("tfteach.lib.lookup.vocabulary", "index_to_string_table_from_tensor"),
+    "string_to_index": ("tfteach.lib.lookup.vocabulary", "string_to_index"),
+    "string_to_index_table_from_file": ("tfteach.lib.lookup.vocabulary", "string_to_index_table_from_file"),
+    "string_to_index_table_from_tensor": ("tfteach.lib.lookup.vocabulary", "string_to_index_table_from_tensor"),
 }
 
 

@@ -54,7 +54,7 @@ class StrongHashSpec(HasherSpec):
 
     def __new__(cls, key: Any) -> StrongHashSpec:
         if len(key) != 2:
-            raise ValueError(f"key must have size 2, got {key}.")
+            raise ValueError(f"key must have size 2, got {len(key)}.")
         if not all(isinstance(part, int) for part in key):
             raise TypeError(f"Invalid key {key}. Must be unsigned integer values.")
         return super().__new__(cls, "stronghash", list(key))
@@ -73,7 +73,8 @@ class IdTableWithHashBuckets(LookupInterface):
 
     Raises:
       ValueError: neither a table nor buckets are given.
-      TypeError: keys are neither integers nor strings, or ids are not int64.
+      TypeError: keys are neither integers nor strings, ids are not int64, or
+        `hasher_spec` is no HasherSpec.
 
     Source: python/ops/lookup_ops.py.
     """
@@ -95,6 +96,10 @@ class IdTableWithHashBuckets(LookupInterface):
         kind = as_dtype(key_dtype or (string if table is None else table.key_dtype))
         if not (kind.is_integer or kind == string):
             raise TypeError("Invalid key_dtype, expected integer or string.")
+        if not isinstance(hasher_spec, HasherSpec):
+            raise TypeError(
+                f"hasher_spec must be of type HasherSpec, got {hasher_spec}"
+            )
         super().__init__(kind, int64)
         self._table = table
         self._num_oov_buckets = num_oov_buckets

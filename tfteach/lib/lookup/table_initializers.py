@@ -15,6 +15,7 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation
 from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.type_aliases import DTypeLike, PathLike, TensorLike
+from tfteach.ops.core.constant import Const
 from tfteach.ops.core.control_flow_ops import group, no_op
 from tfteach.ops.state.lookup_tables import (
     LINE_NUMBER,
@@ -205,7 +206,8 @@ class TextFileInitializer(TableInitializerBase):
             )
             op: Operation = kind(table.resource_handle, filename)
         _collected(op)
-        get_default_graph().add_to_collection(GraphKeys.ASSET_FILEPATHS, filename)
+        if isinstance(filename.op.spec, Const):  # a fed path is no asset of the model
+            get_default_graph().add_to_collection(GraphKeys.ASSET_FILEPATHS, filename)
         return op
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, int64, string
 from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.lookup.id_tables import (
@@ -130,7 +131,10 @@ def index_table_from_file(
             f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}."
         )
     if vocab_size is not None and vocab_size < 1:
-        raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}.")
+        raise ValueError(
+            f"vocab_size must be greater than 0, got {vocab_size}. vocabulary_file: "
+            f"{vocabulary_file}"
+        )
     key_dtype = as_dtype(key_dtype)
     if not (key_dtype.is_integer or key_dtype == string):
         raise TypeError("Only integer and string keys are supported.")
@@ -201,3 +205,109 @@ def index_to_string_table_from_file(
             "table_init",
         )
         return StaticHashTable(init, default_value)
+
+
+@export("contrib.lookup.string_to_index_table_from_tensor")
+def string_to_index_table_from_tensor(
+    mapping: TensorLike,
+    num_oov_buckets: int = 0,
+    default_value: Any = -1,
+    hasher_spec: HasherSpec = FastHashSpec,
+    name: str | None = None,
+) -> Any:
+    """`index_table_from_tensor` of strings, under its first name.
+
+    Source: contrib/lookup/lookup_ops.py.
+    """
+    with name_scope(name, "string_to_index") as scope:
+        strings = convert(mapping, string)
+    return index_table_from_tensor(
+        strings, num_oov_buckets, default_value, hasher_spec, name=scope
+    )
+
+
+@export("contrib.lookup.string_to_index_table_from_file")
+def string_to_index_table_from_file(
+    vocabulary_file: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: int | None = None,
+    default_value: Any = -1,
+    hasher_spec: HasherSpec = FastHashSpec,
+    name: str | None = None,
+) -> Any:
+    """`index_table_from_file` of strings, under its first name.
+
+    Source: contrib/lookup/lookup_ops.py.
+    """
+    return index_table_from_file(
+        vocabulary_file,
+        num_oov_buckets,
+        vocab_size,
+        default_value,
+        hasher_spec,
+        name=name,
+    )
+
+
+@export("contrib.lookup.string_to_index")
+def string_to_index(
+    tensor: TensorLike,
+    mapping: TensorLike,
+    default_value: Any = -1,
+    name: str | None = None,
+) -> Tensor:
+    """The int64 index in `mapping` of each string, of `tensor`'s shape.
+
+    The table must be initialized before.
+
+    Args:
+      tensor: strings, a Tensor or SparseTensor.
+      mapping: a list or string Tensor [n], without duplicates.
+      default_value: the index of strings that are not in it.
+      name: the name scope of the table.
+
+    Raises:
+      TypeError: `tensor` is not of strings.
+      tf.errors.FailedPreconditionError: in a run, the table is not initialized; in the
+        run that initializes it, `mapping` has duplicates.
+
+    Example:
+      >>> found = tf.contrib.lookup.string_to_index(tf.constant(["b", "c"]), ["a", "b"])
+      >>> session = tf.Session()
+      >>> session.run(tf.tables_initializer())
+      >>> session.run(found)
+      array([ 1, -1])
+
+    Source: contrib/lookup/lookup_ops.py.
+    """
+    table = index_table_from_tensor(mapping, default_value=default_value, name=name)
+    found: Tensor = table.lookup(tensor)
+    return found
+
+
+@export("contrib.lookup.index_to_string")
+def index_to_string(
+    tensor: TensorLike,
+    mapping: TensorLike,
+    default_value: Any = "UNK",
+    name: Any = None,
+) -> Tensor:
+    """The string of `mapping` at each int64 index, of `tensor`'s shape.
+
+    The table must be initialized before.
+
+    Args:
+      tensor: indices, a Tensor or SparseTensor.
+      mapping: a list or string Tensor [n].
+      default_value: the string for other indices.
+      name: the name scope of the table.
+
+    Raises:
+      TypeError: `tensor` is not int64.
+      tf.errors.FailedPreconditionError: in a run, the table is not initialized.
+
+    Source: contrib/lookup/lookup_ops.py.
+    """
+    table = index_to_string_table_from_tensor(mapping, default_value, name)
+    found: Tensor = table.lookup(tensor)
+    return found

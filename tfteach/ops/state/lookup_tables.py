@@ -248,7 +248,17 @@ class LookupTableImportV2(TableOp, NoOutputOp):
 
     signature = "table_handle: resource, keys: Tin, values: Tout ->"
 
-    def infer_shape(self, *_: Shape) -> list[Shape]:
+    def infer_shape(
+        self, table_handle: Shape, keys: Shape, values: Shape
+    ) -> list[Shape]:
+        if keys and values and len(keys) == len(values) == 1:
+            (first,), (second,) = keys, values
+            if first is not None and second is not None and first != second:
+                raise ValueError(
+                    f"Dimension 0 in both shapes must be equal, but are {first} and "
+                    f"{second}. Shapes are {shapes.text(keys)} and "
+                    f"{shapes.text(values)}."
+                )
         return []
 
     def compute(
@@ -260,6 +270,8 @@ class LookupTableImportV2(TableOp, NoOutputOp):
                 f"{shapes.text(np.shape(values))}"
             )
         if not table_handle.is_mutable:
+            if not np.size(keys):
+                raise invalid_argument("keys and values cannot be empty tensors.")
             table_handle.fill(keys, values)
         else:
             table_handle.filled().clear()
