@@ -217,7 +217,7 @@ def test_files_under_their_first_names(tmp_path: Path) -> None:
         session.run(tf.tables_initializer(), {fed: path})
         found = session.run([t.lookup(tf.constant(["b", "x"])) for t in tables[:2]])
     assert [ids.tolist() for ids in found] == [[1, 2], [5, 5]]
-    with pytest.raises(ValueError, match="got 0. vocabulary_file: words"):
+    with pytest.raises(ValueError, match="vocabulary_file: words"):
         make("words", vocab_size=0)
 
 
@@ -236,6 +236,5 @@ def test_specs_and_tables_are_checked() -> None:
     with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal"):
         lookup.HashTable(init, -1)
     lookup.index_table_from_tensor(np.array([], np.str_), 1)
-    with tf.Session() as session:
-        with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be empty"):
-            session.run(tf.tables_initializer())
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be empty"):
+        tf.Session().run(tf.tables_initializer())
