@@ -235,6 +235,7 @@ def test_specs_and_tables_are_checked() -> None:
     init = lookup.KeyValueTensorInitializer(keys, values)
     with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal"):
         lookup.HashTable(init, -1)
-    lookup.index_table_from_tensor(np.array([], np.str_), 1)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be empty"):
-        tf.Session().run(tf.tables_initializer())
+    with tf.Graph().as_default(), tf.Session() as session:
+        lookup.index_table_from_tensor(np.array([], np.str_), 1)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be empty"):
+            session.run(tf.tables_initializer())
