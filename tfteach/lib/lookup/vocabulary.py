@@ -12,7 +12,7 @@ from tfteach.framework.dtypes import as_dtype, int64, string
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.framework.type_aliases import DTypeLike, IntLike, PathLike, TensorLike
 from tfteach.lib.lookup.id_tables import (
     FastHashSpec,
     HasherSpec,
@@ -211,7 +211,7 @@ def index_to_string_table_from_file(
 def string_to_index_table_from_tensor(
     mapping: TensorLike,
     num_oov_buckets: int = 0,
-    default_value: Any = -1,
+    default_value: IntLike = -1,
     hasher_spec: HasherSpec = FastHashSpec,
     name: str | None = None,
 ) -> Any:
@@ -228,10 +228,10 @@ def string_to_index_table_from_tensor(
 
 @export("contrib.lookup.string_to_index_table_from_file")
 def string_to_index_table_from_file(
-    vocabulary_file: Any = None,
+    vocabulary_file: PathLike | Tensor | None = None,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
-    default_value: Any = -1,
+    default_value: IntLike = -1,
     hasher_spec: HasherSpec = FastHashSpec,
     name: str | None = None,
 ) -> Any:
@@ -253,7 +253,7 @@ def string_to_index_table_from_file(
 def string_to_index(
     tensor: TensorLike,
     mapping: TensorLike,
-    default_value: Any = -1,
+    default_value: IntLike = -1,
     name: str | None = None,
 ) -> Tensor:
     """The int64 index in `mapping` of each string, of `tensor`'s shape.
@@ -289,7 +289,7 @@ def string_to_index(
 def index_to_string(
     tensor: TensorLike,
     mapping: TensorLike,
-    default_value: Any = "UNK",
+    default_value: str | bytes = "UNK",
     name: Any = None,
 ) -> Tensor:
     """The string of `mapping` at each int64 index, of `tensor`'s shape.
