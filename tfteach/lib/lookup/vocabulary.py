@@ -23,7 +23,7 @@ from tfteach.lib.lookup.table_initializers import (
     TextFileIdTableInitializer,
     TextFileStringTableInitializer,
 )
-from tfteach.lib.lookup.tables import StaticHashTable
+from tfteach.lib.lookup.tables import LookupInterface, StaticHashTable
 from tfteach.ops.core.shape_ops import size
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.range import range as range_of
@@ -214,16 +214,17 @@ def string_to_index_table_from_tensor(
     default_value: IntLike = -1,
     hasher_spec: HasherSpec = FastHashSpec,
     name: str | None = None,
-) -> Any:
+) -> LookupInterface:
     """`index_table_from_tensor` of strings, under its first name.
 
     Source: contrib/lookup/lookup_ops.py.
     """
     with name_scope(name, "string_to_index") as scope:
         strings = convert(mapping, string)
-    return index_table_from_tensor(
+    table: LookupInterface = index_table_from_tensor(
         strings, num_oov_buckets, default_value, hasher_spec, name=scope
     )
+    return table
 
 
 @export("contrib.lookup.string_to_index_table_from_file")
@@ -234,12 +235,12 @@ def string_to_index_table_from_file(
     default_value: IntLike = -1,
     hasher_spec: HasherSpec = FastHashSpec,
     name: str | None = None,
-) -> Any:
+) -> LookupInterface:
     """`index_table_from_file` of strings, under its first name.
 
     Source: contrib/lookup/lookup_ops.py.
     """
-    return index_table_from_file(
+    table: LookupInterface = index_table_from_file(
         vocabulary_file,
         num_oov_buckets,
         vocab_size,
@@ -247,6 +248,7 @@ def string_to_index_table_from_file(
         hasher_spec,
         name=name,
     )
+    return table
 
 
 @export("contrib.lookup.string_to_index")
