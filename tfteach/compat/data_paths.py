@@ -35,6 +35,7 @@ _MORE = {
     "optimization": "optimization",
     "readers": "tf_records",
     "sleep": "sleep",
+    "stats_ops": "statistics",
     "threadpool": "threadpool",
 }
 _CONTRIB = (
@@ -77,6 +78,9 @@ ALIASES = {
         UNKNOWN="UNKNOWN_CARDINALITY",
     ),
     **_renamed("experimental.ops.counter", CounterV1="Counter"),
+    **_renamed(
+        "experimental.ops.stats_aggregator", StatsAggregatorV1="StatsAggregator"
+    ),
     **_renamed("experimental.ops.random_ops", RandomDatasetV1="RandomDataset"),
     **_renamed(
         "experimental.ops.readers", CsvDatasetV1="CsvDataset", SqlDatasetV1="SqlDataset"

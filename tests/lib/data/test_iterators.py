@@ -261,7 +261,6 @@ def test_options_are_typed() -> None:
     ("group", "name", "value"),
     [
         ("stats", "latency_all_edges", True),
-        ("stats", "prefix", "a"),
         ("optimization", "hoist_random_uniform", True),
         ("optimization", "filter_with_random_uniform_fusion", True),
     ],

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import tfteach as tf
+from tfteach.framework.threads import thread_count
 from tfteach.ops.data import background
 
 Dataset = tf.data.Dataset
@@ -310,7 +311,7 @@ def test_a_slow_function_moves_to_threads() -> None:
             background._PAYS_S = original
         assert elements(session, element) == list(range(21, 41))
     assert calls == 210
-    if background.thread_count() > 1:
+    if thread_count() > 1:
         assert names == {"tfteach-map"}
 
 
@@ -350,7 +351,7 @@ def test_errors_come_in_the_place_of_their_elements() -> None:
 def test_maps_without_state_are_called_by_several_threads_if_an_option_asks(
     stateful: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "thread_count", lambda: 4)
+    monkeypatch.setattr("tfteach.ops.data.background.thread_count", lambda: 4)
     names = set()
     together = Together(1 if stateful else 4)
 

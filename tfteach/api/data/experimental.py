@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from tfteach.lib.data.experimental.saved_iterators import make_saveable_from_iterator as make_saveable_from_iterator
     from tfteach.lib.data.experimental.sources import Counter as Counter
     from tfteach.lib.data.experimental.sources import RandomDataset as RandomDataset
+    from tfteach.lib.data.experimental.statistics import bytes_produced_stats as bytes_produced_stats
+    from tfteach.lib.data.experimental.statistics import latency_stats as latency_stats
     from tfteach.lib.data.experimental.tables import CsvDataset as CsvDataset
     from tfteach.lib.data.experimental.tables import SqlDataset as SqlDataset
     from tfteach.lib.data.experimental.writers import TFRecordWriter as TFRecordWriter
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from tfteach.lib.data.options import OptimizationOptions as OptimizationOptions
     from tfteach.lib.data.options import StatsOptions as StatsOptions
     from tfteach.lib.data.options import ThreadingOptions as ThreadingOptions
+    from tfteach.lib.data.stats_aggregator import StatsAggregator as StatsAggregator
 
 _LATER = {
     "AUTOTUNE": ("tfteach.lib.data.experimental.cardinality", "AUTOTUNE"),
@@ -72,12 +75,14 @@ _LATER = {
     "Reducer": ("tfteach.lib.data.experimental.grouping", "Reducer"),
     "SparseTensorStructure": ("tfteach.lib.data.element_specs", "sparse_tensor_structure"),
     "SqlDataset": ("tfteach.lib.data.experimental.tables", "SqlDataset"),
+    "StatsAggregator": ("tfteach.lib.data.stats_aggregator", "StatsAggregator"),
     "StatsOptions": ("tfteach.lib.data.options", "StatsOptions"),
     "TFRecordWriter": ("tfteach.lib.data.experimental.writers", "TFRecordWriter"),
     "TensorStructure": ("tfteach.lib.data.element_specs", "tensor_structure"),
     "ThreadingOptions": ("tfteach.lib.data.options", "ThreadingOptions"),
     "UNKNOWN_CARDINALITY": ("tfteach.lib.data.experimental.cardinality", "UNKNOWN_CARDINALITY"),
     "bucket_by_sequence_length": ("tfteach.lib.data.experimental.grouping", "bucket_by_sequence_length"),
+    "bytes_produced_stats": ("tfteach.lib.data.experimental.statistics", "bytes_produced_stats"),
     "cardinality": ("tfteach.lib.data.experimental.cardinality", "cardinality"),
     "choose_from_datasets": ("tfteach.lib.data.experimental.interleaving", "choose_from_datasets"),
     "copy_to_device": ("tfteach.lib.data.experimental.devices", "copy_to_device"),
@@ -90,6 +95,7 @@ _LATER = {
     "group_by_reducer": ("tfteach.lib.data.experimental.grouping", "group_by_reducer"),
     "group_by_window": ("tfteach.lib.data.experimental.grouping", "group_by_window"),
     "ignore_errors": ("tfteach.lib.data.experimental.elements", "ignore_errors"),
+    "latency_stats": ("tfteach.lib.data.experimental.statistics", "latency_stats"),
     "make_batched_features_dataset": ("tfteach.lib.data.experimental.features", "make_batched_features_dataset"),
     "make_csv_dataset": ("tfteach.lib.data.experimental.csv_tables", "make_csv_dataset"),
     "make_saveable_from_iterator": ("tfteach.lib.data.experimental.saved_iterators", "make_saveable_from_iterator"),

@@ -25,6 +25,7 @@ from tfteach.ops.data.options import (
     OptimizeDataset,
     PrivateThreadPoolDataset,
 )
+from tfteach.ops.data.statistics import SetStatsAggregatorDataset
 
 if TYPE_CHECKING:
     from tfteach.lib.data.dataset import Dataset
@@ -181,6 +182,11 @@ class DatasetBase:
                 shapes,
             )
             found = model(found)
+        stats = options.experimental_stats
+        if stats.aggregator is not None:
+            record = SetStatsAggregatorDataset(types, shapes)
+            resource = stats.aggregator._resource
+            found = record(found, resource, stats.prefix, stats.counter_prefix)
         return found, self.element_spec
 
     def _captures_reference(self) -> bool:

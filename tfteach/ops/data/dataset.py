@@ -88,6 +88,8 @@ class Running:
         self.seed = secrets.randbits(64) if seed is None else seed
         self._calls: tuple[tuple[str, int], ...] = ()  # of functions around
         self.most_threads: int | None = None
+        # Records a number under a tag, if the pipeline has an aggregator.
+        self.record_statistic: Callable[[str, float], None] | None = None
         self._buffers = _Buffers()
         self._op_states: Any = None
         self._called: dict[int, tuple[Any, Called]] = {}
@@ -123,6 +125,12 @@ class Running:
         """The same, with another number of threads for each dataset."""
         made = copy.copy(self)
         made.most_threads = count
+        return made
+
+    def with_statistics(self, record: Callable[[str, float], None]) -> Running:
+        """The same, with a function that records a number under a tag."""
+        made = copy.copy(self)
+        made.record_statistic = record
         return made
 
     def add_buffer(self, buffer: Buffer) -> None:

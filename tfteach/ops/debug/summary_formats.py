@@ -29,24 +29,50 @@ def bucket_limits() -> np.ndarray[Any, Any]:
     return np.concatenate([-positive[::-1], [0.0], positive])
 
 
-def fill_histogram(proto: Any, flat: np.ndarray[Any, Any]) -> None:
-    """Add float64 values to a HistogramProto; runs of empty buckets are merged."""
-    limits = bucket_limits()
-    largest = limits[-1]
-    proto.num = flat.size
-    proto.min, proto.max = largest, -largest
-    if flat.size:
+class Histogram:
+    """The counts, sums and limits of float64 values, as in a HistogramProto."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._sum = self._sum_squares = 0.0
+        self._max = -bucket_limits()[-1]
+        self._min = bucket_limits()[-1]
+        self._counts = np.zeros(len(bucket_limits()), np.int64)
+
+    def add(self, flat: np.ndarray[Any, Any]) -> None:
+        """Add some values."""
+        if not flat.size:
+            return
+        limits = bucket_limits()
+        self.count += flat.size
         # Added one by one, as in TF: another order would be rounded differently.
-        proto.sum = float(np.add.accumulate(flat)[-1])
-        proto.sum_squares = float(np.add.accumulate(flat * flat)[-1])
-        proto.min, proto.max = float(flat.min()), float(flat.max())
-    places = np.minimum(np.searchsorted(limits, flat, side="right"), len(limits) - 1)
-    counts = np.bincount(places, minlength=len(limits))
-    filled = counts > 0
-    # A bucket is written if it has values, or is the last of a run of empty ones.
-    kept = filled | np.append(filled[1:], True)
-    proto.bucket_limit.extend(limits[kept].tolist())
-    proto.bucket.extend(counts[kept].tolist())
+        self._sum = float(np.add.accumulate([self._sum, *flat])[-1])
+        squares = [self._sum_squares, *(flat * flat)]
+        self._sum_squares = float(np.add.accumulate(squares)[-1])
+        self._min = min(self._min, float(flat.min()))
+        self._max = max(self._max, float(flat.max()))
+        places = np.searchsorted(limits, flat, side="right")
+        places = np.minimum(places, len(limits) - 1)
+        self._counts += np.bincount(places, minlength=len(limits))
+
+    def fill(self, proto: Any) -> None:
+        """Set the fields of a HistogramProto; runs of empty buckets are merged."""
+        proto.num = self.count
+        proto.min, proto.max = self._min, self._max
+        if self.count:
+            proto.sum, proto.sum_squares = self._sum, self._sum_squares
+        filled = self._counts > 0
+        # A bucket is written if it has values, or is the last of a run of empty ones.
+        kept = filled | np.append(filled[1:], True)
+        proto.bucket_limit.extend(bucket_limits()[kept].tolist())
+        proto.bucket.extend(self._counts[kept].tolist())
+
+
+def fill_histogram(proto: Any, flat: np.ndarray[Any, Any]) -> None:
+    """Add float64 values to a HistogramProto."""
+    histogram = Histogram()
+    histogram.add(flat)
+    histogram.fill(proto)
 
 
 def pixels_of(image: np.ndarray[Any, Any], bad_color: Any) -> np.ndarray[Any, Any]:
