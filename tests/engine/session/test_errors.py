@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -264,3 +266,46 @@ def test_constants_beyond_a_type_are_infinite() -> None:
     with tf.Session() as sess:
         assert sess.run(tf.constant(1e9, tf.float16)) == np.inf
         assert sess.run(tf.constant(-1e300)) == -np.inf
+
+
+def _divided() -> Any:
+    return tf.constant(1) // tf.zeros([], tf.int32)
+
+
+def _divided_in_a_loop() -> Any:
+    return tf.while_loop(lambda i: i < 3, lambda i: i + i // (i - i), [0])
+
+
+def _read_beyond_the_end() -> Any:
+    return tf.data.Dataset.range(0).make_one_shot_iterator().get_next()
+
+
+def _unfit() -> Any:
+    return tf.zeros([2]) + tf.placeholder_with_default(np.zeros(3, np.float32), [None])
+
+
+@pytest.mark.parametrize(
+    "build", [_divided, _divided_in_a_loop, _read_beyond_the_end, _unfit]
+)
+@pytest.mark.parametrize("runs", [1, 12])
+def test_an_error_holds_the_callers_frame_no_longer_than_it_lives(
+    build: Callable[[], Any], runs: int
+) -> None:
+    """Generators and files of the caller are closed without the garbage collector."""
+
+    class Held:
+        pass
+
+    def call(session: tf.Session, fetch: Any) -> weakref.ref[Held]:
+        held = Held()
+        with pytest.raises(tf.errors.OpError):
+            session.run(fetch)
+        return weakref.ref(held)
+
+    fetch = build()
+    with tf.Session() as session:
+        gc.disable()
+        try:
+            assert [call(session, fetch)() for _ in range(runs)] == [None] * runs
+        finally:
+            gc.enable()

@@ -42,20 +42,30 @@ def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
 
     Exceptions of NumPy and Python become InvalidArgumentError with their message.
     """
+    blamed = _blamed(error, instruction)
+    try:
+        if blamed is error:
+            raise error
+        raise blamed from error
+    finally:  # their tracebacks have this frame, which would keep all of them alive
+        del blamed, error
+
+
+def _blamed(error: Exception, instruction: Instruction | None) -> Exception:
     if instruction is None or isinstance(
         error, errors.DeadlineExceededError | WouldWait
     ):
-        raise error
+        return error
     op = instruction.node.op
     if not isinstance(error, errors.OpError):
         translated = _translated(error, instruction)
         _free_if_exhausted(error)
-        raise _with_hint(translated.at(op)) from error
+        return _with_hint(translated.at(op))
     _free_if_exhausted(error)
-    if error.op is None:
-        error._message = error._message.replace("{name}", op.name)
-        raise _with_hint(error.at(op))
-    raise error
+    if error.op is not None:
+        return error
+    error._message = error._message.replace("{name}", op.name)
+    return _with_hint(error.at(op))
 
 
 def _with_hint(error: errors.OpError) -> errors.OpError:

@@ -51,7 +51,7 @@ class AdamGSOptimizer(AdamOptimizer):
         self._global_step = global_step
         self._step: Any = None
 
-    def _powers(self) -> tuple[Any, Any]:
+    def _get_beta_accumulators(self) -> tuple[Any, Any]:
         _, beta1, beta2, _ = self._hyper
         return power(beta1, self._step), power(beta2, self._step)
 
