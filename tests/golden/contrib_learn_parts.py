@@ -415,6 +415,59 @@ def streams(tf, folder):
     return {"found": found}
 
 
+def rows_of(examples):
+    """A generator function, as `generator_input_fn` needs one."""
+
+    def generator():
+        yield from examples
+
+    return generator
+
+
+def generated(tf, folder):
+    """The graphs and batches of input functions of generators."""
+    make, found = tf.contrib.learn.io.generator_input_fn, []
+    pairs = [{"a": np.ones([2]) * i, "t": np.float32(i)} for i in range(5)]
+    sizes = [{"a": np.ones([2, 1 + i % 2]) * i} for i in range(4)]
+    once = {"shuffle": False, "batch_size": 2}
+    for examples, options in (
+        (pairs, once), (pairs, dict(once, target_key="t", batch_size=8)),
+        (pairs, dict(once, target_key=["t", "a"])),
+        (sizes, dict(once, pad_value=-1)),
+        ([{"a": np.array(b"x")}, {"a": np.array(b"y")}], once),
+    ):  # fmt: skip
+        with tf.Graph().as_default() as graph, tf.Session() as session:
+            batch = make(rows_of(examples), **options)()
+            seen = [str(batch), structure(graph)]
+            coordinator = tf.train.Coordinator()
+            threads = tf.train.start_queue_runners(session, coordinator)
+            for _ in range(6):
+                values = outcome(functools.partial(session.run, batch))
+                if isinstance(values, list):  # the end
+                    seen.append(values[0])
+                    break
+                flat = values if isinstance(values, tuple) else (values,)
+                seen.append([
+                    sorted([key, str(np.asarray(value).tolist())] for key, value in
+                           (part.items() if isinstance(part, dict) else [["", part]]))
+                    for part in flat
+                ])  # fmt: skip
+            coordinator.request_stop()
+            ended = outcome(functools.partial(coordinator.join, threads))
+            found.append([*seen, ended and ended[0]])
+    shuffled = {"num_epochs": None, "num_threads": 2, "queue_capacity": 100}
+    with tf.Graph().as_default() as graph:
+        make(rows_of(pairs), **shuffled)()
+        found.append(structure(graph))
+    refused = [
+        (1, {}), (lambda: 3, {}), (rows_of([np.ones(1)]), {}),
+        (rows_of(pairs), {"target_key": 3}), (rows_of(pairs), {"target_key": [3]}),
+        (rows_of(pairs), {"target_key": ["a", "z"]}),
+    ]  # fmt: skip
+    errors = [outcome(lambda each=each: make(each[0], **each[1])) for each in refused]
+    return {"found": found, "errors": errors}
+
+
 # ---- data sets
 
 
@@ -461,7 +514,7 @@ def synthetic(tf, folder):
 
 PROGRAMS = [
     models, metric_specs, specs, debugged, rates, strategies, collected, signatures,
-    streams, synthetic,
+    streams, generated, synthetic,
 ]  # fmt: skip
 
 if __name__ == "__main__":

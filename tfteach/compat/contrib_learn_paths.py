@@ -34,6 +34,9 @@ experiment: . /experiment
 export_strategy: .
 graph_actions: graph_actions
 learn_io: io
+learn_io.generator_io: io
+learn_io.numpy_io: io
+learn_io.pandas_io: io
 learn_io.data_feeder: io.data_feeder /data_feeder
 learn_runner: learn_runner
 learn_runner_lib: learn_runner

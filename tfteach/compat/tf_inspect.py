@@ -5,12 +5,13 @@ Source: python/util/tf_inspect.py (API).
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from inspect import FullArgSpec as FullArgSpec
 from inspect import currentframe as currentframe
 from inspect import getcallargs as getcallargs
 from inspect import getdoc as getdoc
 from inspect import getfile as getfile
-from inspect import getfullargspec as getfullargspec
 from inspect import getmembers as getmembers
 from inspect import getmodule as getmodule
 from inspect import getmro as getmro
@@ -37,6 +38,11 @@ class ArgSpec(NamedTuple):
     varargs: str | None
     keywords: str | None
     defaults: tuple[Any, ...] | None
+
+
+def getfullargspec(obj: Callable[..., Any]) -> FullArgSpec:
+    """The arguments of a function, also of one that decorators wrap."""
+    return inspect.getfullargspec(inspect.unwrap(obj))
 
 
 def getargspec(obj: Callable[..., Any]) -> ArgSpec:

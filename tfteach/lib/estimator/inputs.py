@@ -7,12 +7,12 @@ inputs/queues/{feeding_functions,feeding_queue_runner}.py.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
-from tfteach.framework.dtypes import as_dtype, float32, int64
+from tfteach.framework.dtypes import DType, as_dtype, float32, int64
 from tfteach.framework.errors import OutOfRangeError
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
@@ -24,7 +24,7 @@ from tfteach.ops.debug.summary_functions import scalar
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.cast import cast
 from tfteach.ops.queues.queue_base import QueueBase
-from tfteach.ops.queues.queues import FIFOQueue, RandomShuffleQueue
+from tfteach.ops.queues.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
 
 # The keys of what is no dict.
 _DIRECT, _TARGET = "__direct_np_input__", "__target_key__"
@@ -90,12 +90,41 @@ def _enqueued(
 ) -> QueueBase:
     """A queue of the columns' rows, each behind its number, that fills itself."""
     arrays = list(columns.values())
-    types = [int64, *(as_dtype(a.dtype) for a in arrays)]
-    shapes = [(), *(a.shape[1:] for a in arrays)]
+    return filled_queue(
+        [int64, *(as_dtype(a.dtype) for a in arrays)],
+        [(), *(a.shape[1:] for a in arrays)],
+        lambda held: _feeds_of(held, arrays, size, epochs, shuffle),
+        capacity,
+        shuffle,
+        threads,
+    )
+
+
+def filled_queue(
+    types: Sequence[DType],
+    shapes: Sequence[Sequence[int | None]],
+    feeds_of: Callable[[list[Tensor]], Callable[[], Iterator[FeedDict]]],
+    capacity: int,
+    shuffle: bool,
+    threads: int,
+) -> QueueBase:
+    """A queue that threads fill with arrays.
+
+    Args:
+      types, shapes: of the components of an element; a queue that pads, if a size is
+        None.
+      feeds_of: a function from the placeholders of a thread to a function that returns
+        an iterator of feeds; its end is that of the input.
+      capacity: the queue's capacity.
+      shuffle: whether it shuffles.
+      threads: the number of threads.
+    """
     with name_scope("enqueue_input"):
         least = 0
         queue: QueueBase
-        if shuffle:
+        if any(None in shape for shape in shapes):
+            queue = PaddingFIFOQueue(capacity, types, shapes)
+        elif shuffle:
             least = capacity // 4
             queue = RandomShuffleQueue(capacity, least, types, shapes)
         else:
@@ -107,7 +136,7 @@ def _enqueued(
                 for kind, shape in zip(types, shapes, strict=True)
             ]
             ops.append(queue.enqueue_many(held))
-            feeds.append(_feeds_of(held, arrays, size, epochs, shuffle))
+            feeds.append(feeds_of(held))
         add_queue_runner(FeedingQueueRunner(queue, ops, feeds))
         fraction = cast(maximum(0, queue.size() - least), float32) * (
             1.0 / (capacity - least)

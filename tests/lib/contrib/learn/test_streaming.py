@@ -82,3 +82,39 @@ def test_predictions_of_a_trained_estimator_get_placeholders_of_labels(
         ("infer", 'Tensor("Placeholder:0", shape=(?,), dtype=int64)'),
         ("infer", "None"),
     ]
+
+
+def test_examples_of_a_generator_have_the_same_keys() -> None:
+    """The coordinator raises the error of the thread that fills the queue."""
+
+    def examples() -> Iterator[dict[str, Any]]:
+        yield {"a": np.ones(1)}
+        yield {"b": np.ones(1)}
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        batch = tf.contrib.learn.io.generator_input_fn(examples, shuffle=False)()
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(batch)
+        with pytest.raises(KeyError, match="key mismatch between dicts"):
+            coordinator.join(threads)
+
+
+def test_a_generator_has_to_yield_something() -> None:
+    """One that is empty the second time is no endless loop."""
+    calls = []
+
+    def examples() -> Iterator[dict[str, Any]]:
+        calls.append(1)
+        if len(calls) == 1:
+            yield {"a": np.ones(1)}
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        batch = tf.contrib.learn.io.generator_input_fn(examples, shuffle=False)()
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(batch)
+        with pytest.raises(ValueError, match="yielded none"):
+            coordinator.join(threads)

@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import PathLike
+from tfteach.lib.contrib.learn.experiment_schedule import (
+    Predicate,
+    checked_predicate,
+    steps_per_iteration,
+    training_delay_s,
+)
 from tfteach.lib.contrib.learn.export_strategy import ExportStrategy
 from tfteach.lib.contrib.learn.interfaces import Evaluable, Trainable
 from tfteach.lib.contrib.learn.monitor_hooks import replace_monitors_with_hooks
@@ -24,10 +30,6 @@ from tfteach.lib.files.checkpoint_management import latest_checkpoint
 from tfteach.lib.training.hooks.checkpoints import CheckpointSaverListener
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 
-_STEPS_PER_ITERATION = 1000
-_ITERATIONS = 10
-
-_Predicate = Callable[[Any], bool]
 _Results = tuple[Any, list[Any]]
 
 
@@ -121,6 +123,8 @@ class Experiment:
                 "Experiment(checkpoint_and_export=True): use tf.estimator."
                 "train_and_evaluate with an EvalSpec(exporters=...)"
             )
+        if not isinstance(train_steps_per_iteration, int | None):
+            raise ValueError("`train_steps_per_iteration` must be an integer.")
         self._given = estimator
         self._estimator: Any = estimator  # of either kind
         self._train_input_fn, self._eval_input_fn = train_input_fn, eval_input_fn
@@ -192,16 +196,19 @@ class Experiment:
         """Train until `train_steps`.
 
         Args:
-          delay_secs: the seconds to wait first; none by default.
+          delay_secs: the seconds to wait first; if None, 5 for each task of TF_CONFIG
+            before this one, at most 60, so that workers begin one after the other.
 
         Returns:
           The estimator.
         """
+        if delay_secs is None:
+            delay_secs = training_delay_s(self._estimator.config)
         if delay_secs:
             get_logger().info("Waiting %d secs before starting training.", delay_secs)
             time.sleep(delay_secs)
-        self._fit(max_steps=self._train_steps)
-        return self.estimator
+        found: CoreEstimator | Evaluable = self._fit(max_steps=self._train_steps)
+        return found
 
     def evaluate(
         self, delay_secs: float | None = None, name: str | None = None
@@ -272,7 +279,7 @@ class Experiment:
         delay_secs: float | None = None,
         throttle_delay_secs: float | None = None,
         evaluate_checkpoint_only_once: bool = True,
-        continuous_eval_predicate_fn: _Predicate | None = None,
+        continuous_eval_predicate_fn: Predicate | None = None,
         name: str = "continuous",
     ) -> None:
         """Evaluate and export new checkpoints, which another process writes.
@@ -305,7 +312,7 @@ class Experiment:
         self,
         delay_secs: float | None = None,
         throttle_delay_secs: float | None = None,
-        continuous_eval_predicate_fn: _Predicate | None = None,
+        continuous_eval_predicate_fn: Predicate | None = None,
         name: str = "continuous_on_train_data",
     ) -> None:
         """`continuous_eval` with the input of the training; exports nothing.
@@ -325,7 +332,7 @@ class Experiment:
         )
 
     def continuous_train_and_eval(
-        self, continuous_eval_predicate_fn: _Predicate | None = None
+        self, continuous_eval_predicate_fn: Predicate | None = None
     ) -> _Results:
         """Train some steps, evaluate and export, until `train_steps`.
 
@@ -344,15 +351,13 @@ class Experiment:
             "python.learn.experiment) is experimental and may change or be removed at "
             "any time, and without warning."
         )
-        goes_on = _checked_predicate(continuous_eval_predicate_fn) or self._goes_on
+        goes_on = checked_predicate(continuous_eval_predicate_fn) or self._goes_on
         steps = self._train_steps_per_iteration
-        if steps is None and self._train_steps is None:
-            steps = _STEPS_PER_ITERATION
-        elif steps is None:
-            steps = int(self._train_steps or 0) // _ITERATIONS
+        if steps is None:
+            steps = steps_per_iteration(self._train_steps)
         metrics: Any = None
         exported: list[Any] = []
-        while goes_on(metrics):
+        while goes_on(metrics, None):
             get_logger().info("Training model for %s steps", steps)
             self._fit(steps=steps)
             get_logger().info("Evaluating model now.")
@@ -371,7 +376,8 @@ class Experiment:
             "this process"
         )
 
-    def _goes_on(self, metrics: Any) -> bool:
+    def _goes_on(self, metrics: Any, path: Any) -> bool:
+        del path
         if metrics is None or self._train_steps is None:
             return True
         if metrics[GraphKeys.GLOBAL_STEP] < self._train_steps:
@@ -386,10 +392,10 @@ class Experiment:
         delay_secs: float | None,
         throttle_secs: float | None,
         only_once: bool,
-        predicate: _Predicate | None,
+        predicate: Predicate | None,
         exports: bool,
     ) -> None:
-        goes_on = _checked_predicate(predicate)
+        goes_on = checked_predicate(predicate)
         delay_secs = self._eval_delay_secs if delay_secs is None else delay_secs
         throttle_secs = self._throttle_secs if throttle_secs is None else throttle_secs
         if delay_secs:
@@ -397,7 +403,9 @@ class Experiment:
             time.sleep(delay_secs)
         metrics: Any = None
         evaluated = warned = None
-        while goes_on is None or goes_on(metrics):
+        while goes_on is None or goes_on(
+            metrics, None if metrics is None else evaluated
+        ):
             if metrics and self._has_ended(metrics):
                 return
             start_s = time.time()
@@ -442,21 +450,23 @@ class Experiment:
         monitors: Sequence[Any] = (),
         steps: int | None = None,
         max_steps: int | None = None,
-    ) -> None:
-        every = [*self._train_monitors, *monitors]
+    ) -> Any:
+        """What the estimator's method returns: the estimator."""
+        every = replace_monitors_with_hooks(
+            [*self._train_monitors, *monitors], self._estimator
+        )
         if not self._is_core:
-            self._estimator.fit(
+            return self._estimator.fit(
                 input_fn=self._train_input_fn,
                 steps=steps,
                 max_steps=max_steps,
                 monitors=every,
             )
-            return
-        self._estimator.train(
+        return self._estimator.train(
             input_fn=self._train_input_fn,
             steps=steps,
             max_steps=max_steps,
-            hooks=replace_monitors_with_hooks(every, self._estimator),
+            hooks=every,
             saving_listeners=self._saving_listeners,
         )
 
@@ -492,9 +502,3 @@ class Experiment:
             )
             for strategy in self._export_strategies
         ]
-
-
-def _checked_predicate(predicate: _Predicate | None) -> _Predicate | None:
-    if predicate is not None and not callable(predicate):
-        raise ValueError("`continuous_eval_predicate_fn` must be a callable, or None.")
-    return predicate

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.frames import extract_pandas_data as extract_pandas_data
     from tfteach.lib.contrib.learn.frames import extract_pandas_labels as extract_pandas_labels
     from tfteach.lib.contrib.learn.frames import extract_pandas_matrix as extract_pandas_matrix
+    from tfteach.lib.contrib.learn.input_functions import generator_input_fn as generator_input_fn
+    from tfteach.lib.contrib.learn.input_functions import numpy_input_fn as numpy_input_fn
+    from tfteach.lib.contrib.learn.input_functions import pandas_input_fn as pandas_input_fn
     from tfteach.lib.contrib.learn.not_implemented import read_batch_examples as read_batch_examples
     from tfteach.lib.contrib.learn.not_implemented import read_batch_features as read_batch_features
     from tfteach.lib.contrib.learn.not_implemented import read_batch_record_features as read_batch_record_features
@@ -30,6 +33,9 @@ _LATER = {
     "extract_pandas_data": ("tfteach.lib.contrib.learn.frames", "extract_pandas_data"),
     "extract_pandas_labels": ("tfteach.lib.contrib.learn.frames", "extract_pandas_labels"),
     "extract_pandas_matrix": ("tfteach.lib.contrib.learn.frames", "extract_pandas_matrix"),
+    "generator_input_fn": ("tfteach.lib.contrib.learn.input_functions", "generator_input_fn"),
+    "numpy_input_fn": ("tfteach.lib.contrib.learn.input_functions", "numpy_input_fn"),
+    "pandas_input_fn": ("tfteach.lib.contrib.learn.input_functions", "pandas_input_fn"),
     "read_batch_examples": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_examples"),
     "read_batch_features": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_features"),
     "read_batch_record_features": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_record_features"),
