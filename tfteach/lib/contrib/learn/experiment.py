@@ -21,7 +21,7 @@ from tfteach.lib.contrib.learn.experiment_schedule import (
     training_delay_s,
 )
 from tfteach.lib.contrib.learn.export_strategy import ExportStrategy
-from tfteach.lib.contrib.learn.interfaces import Evaluable, Trainable
+from tfteach.lib.contrib.learn.interfaces import Evaluable, check_estimator
 from tfteach.lib.contrib.learn.monitor_hooks import replace_monitors_with_hooks
 from tfteach.lib.contrib.learn.type_aliases import InputFn, Metrics, Monitors
 from tfteach.lib.contrib.learn.validation_monitor import ValidationMonitor
@@ -102,12 +102,7 @@ class Experiment:
                     "`eval_metric_ops` in `tf.estimator.EstimatorSpec` instead."
                 )
         else:
-            for kind in (Evaluable, Trainable):
-                if not isinstance(estimator, kind):
-                    raise ValueError(
-                        f"`estimator` must implement `tf.contrib.learn.{kind.__name__}`"
-                        " or `tf.estimator.Estimator`."
-                    )
+            check_estimator(estimator)
             if saving_listeners is not None:
                 raise ValueError(
                     "`saving_listeners` must be `None` with "

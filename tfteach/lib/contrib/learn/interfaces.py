@@ -69,3 +69,17 @@ class Evaluable(abc.ABC):
         hooks: Sequence[SessionRunHook] | None = None,
     ) -> dict[str, Any]:
         """Evaluate; see `tf.contrib.learn.Estimator.evaluate`."""
+
+
+def check_estimator(estimator: object) -> None:
+    """Check that an experiment can train and evaluate an object.
+
+    Raises:
+      ValueError: it can not.
+    """
+    for kind in (Evaluable, Trainable):
+        if not isinstance(estimator, kind):
+            raise ValueError(
+                f"`estimator` must implement `tf.contrib.learn.{kind.__name__}`"
+                " or `tf.estimator.Estimator`."
+            )
