@@ -43,6 +43,45 @@ def spec(tf, head, mode, logits, labels=None, **options):
     return made.mode, getattr(made.loss, "name", None), list(made.eval_metric_ops)
 
 
+def numbers(tf, head, mode, logits, labels=None, features=None, **options):
+    """What a spec of `tf.estimator.Head` evaluates or predicts, as numbers by name."""
+    as_tensors = functools.partial(_tensors, tf)
+    if mode == "train":
+        options.setdefault("train_op_fn", lambda loss: tf.identity(loss) + 1.0)
+    made = head.create_estimator_spec(
+        as_tensors(features or {}), mode, as_tensors(logits), as_tensors(labels),
+        **options,
+    )  # fmt: skip
+    fetched = {"loss": made.loss, "train_op": made.train_op}
+    metrics = {key: pair[0] for key, pair in made.eval_metric_ops.items()}
+    updates = [pair[1] for pair in made.eval_metric_ops.values()]
+    predictions = made.predictions if mode == "infer" else {}
+    served = sorted(str(name) for name in made.export_outputs or {})
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run([tf.local_variables_initializer(), tf.tables_initializer()])
+        found = session.run({k: v for k, v in fetched.items() if v is not None})
+        session.run(updates)
+        found.update(session.run({**metrics, **predictions}))
+        summaries = tf.summary.merge_all()
+        text = b"" if summaries is None else session.run(summaries)
+    tags = [value.tag for value in tf.Summary.FromString(text).value]
+    shown = {str(k): np.asarray(v).tolist() for k, v in sorted(found.items(), key=str)}
+    return json.loads(
+        json.dumps([shown, served, tags], default=str), parse_float=_short
+    )
+
+
+def _tensors(tf, given):
+    if given is None or isinstance(given, dict):
+        return given and {k: _tensors(tf, v) for k, v in given.items()}
+    return given() if callable(given) else tf.constant(given)
+
+
+def _short(text):
+    return float(f"{float(text):.5g}")
+
+
 def config(tf, tf_config, **options):
     """The properties of a RunConfig that depend on TF_CONFIG."""
     os.environ["TF_CONFIG"] = json.dumps(tf_config)
@@ -66,6 +105,7 @@ def answer(tf, call):
         "M": make.multi_class_head, "ML": make.multi_label_head,
         "P": make.poisson_regression_head, "L": make.logistic_regression_head,
         "H": make.multi_head, "num": tf.feature_column.numeric_column,
+        "numbers": functools.partial(numbers, tf),
         "config": functools.partial(config, tf), "Cluster": tf.train.ClusterSpec,
         "export": inner(tf, "estimator.export.export_lib"),
         "receivers": inner(tf, "estimator.export.export"),

@@ -48,6 +48,7 @@ ROWS: dict[str, str] = {
     "estimator.export.export_lib": _EXPORT,
     "estimator.extenders": "estimator",
     "estimator.gc": "tfteach.lib.estimator.gc",
+    "estimator.head.head_utils": "estimator tfteach.compat.testing.head_asserts",
     "estimator.hooks.hooks": "estimator.experimental estimator "
     "tfteach.lib.estimator.early_stopping",
     "estimator.inputs.queues": "estimator.inputs",
@@ -100,6 +101,11 @@ ALIASES: dict[str, str] = {
     "estimator.estimator._write_dict_to_summary": "write_results",
     "estimator.estimator.EstimatorV2": "Estimator",
     "estimator.estimator_lib.EstimatorV2": "Estimator",
+    **{
+        f"estimator.head.head_utils._{name}": name
+        for name in "assert_no_hooks assert_simple_summaries initialize_variables "
+        "DEFAULT_SERVING_KEY".split()
+    },
     "estimator.util._DatasetInitializerHook": "DatasetInitializerHook",
     "feature_column.serialization._column_name_with_class_name": "name_with_class",
     "keras.initializers.Constant": "constant",

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.estimator.head import multi_class_head as multi_class_head
     from tfteach.lib.contrib.estimator.head import poisson_regression_head as poisson_regression_head
     from tfteach.lib.contrib.estimator.head import regression_head as regression_head
-    from tfteach.lib.contrib.estimator.multi_head import multi_head as multi_head
-    from tfteach.lib.contrib.estimator.multi_label_head import multi_label_head as multi_label_head
     from tfteach.lib.contrib.estimator.not_implemented import DNNClassifierWithLayerAnnotations as DNNClassifierWithLayerAnnotations
     from tfteach.lib.contrib.estimator.not_implemented import DNNRegressorWithLayerAnnotations as DNNRegressorWithLayerAnnotations
     from tfteach.lib.contrib.estimator.not_implemented import RNNClassifier as RNNClassifier
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from tfteach.lib.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
     from tfteach.lib.estimator.canned.logit_fns import call_logit_fn as call_logit_fn
     from tfteach.lib.estimator.extenders import add_metrics as add_metrics
+    from tfteach.lib.estimator.heads.multi_head import multi_head as multi_head
+    from tfteach.lib.estimator.heads.multi_label_head import multi_label_head as multi_label_head
 
 _LATER = {
     "DNNClassifierWithLayerAnnotations": ("tfteach.lib.contrib.estimator.not_implemented", "DNNClassifierWithLayerAnnotations"),
@@ -46,8 +46,8 @@ _LATER = {
     "linear_logit_fn_builder": ("tfteach.lib.estimator.canned.linear", "linear_logit_fn_builder"),
     "logistic_regression_head": ("tfteach.lib.contrib.estimator.head", "logistic_regression_head"),
     "multi_class_head": ("tfteach.lib.contrib.estimator.head", "multi_class_head"),
-    "multi_head": ("tfteach.lib.contrib.estimator.multi_head", "multi_head"),
-    "multi_label_head": ("tfteach.lib.contrib.estimator.multi_label_head", "multi_label_head"),
+    "multi_head": ("tfteach.lib.estimator.heads.multi_head", "multi_head"),
+    "multi_label_head": ("tfteach.lib.estimator.heads.multi_label_head", "multi_label_head"),
     "poisson_regression_head": ("tfteach.lib.contrib.estimator.head", "poisson_regression_head"),
     "regression_head": ("tfteach.lib.contrib.estimator.head", "regression_head"),
     "replicate_model_fn": ("tfteach.lib.contrib.estimator.not_implemented", "replicate_model_fn"),

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from tfteach.lib.estimator.exporters import FinalExporter as FinalExporter
     from tfteach.lib.estimator.exporters import LatestExporter as LatestExporter
     from tfteach.lib.estimator.extenders import add_metrics as add_metrics
-    from tfteach.lib.estimator.heads.keras_heads import BinaryClassHead as BinaryClassHead
-    from tfteach.lib.estimator.heads.keras_heads import Head as Head
-    from tfteach.lib.estimator.heads.keras_heads import LogisticRegressionHead as LogisticRegressionHead
-    from tfteach.lib.estimator.heads.keras_heads import MultiClassHead as MultiClassHead
-    from tfteach.lib.estimator.heads.keras_heads import MultiHead as MultiHead
-    from tfteach.lib.estimator.heads.keras_heads import MultiLabelHead as MultiLabelHead
-    from tfteach.lib.estimator.heads.keras_heads import PoissonRegressionHead as PoissonRegressionHead
-    from tfteach.lib.estimator.heads.keras_heads import RegressionHead as RegressionHead
+    from tfteach.lib.estimator.heads.class_heads import BinaryClassHead as BinaryClassHead
+    from tfteach.lib.estimator.heads.class_heads import MultiClassHead as MultiClassHead
+    from tfteach.lib.estimator.heads.class_heads import MultiLabelHead as MultiLabelHead
+    from tfteach.lib.estimator.heads.estimator_heads import Head as Head
+    from tfteach.lib.estimator.heads.head_of_several import MultiHead as MultiHead
+    from tfteach.lib.estimator.heads.regression_heads import LogisticRegressionHead as LogisticRegressionHead
+    from tfteach.lib.estimator.heads.regression_heads import PoissonRegressionHead as PoissonRegressionHead
+    from tfteach.lib.estimator.heads.regression_heads import RegressionHead as RegressionHead
     from tfteach.lib.estimator.mode_keys import ModeKeys as ModeKeys
     from tfteach.lib.estimator.run_config import RunConfig as RunConfig
     from tfteach.lib.estimator.train_and_evaluate import EvalSpec as EvalSpec
@@ -70,7 +70,7 @@ _LATER = {
     "BaselineEstimator": ("tfteach.lib.estimator.canned.baseline", "BaselineEstimator"),
     "BaselineRegressor": ("tfteach.lib.estimator.canned.baseline", "BaselineRegressor"),
     "BestExporter": ("tfteach.lib.estimator.best_exporter", "BestExporter"),
-    "BinaryClassHead": ("tfteach.lib.estimator.heads.keras_heads", "BinaryClassHead"),
+    "BinaryClassHead": ("tfteach.lib.estimator.heads.class_heads", "BinaryClassHead"),
     "BoostedTreesClassifier": ("tfteach.lib.estimator.boosted_trees.estimators", "BoostedTreesClassifier"),
     "BoostedTreesEstimator": ("tfteach.lib.estimator.boosted_trees.estimators", "BoostedTreesEstimator"),
     "BoostedTreesRegressor": ("tfteach.lib.estimator.boosted_trees.estimators", "BoostedTreesRegressor"),
@@ -90,22 +90,22 @@ _LATER = {
     "FinalExporter": ("tfteach.lib.estimator.exporters", "FinalExporter"),
     "FinalOpsHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FinalOpsHook"),
     "GlobalStepWaiterHook": ("tfteach.lib.training.hooks.stopping", "GlobalStepWaiterHook"),
-    "Head": ("tfteach.lib.estimator.heads.keras_heads", "Head"),
+    "Head": ("tfteach.lib.estimator.heads.estimator_heads", "Head"),
     "LatestExporter": ("tfteach.lib.estimator.exporters", "LatestExporter"),
     "LinearClassifier": ("tfteach.lib.estimator.canned.linear", "LinearClassifier"),
     "LinearEstimator": ("tfteach.lib.estimator.canned.linear", "LinearEstimator"),
     "LinearRegressor": ("tfteach.lib.estimator.canned.linear", "LinearRegressor"),
     "LoggingTensorHook": ("tfteach.lib.training.hooks.logged_values", "LoggingTensorHook"),
-    "LogisticRegressionHead": ("tfteach.lib.estimator.heads.keras_heads", "LogisticRegressionHead"),
+    "LogisticRegressionHead": ("tfteach.lib.estimator.heads.regression_heads", "LogisticRegressionHead"),
     "ModeKeys": ("tfteach.lib.estimator.mode_keys", "ModeKeys"),
-    "MultiClassHead": ("tfteach.lib.estimator.heads.keras_heads", "MultiClassHead"),
-    "MultiHead": ("tfteach.lib.estimator.heads.keras_heads", "MultiHead"),
-    "MultiLabelHead": ("tfteach.lib.estimator.heads.keras_heads", "MultiLabelHead"),
+    "MultiClassHead": ("tfteach.lib.estimator.heads.class_heads", "MultiClassHead"),
+    "MultiHead": ("tfteach.lib.estimator.heads.head_of_several", "MultiHead"),
+    "MultiLabelHead": ("tfteach.lib.estimator.heads.class_heads", "MultiLabelHead"),
     "NanLossDuringTrainingError": ("tfteach.lib.training.hooks.stopping", "NanLossDuringTrainingError"),
     "NanTensorHook": ("tfteach.lib.training.hooks.stopping", "NanTensorHook"),
-    "PoissonRegressionHead": ("tfteach.lib.estimator.heads.keras_heads", "PoissonRegressionHead"),
+    "PoissonRegressionHead": ("tfteach.lib.estimator.heads.regression_heads", "PoissonRegressionHead"),
     "ProfilerHook": ("tfteach.lib.training.hooks.summaries", "ProfilerHook"),
-    "RegressionHead": ("tfteach.lib.estimator.heads.keras_heads", "RegressionHead"),
+    "RegressionHead": ("tfteach.lib.estimator.heads.regression_heads", "RegressionHead"),
     "RunConfig": ("tfteach.lib.estimator.run_config", "RunConfig"),
     "SecondOrStepTimer": ("tfteach.lib.training.hooks.timer", "SecondOrStepTimer"),
     "SessionRunArgs": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunArgs"),

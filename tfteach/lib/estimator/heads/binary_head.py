@@ -161,7 +161,12 @@ class BinaryHead(SingleHead):
                 "accuracy_baseline": accuracy_baseline(labels_mean),
                 "auc": area(labels, logistic, weights, "ROC", "auc"),
                 "auc_precision_recall": area(
-                    labels, logistic, weights, "PR", "auc_precision_recall"
+                    labels,
+                    logistic,
+                    weights,
+                    "PR",
+                    "auc_precision_recall",
+                    self._pr_summation,
                 ),
                 **metrics_at_thresholds(labels, logistic, weights, self._thresholds),
                 **regularization_metrics(regularization),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
@@ -144,6 +144,9 @@ class SingleHead(Head):
     Raises:
       ValueError: reduction or function are not valid.
     """
+
+    # How areas under precision-recall curves are summed; see `tf.metrics.auc`.
+    _pr_summation: ClassVar[str] = "trapezoidal"
 
     def __init__(
         self,

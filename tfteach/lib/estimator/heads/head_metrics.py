@@ -41,12 +41,20 @@ def area(
     weights: Weights | None,
     curve: str,
     name: str,
+    summation_method: str = "trapezoidal",
 ) -> Pair:
     """The area under the curve, of which each prediction has its example's weight."""
     with name_scope(name, "auc", (predictions, labels)) as scope:
         if weights is not None:
             weights = broadcast_weights(weights, predictions)
-        return auc(labels, predictions, weights, curve=curve, name=scope)
+        return auc(
+            labels,
+            predictions,
+            weights,
+            curve=curve,
+            name=scope,
+            summation_method=summation_method,
+        )
 
 
 def accuracy_baseline(labels_mean: Pair) -> Pair:

@@ -141,7 +141,12 @@ class MultiLabelHead(SingleHead):
                 "average_loss": mean(loss.unreduced_loss, weights, name="average_loss"),
                 "auc": auc(labels, scores, weights, name="auc"),
                 "auc_precision_recall": auc(
-                    labels, scores, weights, curve="PR", name="auc_precision_recall"
+                    labels,
+                    scores,
+                    weights,
+                    curve="PR",
+                    name="auc_precision_recall",
+                    summation_method=self._pr_summation,
                 ),
                 **metrics_at_thresholds(labels, scores, weights, self._thresholds),
             }
@@ -164,7 +169,7 @@ class MultiLabelHead(SingleHead):
         return {
             mean_key: predictions_mean(score, weights, mean_key),
             auc_key: area(label, score, weights, "ROC", auc_key),
-            pr_key: area(label, score, weights, "PR", pr_key),
+            pr_key: area(label, score, weights, "PR", pr_key, self._pr_summation),
         }
 
 
@@ -210,8 +215,26 @@ def multi_label_head(
         raise ValueError(
             f"n_classes must be > 1 for multi-class classification. Given: {n_classes}"
         )
-    thresholds = thresholds or ()
-    for threshold in thresholds:
+    check_arguments(n_classes, thresholds, label_vocabulary)
+    return MultiLabelHead(
+        n_classes,
+        weight_column,
+        thresholds or (),
+        label_vocabulary,
+        loss_reduction,
+        loss_fn,
+        class_ids_of(
+            classes_for_class_based_metrics or (), n_classes, label_vocabulary
+        ),
+        name,
+    )
+
+
+def check_arguments(
+    n_classes: int, thresholds: Sequence[float] | None, label_vocabulary: Vocabulary
+) -> None:
+    """Raise ValueError unless thresholds and vocabulary are valid."""
+    for threshold in thresholds or ():
         if threshold <= 0.0 or threshold >= 1.0:
             raise ValueError(f"thresholds must be in (0, 1) range. Given: {threshold}")
     if label_vocabulary:
@@ -225,19 +248,9 @@ def multi_label_head(
                 f"Length of label_vocabulary must be n_classes ({n_classes}). Given: "
                 f"{len(label_vocabulary)}"
             )
-    return MultiLabelHead(
-        n_classes,
-        weight_column,
-        thresholds,
-        label_vocabulary,
-        loss_reduction,
-        loss_fn,
-        _ids_of(classes_for_class_based_metrics or (), n_classes, label_vocabulary),
-        name,
-    )
 
 
-def _ids_of(
+def class_ids_of(
     classes: Sequence[int | str], count: int, vocabulary: Vocabulary
 ) -> tuple[int, ...]:
     """The ids of classes, which are given all by id or all by name."""

@@ -41,7 +41,7 @@ class MultiHead(Head):
     """Several heads; see `multi_head`."""
 
     def __init__(
-        self, heads: Sequence[Head], head_weights: Sequence[float] | None
+        self, heads: Sequence[Any], head_weights: Sequence[float] | None
     ) -> None:
         self._heads, self._head_weights = tuple(heads), tuple(head_weights or ())
 
@@ -59,7 +59,7 @@ class MultiHead(Head):
         self, features: Mapping[str, Any], mode: str, logits: Any, labels: Any
     ) -> LossSpec:
         """The losses of a batch by head, and their sum; see `Head.create_loss`."""
-        logits = self._split(logits)
+        logits = self.split(logits)
         totals: list[Tensor] = []
         losses: Any = {}
         weights: Any = {}
@@ -73,7 +73,7 @@ class MultiHead(Head):
                 losses[name] = multiply(spec.unreduced_loss, self._head_weights[i])
                 weights[name] = multiply(spec.weights, self._head_weights[i])
             all_labels[name] = spec.processed_labels
-        return LossSpec(self._sum(totals), losses, weights, all_labels)
+        return LossSpec(self.weighted_sum(totals), losses, weights, all_labels)
 
     def create_estimator_spec(
         self,
@@ -93,7 +93,7 @@ class MultiHead(Head):
         if mode not in (ModeKeys.PREDICT, ModeKeys.EVAL, ModeKeys.TRAIN):
             raise ValueError(f"mode={mode} unrecognized")
         if not isinstance(logits, Mapping):
-            logits = self._split(logits)
+            logits = self.split(logits)
         specs = [
             head.create_estimator_spec(
                 features,
@@ -105,15 +105,15 @@ class MultiHead(Head):
             for head in self._heads
         ]
         if mode == ModeKeys.PREDICT:
-            return self._predicting(specs)
+            return self.predicting(specs)
         if mode == ModeKeys.EVAL:
-            return self._evaluating(specs)
-        loss = self._sum([spec.loss for spec in specs])
+            return self.evaluating(specs)
+        loss = self.weighted_sum([spec.loss for spec in specs])
         train_op = train_op_of(loss, optimizer, train_op_fn)
         scalar("loss", loss)
-        return EstimatorSpec(mode, self._predictions(specs), loss, train_op)
+        return EstimatorSpec(mode, self.merged_predictions(specs), loss, train_op)
 
-    def _split(self, logits: Any) -> dict[str | None, Tensor]:
+    def split(self, logits: Any) -> dict[str | None, Tensor]:
         """The logits of each head."""
         sizes = [head.logits_dimension for head in self._heads]
         with name_scope(None, "split_logits", [logits]):
@@ -139,7 +139,7 @@ class MultiHead(Head):
                 begin += size
             return found
 
-    def _sum(self, losses: Sequence[Tensor]) -> Tensor:
+    def weighted_sum(self, losses: Sequence[Tensor]) -> Tensor:
         """The weighted sum of the heads' losses."""
         with name_scope("merge_losses", values=(*losses, self._head_weights or None)):
             if self._head_weights:
@@ -147,35 +147,38 @@ class MultiHead(Head):
                 losses = [multiply(loss, weight) for loss, weight in pairs]
             return add_n(losses)
 
-    def _predictions(self, specs: Sequence[EstimatorSpec]) -> Predictions:
+    def merged_predictions(self, specs: Sequence[EstimatorSpec]) -> Predictions:
+        """The predictions by (head, name)."""
         found: Any = {}
         for head, spec in zip(self._heads, specs, strict=True):
             for key, value in spec.predictions.items():
                 found[head.name, key] = value
         return found  # type: ignore[no-any-return]
 
-    def _predicting(self, specs: Sequence[EstimatorSpec]) -> EstimatorSpec:
+    def predicting(self, specs: Sequence[EstimatorSpec]) -> EstimatorSpec:
+        """The spec of predictions of those of the heads."""
         default = DEFAULT_SERVING_SIGNATURE_DEF_KEY
         outputs: dict[str, ExportOutput] = {default: specs[0].export_outputs[default]}
         for head, spec in zip(self._heads, specs, strict=True):
             for key, value in spec.export_outputs.items():
                 name = head.name if key == default else f"{head.name}/{key}"
                 outputs[str(name)] = value
-        predictions = self._predictions(specs)
+        predictions = self.merged_predictions(specs)
         named = {f"{key[0]}/{key[1]}": value for key, value in predictions.items()}
         outputs[PREDICT] = PredictOutput(named)
         return EstimatorSpec(ModeKeys.PREDICT, predictions, export_outputs=outputs)
 
-    def _evaluating(self, specs: Sequence[EstimatorSpec]) -> EstimatorSpec:
+    def evaluating(self, specs: Sequence[EstimatorSpec]) -> EstimatorSpec:
+        """The spec of an evaluation of those of the heads."""
         metrics: dict[str, Any] = {}
         with name_scope("merge_eval"):
             for head, spec in zip(self._heads, specs, strict=True):
                 key = f"loss/{head.name}"
                 metrics[key] = mean(spec.loss, name=key)
                 metrics.update(spec.eval_metric_ops)
-            loss = self._sum([spec.loss for spec in specs])
+            loss = self.weighted_sum([spec.loss for spec in specs])
         return EstimatorSpec(
-            ModeKeys.EVAL, self._predictions(specs), loss, eval_metric_ops=metrics
+            ModeKeys.EVAL, self.merged_predictions(specs), loss, eval_metric_ops=metrics
         )
 
 
@@ -209,6 +212,12 @@ def multi_head(
 
     Source: tensorflow_estimator/contrib/estimator/python/estimator/multi_head.py.
     """
+    check_heads(heads, head_weights)
+    return MultiHead(heads, head_weights)
+
+
+def check_heads(heads: Sequence[Any], head_weights: Sequence[float] | None) -> None:
+    """Raise ValueError unless there are heads, with names and as many weights."""
     if not heads:
         raise ValueError(f"Must specify heads. Given: {heads}")
     if head_weights and len(head_weights) != len(heads):
@@ -219,4 +228,3 @@ def multi_head(
     for head in heads:
         if not head.name:
             raise ValueError(f"All given heads must have name specified. Given: {head}")
-    return MultiHead(heads, head_weights)
