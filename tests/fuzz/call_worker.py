@@ -69,6 +69,19 @@ def names(tf):
         name = given.pop("name", None)
         return OPS[op_type](**given)(*inputs, name=name)
 
+    def defun():
+        """A function of the default graph's library: twice its argument."""
+        if tf.__name__.startswith("tensorflow"):
+            from tensorflow.python.framework.function import Defun
+        else:
+            from tfteach.lib.functions.defun import Defun
+
+        @Defun(tf.float32)
+        def twice(x):
+            return x * 2.0
+
+        return twice
+
     def first_gradient(y, name="gradients"):
         """The gradient of `y` by the placeholder made first."""
         ops = tf.get_default_graph().get_operations()

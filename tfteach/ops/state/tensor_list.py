@@ -5,7 +5,10 @@ Source: core/kernels/list_kernels.h, list_kernels.cc (checks and messages).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, string
@@ -86,7 +89,7 @@ class TensorList:
 
     def merged_shape(self, given: Shape) -> Shape:
         """The shape that an op states, merged with the list's."""
-        return _merged(given, self.element_shape)
+        return merged(given, self.element_shape)
 
     # ---- operations
 
@@ -133,13 +136,13 @@ class TensorList:
         shape = self.merged_shape(given)
         for other in self.elements():
             if not is_full(shape) and other is not None:
-                shape = _merged(shape, other.shape)
+                shape = merged(shape, other.shape)
         if not is_full(shape):
             raise invalid_argument(
                 "Trying to read an uninitialized tensor but element_shape is not "
                 f"fully defined: {shape_text(shape)} and no list element is set."
             )
-        return _zeros(xp, shape, self.dtype)
+        return zeros_of(xp, shape, self.dtype)
 
     def set(self, index: int, value: Any) -> TensorList:
         """The list with another value for one element."""
@@ -153,6 +156,69 @@ class TensorList:
         only = index if self.only in (-1, index) else None
         return TensorList(self.dtype, self.element_shape, items, None, self.most, only)
 
+    def gathered(self, xp: ArrayModule, indices: Sequence[int], given: Shape) -> Any:
+        """Some elements as one array."""
+        shape = self.merged_shape(given)
+        found = [self.items[i] for i in indices]
+        for value in found:
+            if value is not None:
+                shape = merged(shape, value.shape)
+        if not is_full(shape):
+            what = (
+                "uninitialized tensors from a list with non-fully-defined element_shape"
+                if found
+                else "0-elements from a list with non-fully-defined shape"
+            )
+            raise invalid_argument(f"Tried to gather {what}: {shape_text(shape)}")
+        return self.replaced(found).stacked(xp, shape)
+
+    def concatenated(
+        self, xp: ArrayModule, given: Shape, lengths: Sequence[int]
+    ) -> Any:
+        """The elements joined along their first dimension, and their lengths.
+
+        Args:
+          xp: numpy or cupy.
+          given: the shape that an op states.
+          lengths: of elements that were never set.
+        """
+        shape, found = self.merged_shape(given), self.elements()
+        inner = None if shape is None else shape[1:]
+        for i, value in enumerate(found):
+            if value is not None and not value.ndim:
+                raise invalid_argument(
+                    f"Concat saw a scalar shape at index {i} but requires at least "
+                    "vectors."
+                )
+            if value is not None:
+                inner = merged(inner, value.shape[1:])
+        if not is_full(inner):
+            what = (
+                "Trying to concat list with only uninitialized tensors but "
+                "element_shape_except_first_dim_ is not fully defined"
+                if found
+                else "All except the first dimension must be fully defined when "
+                "concating an empty tensor list. element_shape"
+            )
+            shown = shape_text(inner if found else given)
+            raise invalid_argument(f"{what}: {shown}")
+        first = None if shape is None else shape[0]
+        rows = []
+        for i, value in enumerate(found):
+            if value is None and first is None and i >= len(lengths):
+                raise invalid_argument(
+                    f"List contains uninitialized tensor at index {i} but leading_dims "
+                    f"has only {len(lengths)} elements."
+                )
+            if value is None:
+                size = int(lengths[i]) if first is None else first
+                value = zeros_of(xp, (size, *(inner or ())), self.dtype)
+            rows.append(value)
+        sizes = np.array([len(row) for row in rows], np.int64)
+        if not rows:
+            return zeros_of(xp, (0, *(inner or ())), self.dtype), sizes
+        return xp.concatenate(rows), sizes
+
     def stacked(self, xp: ArrayModule, given: Shape) -> Any:
         """The elements as one array."""
         shape = self.merged_shape(given)
@@ -160,7 +226,7 @@ class TensorList:
         if not is_full(shape):
             for value in found:
                 if value is not None:
-                    shape = _merged(shape, value.shape)
+                    shape = merged(shape, value.shape)
         if not is_full(shape):
             what = (
                 "list which only contains uninitialized tensors and has a "
@@ -173,16 +239,16 @@ class TensorList:
             )
         for value in found:
             if value is not None:
-                _merged(shape, value.shape)
+                merged(shape, value.shape)
         if not found:
-            return _zeros(xp, (0, *(shape or ())), self.dtype)
-        rows = [_zeros(xp, shape, self.dtype) if v is None else v for v in found]
+            return zeros_of(xp, (0, *(shape or ())), self.dtype)
+        rows = [zeros_of(xp, shape, self.dtype) if v is None else v for v in found]
         return xp.stack(rows)
 
     def zeros(self, xp: ArrayModule) -> TensorList:
         """A list of zeros of the elements' shapes."""
         found = [
-            None if v is None else _zeros(xp, v.shape, self.dtype)
+            None if v is None else zeros_of(xp, v.shape, self.dtype)
             for v in self.elements()
         ]
         return self.replaced(found)
@@ -205,17 +271,19 @@ class TensorList:
         )
 
 
-def _merged(first: Shape, second: Shape) -> Shape:
+def merged(first: Shape, second: Shape) -> Shape:
+    """What both shapes state; raises InvalidArgumentError if they differ."""
     try:
         return shapes.merge(first, second)
     except ValueError:
-        raise invalid_argument(
-            "PartialTensorShape: Incompatible shapes during merge: "
-            f"{shape_text(first)} vs. {shape_text(second)}"
-        ) from None
+        what = f"shapes during merge: {shape_text(first)} vs. {shape_text(second)}"
+        if first is not None and second is not None and len(first) != len(second):
+            what = f"ranks during merge: {len(first)} vs. {len(second)}"
+        raise invalid_argument(f"PartialTensorShape: Incompatible {what}") from None
 
 
-def _zeros(xp: ArrayModule, shape: Any, dtype: DType) -> Any:
+def zeros_of(xp: ArrayModule, shape: Any, dtype: DType) -> Any:
+    """Zeros, or empty strings."""
     if dtype is string:
         return xp.full(shape, b"", object)
     return xp.zeros(shape, dtype.numpy_dtype)

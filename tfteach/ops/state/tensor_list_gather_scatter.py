@@ -63,8 +63,7 @@ class TensorListGather(Op):
                 raise invalid_argument(
                     f"Index {int(i)} out o range; list only has {len(handle)} elements."
                 )
-        found = [handle.item(xp, int(i), shape) for i in indices]
-        return handle.replaced(found).stacked(xp, shape)
+        return handle.gathered(xp, [int(i) for i in indices], shape)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         handle, indices, _ = op.inputs
@@ -75,12 +74,34 @@ class TensorListGather(Op):
         return [made, None, None]
 
 
+def _check_rows(tensor: Array, indices: Any) -> None:
+    """Refuse another number of rows than of indices."""
+    if not tensor.ndim:
+        raise invalid_argument("Tensor must be at least a vector, but saw shape: []")
+    if len(tensor) != len(indices):
+        raise invalid_argument(
+            f"Invalid number of rows in input tensor. Expected: {len(indices)} Actual: "
+            f"{len(tensor)}"
+        )
+
+
+def _check_elements(tensor: Array, shape: Shape) -> None:
+    """Refuse rows of another shape than that of the list's elements."""
+    if not shapes.compatible(shape, tensor.shape[1:]):
+        raise invalid_argument(
+            f"Specified a list with shape {shape_text(shape)} from a tensor with shape "
+            f"{shape_text(tensor.shape[1:])}"
+        )
+
+
 class _Scatter(ListOp, abstract=True):
     """A list of a tensor's rows, in the places that the indices name."""
 
     def scattered(
         self, tensor: Array, indices: Any, shape: Shape, count: int = -1
     ) -> TensorList:
+        _check_rows(tensor, indices)
+        _check_elements(tensor, shape)
         if len(indices) and min(indices) < 0:
             raise invalid_argument(
                 "Indices in TensorListScatter must all be non-negative."
@@ -158,6 +179,7 @@ class TensorListScatterIntoExistingList(ListOp):
     def compute(
         self, xp: ArrayModule, handle: TensorList, tensor: Array, indices: Any
     ) -> Any:
+        _check_rows(tensor, indices)
         items = handle.elements()
         most = max((int(i) + 1 for i in indices), default=0)
         items += [None] * (most - len(items))
@@ -197,26 +219,6 @@ class _Concat(MultiOutputOp, abstract=True):
     variants_on_gpu: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
 
-    def joined(self, xp: ArrayModule, handle: TensorList, shape: Shape) -> Any:
-        rows = handle.elements()
-        if not rows:
-            known = handle.merged_shape(shape)
-            inner = (known or (0,))[1:]
-            if known is None or None in inner:
-                raise invalid_argument(
-                    "All except the first dimension must be fully defined when "
-                    "concating an empty tensor list. element_shape: "
-                    f"{shape_text(shape)}"
-                )
-            empty = xp.zeros((0, *inner), handle.dtype.numpy_dtype)
-            return empty, np.zeros([0], np.int64)
-        found = [handle.item(xp, i, shape) for i in range(len(rows))]
-        if any(row.ndim == 0 for row in found):
-            raise invalid_argument(
-                "Concat saw a scalar shape at index 0 but requires at least vectors."
-            )
-        return xp.concatenate(found), np.array([len(r) for r in found], np.int64)
-
     def gradient(self, op: Operation, dtensor: Tensor, dlengths: Any) -> list[Gradient]:
         handle = op.inputs[0]
         split = TensorListSplit()
@@ -238,7 +240,7 @@ class TensorListConcat(_Concat):
 
     def compute(self, xp: ArrayModule, input_handle: TensorList) -> Any:
         input_handle.check_type(self.element_dtype)
-        return self.joined(xp, input_handle, self.element_shape)
+        return input_handle.concatenated(xp, self.element_shape, ())
 
 
 class TensorListConcatV2(_Concat):
@@ -264,7 +266,13 @@ class TensorListConcatV2(_Concat):
         self, xp: ArrayModule, handle: TensorList, element_shape: Any, dims: Any
     ) -> Any:
         handle.check_type(self.element_dtype)
-        return self.joined(xp, handle, given_shape(element_shape))
+        shape = given_shape(element_shape)
+        if handle.merged_shape(shape) == ():
+            raise invalid_argument(
+                "Concat requires elements to be at least vectors, found scalars "
+                "instead."
+            )
+        return handle.concatenated(xp, shape, dims)
 
 
 class TensorListSplit(ListOp):
@@ -284,17 +292,42 @@ class TensorListSplit(ListOp):
             raise invalid_argument(
                 "Tensor must be at least a vector, but saw shape: []"
             )
-        if int(np.sum(lengths)) != len(tensor):
+        shape, start = given_shape(element_shape), 0
+        if np.ndim(lengths) != 1:
+            raise invalid_argument(
+                "Expected lengths to be a vector, received shape: "
+                f"{shape_text(np.shape(lengths))}"
+            )
+        if shape == ():
+            raise invalid_argument(
+                "TensorListSplit requires element_shape to be at least of rank 1, but "
+                "saw: []"
+            )
+        if shape is not None and not shapes.compatible(shape[1:], tensor.shape[1:]):
+            raise invalid_argument(
+                f"tensor shape {shape_text(tensor.shape)} is not compatible with "
+                f"element_shape {shape_text(shape)}"
+            )
+        for length in map(int, lengths):
+            if length < 0:
+                raise invalid_argument(f"Invalid value in lengths: {length}")
+            if start + length > len(tensor):
+                raise invalid_argument(
+                    f"Attempting to slice [{start}, {start + length}] from tensor with "
+                    f"length {len(tensor)}"
+                )
+            start += length
+        if start != len(tensor):
             raise invalid_argument(
                 "Unused values in tensor. Length of tensor: "
-                f"{len(tensor)} Values used: {int(np.sum(lengths))}"
+                f"{len(tensor)} Values used: {start}"
             )
         ends = np.cumsum(lengths)[:-1].tolist()
         parts = np.split(np.arange(len(tensor)), ends) if len(lengths) else []
         kind = (
             dtypes.string if tensor.dtype.hasobject else dtypes.as_dtype(tensor.dtype)
         )
-        return TensorList(kind, given_shape(element_shape), [tensor[p] for p in parts])
+        return TensorList(kind, shape, [tensor[p] for p in parts])
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         tensor, _, lengths = op.inputs
