@@ -174,7 +174,7 @@ class LookupTensor(Tensor):
         shape: ShapeLike | None = None,
         default_value: str | float = "",
     ) -> None:
-        self._table = table
+        self._table: Any = table
         super().__init__(tensor_key, shape_keys, shape, default_value)
 
     def tensors_to_item(self, keys_to_tensors: _Parsed) -> FrameworkTensor:
