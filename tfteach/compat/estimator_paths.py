@@ -47,7 +47,7 @@ ROWS: dict[str, str] = {
     "estimator.export.export": _EXPORT,
     "estimator.export.export_lib": _EXPORT,
     "estimator.extenders": "estimator",
-    "estimator.gc": "tfteach.lib.estimator.gc",
+    "estimator.gc": "tfteach.lib.contrib.learn.gc",
     "estimator.head.head_utils": "estimator tfteach.compat.testing.head_asserts",
     "estimator.hooks.hooks": "estimator.experimental estimator "
     "tfteach.lib.estimator.early_stopping",
@@ -101,6 +101,11 @@ ALIASES: dict[str, str] = {
     "estimator.estimator._write_dict_to_summary": "write_results",
     "estimator.estimator.EstimatorV2": "Estimator",
     "estimator.estimator_lib.EstimatorV2": "Estimator",
+    **{
+        f"estimator.gc._{name}": name
+        for name in "get_paths largest_export_versions mod_export_version negation "
+        "one_of_every_n_export_versions union".split()
+    },
     **{
         f"estimator.head.head_utils._{name}": name
         for name in "assert_no_hooks assert_simple_summaries initialize_variables "

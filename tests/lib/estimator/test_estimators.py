@@ -9,6 +9,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import estimators, training_loops
+from tfteach.compat import internals
 from tfteach.lib.estimator import saved_model
 
 RECORDED = json.loads(Path(estimators.__file__).with_suffix(".json").read_text())
@@ -278,3 +279,25 @@ def test_clusters_and_strategies_are_refused(monkeypatch, tmp_path):
     for name in ("train_distribute", "eval_distribute", "experimental_distribute"):
         with pytest.raises(NotImplementedError, match=name):
             tf.estimator.RunConfig(**{name: 3})
+
+
+def test_inner_modules_of_estimators_have_their_names():
+    inner = internals.inner
+    parse = inner("estimator.util").parse_input_fn_result
+    features, labels, hooks = parse(tf.data.Dataset.from_tensors(({"x": 1.0}, 2.0)))
+    hooks[0].begin()
+    with tf.Session() as session:
+        hooks[0].after_create_session(session, None)
+        assert session.run([features, labels]) == [{"x": 1.0}, 2.0]
+    assert parse(3.0) == (3.0, None, [])
+    with pytest.raises(ValueError, match="len 2 tuple"):
+        parse((1, 2, 3))
+    gc = inner("estimator.gc")
+    paths = [gc.Path(str(i), i) for i in (3, 1, 2)]
+    kept = gc._largest_export_versions(2)(paths)
+    assert sorted(path.export_version for path in kept) == [2, 3]
+    heads = inner("estimator.canned.head")
+    made = heads._binary_logistic_head_with_sigmoid_cross_entropy_loss(name="h")
+    assert (made.name, made.logits_dimension) == ("h", 1)
+    with pytest.raises(AttributeError, match="Keras is not there"):
+        _ = inner("keras.optimizer_v2.optimizer_v2").OptimizerV2

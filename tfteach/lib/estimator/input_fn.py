@@ -60,6 +60,13 @@ def features_and_labels(
     Raises:
       ValueError: it is a list or tuple of another length than two.
     """
+    features, labels, hooks = parse_input_fn_result(result)
+    announce_lifetime(InputsMade(get_default_graph(), mode, features))
+    return features, labels, hooks
+
+
+def parse_input_fn_result(result: Any) -> tuple[Any, Any, list[SessionRunHook]]:
+    """As `features_and_labels`, without reporting the inputs to views."""
     hooks: list[SessionRunHook] = []
     if is_dataset(result):
         iterator = result.make_initializable_iterator()
@@ -73,5 +80,4 @@ def features_and_labels(
         features, labels = result
     else:
         features, labels = result, None
-    announce_lifetime(InputsMade(get_default_graph(), mode, features))
     return features, labels, hooks
