@@ -5,6 +5,8 @@ As in `training_loops.py`; tests/lib/contrib/learn/test_contrib_learn.py compare
 
 import functools
 import importlib
+import json
+import os
 
 import numpy as np
 
@@ -272,6 +274,43 @@ def rates(tf, folder):
     return {"found": found}
 
 
+def clusters(tf, folder):
+    """RunConfigs of the environment variable TF_CONFIG."""
+    hosts = {"ps": ["a:1", "b:2"], "worker": ["c:3", "d:4"], "master": ["e:5"]}
+    worker = {"type": "worker", "index": 1}
+    cases = [
+        ({}, {}), ({"cluster": hosts}, {}), ({"cluster": hosts, "task": worker}, {}),
+        ({"cluster": hosts, "task": {"type": "worker"}}, {}),
+        ({"cluster": hosts, "task": {"type": "master"}}, {}),
+        ({"cluster": hosts, "task": {"type": "master"}, "environment": "cloud"}, {}),
+        ({"cluster": hosts, "task": worker}, {"master": "m"}),
+        ({"cluster": {"worker": ["c:3"]}, "task": {"type": "worker"}}, {}),
+        ({"cluster": hosts, "task": {"type": "none"}}, {}),
+        ({"cluster": hosts, "task": {"type": "ps", "index": 2}}, {}),
+        ({"task": {"index": 3}}, {}), ({"model_dir": "d"}, {}),
+        ({"model_dir": "d"}, {"model_dir": "e"}),
+    ]  # fmt: skip
+    found, before = [], os.environ.pop("TF_CONFIG", None)
+    try:
+        for environment, options in cases:
+            os.environ["TF_CONFIG"] = json.dumps(environment)
+            config = outcome(lambda o=options: tf.contrib.learn.RunConfig(**o))
+            if isinstance(config, list):
+                found.append([config[0], config[1].split(" in the")[0]])
+                continue
+            found.append([
+                config.master, config.task_type, config.task_id, config.is_chief,
+                config.num_ps_replicas, config.num_worker_replicas,
+                config.environment, config.model_dir,
+                sorted(config.cluster_spec.as_dict().items()),
+            ])  # fmt: skip
+    finally:
+        os.environ.pop("TF_CONFIG", None)
+        if before is not None:
+            os.environ["TF_CONFIG"] = before
+    return {"found": found}
+
+
 # ---- exports
 
 
@@ -513,7 +552,8 @@ def synthetic(tf, folder):
 
 
 PROGRAMS = [
-    models, metric_specs, specs, debugged, rates, strategies, collected, signatures,
+    models, metric_specs, specs, debugged, clusters, rates, strategies, collected,
+    signatures,
     streams, generated, synthetic,
 ]  # fmt: skip
 

@@ -51,6 +51,7 @@ from tfteach.lib.contrib.learn.type_aliases import (
     Monitors,
     Rows,
 )
+from tfteach.lib.estimator.estimator_arguments import check_no_cluster
 from tfteach.lib.estimator.input_fn import argument_names
 from tfteach.lib.estimator.model_results import evaluating
 from tfteach.lib.estimator.run_config import RunConfig
@@ -183,6 +184,7 @@ class BaseEstimator(WithParams, ExportsSavedModels, Evaluable, Trainable):
         return -1 if path is None else int(load_variable(path, GraphKeys.GLOBAL_STEP))
 
     def _train(self, inputs: Inputs, hooks: list[Any]) -> Any:
+        check_no_cluster(self._config)
         with Graph().as_default() as graph, graph.device(self._config.device_fn):
             set_random_seed(self._config.tf_random_seed)
             create_global_step(graph)
@@ -274,6 +276,7 @@ class BaseEstimator(WithParams, ExportsSavedModels, Evaluable, Trainable):
         hooks: list[Any],
         log_progress: bool,
     ) -> dict[str, Any]:
+        check_no_cluster(self._config)
         path = self._checkpoint(checkpoint_path)
         folder = os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
         with Graph().as_default() as graph, graph.device(self._config.device_fn):

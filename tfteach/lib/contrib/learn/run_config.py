@@ -14,7 +14,10 @@ from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.protos import ConfigProto, GPUOptions
 from tfteach.framework.type_aliases import PathLike, Proto
+from tfteach.lib.contrib.learn.keys import TaskType
 from tfteach.lib.estimator.run_config import RunConfig as CoreRunConfig
+from tfteach.lib.estimator.run_config import _chosen_model_dir
+from tfteach.lib.training.cluster_spec import ClusterSpec
 
 _DEFAULT_SECS = 600
 _USE_DEFAULT = 0
@@ -31,15 +34,53 @@ _NOT_IN_UID = (
 )
 
 
+class Environment:
+    """Where a program runs, for `RunConfig.environment`.
+
+    Attributes:
+      CLOUD: "cloud", where the chief is the master.
+      GOOGLE: "google".
+      LOCAL: "local".
+
+    Source: contrib/learn/python/learn/estimators/run_config.py.
+    """
+
+    CLOUD = "cloud"
+    GOOGLE = "google"
+    LOCAL = "local"
+
+
 def _environment() -> dict[str, Any]:
-    """The environment variable TF_CONFIG, without a cluster."""
+    """The environment variable TF_CONFIG."""
     found: dict[str, Any] = json.loads(os.environ.get("TF_CONFIG") or "{}")
-    if found.get("cluster"):
-        raise NotImplementedError(
-            "TF_CONFIG: a cluster of several processes is not implemented; leave out "
-            '"cluster", and the Estimator runs in this process'
-        )
     return found
+
+
+def _count(cluster: ClusterSpec, job: str) -> int:
+    return len(cluster.as_dict().get(job) or ())
+
+
+def _master_of(cluster: ClusterSpec, task_type: str | None, task_id: int) -> str:
+    """The session's target: this process' server; "" without several processes.
+
+    Raises:
+      ValueError: the cluster has no such task.
+    """
+    jobs = cluster.as_dict()
+    if sum(map(len, jobs.values())) <= 1 or not task_type:
+        return ""
+    note = (
+        f"in the cluster_spec:\n{cluster}\n\nNote that these values may be coming from "
+        "the TF_CONFIG environment variable."
+    )
+    if task_type not in jobs:
+        raise ValueError(f"{task_type} is not a valid task_type {note}")
+    addresses = jobs[task_type]
+    if not 0 <= task_id < len(addresses):
+        raise ValueError(
+            f"{task_id} is not a valid task_id for task_type {task_type} {note}"
+        )
+    return f"grpc://{addresses[task_id]}"
 
 
 @export("contrib.learn.RunConfig")
@@ -66,7 +107,8 @@ class RunConfig(CoreRunConfig):
       session_creation_timeout_secs: how long to wait for the session, in seconds.
 
     Raises:
-      NotImplementedError: TF_CONFIG has a cluster, or `protocol` is given.
+      ValueError: TF_CONFIG has another directory, or its cluster no such task.
+      NotImplementedError: `protocol` is given.
 
     Example:
       >>> config = tf.contrib.learn.RunConfig(tf_random_seed=1, save_summary_steps=10)
@@ -104,10 +146,20 @@ class RunConfig(CoreRunConfig):
         kind: Any = task.get("type")
         self._task_type = kind
         self._task_id = self.get_task_id()
+        self._cluster_spec = cluster = ClusterSpec(environment.get("cluster") or {})
         self._master = master or environment.get("master") or ""
-        self._num_ps_replicas = self._num_worker_replicas = 0
-        self._environment = environment.get("environment", "local")
-        self._is_chief = True
+        if master is None and not self._master:
+            self._master = _master_of(cluster, kind, self._task_id)
+        self._num_ps_replicas = _count(cluster, TaskType.PS)
+        # A master also works.
+        self._num_worker_replicas = _count(cluster, TaskType.WORKER) + _count(
+            cluster, TaskType.MASTER
+        )
+        self._environment = environment.get("environment", Environment.LOCAL)
+        chief = TaskType.WORKER
+        if self._environment == Environment.CLOUD:
+            chief = TaskType.MASTER
+        self._is_chief = self._task_id == 0 and kind in (None, chief)
         self._evaluation_master = evaluation_master
         self._train_distribute = self._eval_distribute = None
         self._experimental_max_worker_delay_secs = None
@@ -131,7 +183,7 @@ class RunConfig(CoreRunConfig):
         self._save_checkpoints_steps = save_checkpoints_steps
         self._keep_checkpoint_max = keep_checkpoint_max
         self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
-        self._model_dir = None if model_dir is None else os.fspath(model_dir)
+        self._model_dir = _chosen_model_dir(model_dir, environment.get("model_dir"))
         self._session_creation_timeout_secs = session_creation_timeout_secs
 
     @property
@@ -165,7 +217,14 @@ class RunConfig(CoreRunConfig):
         )
         free = _NOT_IN_UID if whitelist is None else tuple(whitelist)
         state = {k: v for k, v in vars(self).items() if not _is_free(k, free)}
-        return ", ".join(f"{key}={state[key]!r}" for key in sorted(state))
+        return ", ".join(f"{key}={_text(state[key])}" for key in sorted(state))
+
+
+def _text(value: Any) -> str:
+    """A text that is equal for equal values."""
+    if isinstance(value, ClusterSpec):
+        return repr(sorted(value.as_dict().items()))
+    return repr(value)
 
 
 def _is_free(attribute: str, free: tuple[str, ...]) -> bool:
