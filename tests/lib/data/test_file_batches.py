@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,34 @@ def test_compressed_tables() -> None:
     with tf.Session() as session:
         found = session.run(batch)
     assert [found["a"].tolist(), found["b"].tolist()] == [[1, 2], [b"x", b"y"]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("ZLIB", r"compression_type \(ZLIB\) is not supported for probing columns"),
+        ("X", r"compression_type \(X\) is not supported"),
+    ],
+)
+def test_tables_whose_columns_cannot_be_read(kind: str, message: str) -> None:
+    Path("x.csv").write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(ValueError, match=message):
+        make_csv("x.csv", 2, column_defaults=[0, 0], compression_type=kind)
+
+
+def test_compressed_tables_of_known_columns() -> None:
+    Path("t.zlib").write_bytes(zlib.compress(b"a,b\n1,2\n"))
+    dataset = make_csv(
+        "t.zlib",
+        1,
+        column_names=["a", "b"],
+        column_defaults=[tf.int32, tf.int32],
+        compression_type="ZLIB",
+        num_epochs=1,
+    )
+    with tf.Session() as session:
+        found = session.run(dataset.make_one_shot_iterator().get_next())
+    assert [found["a"].tolist(), found["b"].tolist()] == [[1], [2]]
 
 
 @pytest.mark.parametrize(

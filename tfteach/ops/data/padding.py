@@ -216,6 +216,9 @@ def _padded_batches(
 ) -> Dataset:
     count = len(given) // 2
     sizes = [array.tolist() for array in given[:count]]
+    for padded_size in (n for shape in sizes for n in shape):
+        if padded_size < -1:
+            raise invalid_argument(f"Dimension {padded_size} must be >= -1")
     return PaddedBatches(source, checked_batch_size(size), sizes, given[count:], drops)
 
 

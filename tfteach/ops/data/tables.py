@@ -154,19 +154,24 @@ class QueryElements:
                 connection = stack.enter_context(
                     contextlib.closing(_connection(self._path))
                 )
-                rows = connection.execute(self._query)
+                rows = connection.execute(_first_statement(self._query))
+                count = len(rows.description or ())
             except sqlite3.Error as error:
                 code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+                if code == sqlite3.SQLITE_READONLY:  # a statement without columns
+                    raise self._wrong_count(0) from error
                 raise UnknownError(
                     None, None, f"Prepare() failed: [{code}] {error}: {self._query}"
                 ) from error
-            count = len(rows.description or ())
             if count != len(self._types):
-                raise invalid_argument(
-                    f"The number of columns in query ({count}) must match the number "
-                    f"of elements in output_types ({len(self._types)})."
-                )
+                raise self._wrong_count(count)
             return self._cells(rows, stack.pop_all())
+
+    def _wrong_count(self, count: int) -> OpError:
+        return invalid_argument(
+            f"The number of columns in query ({count}) must match the number of "
+            f"elements in output_types ({len(self._types)})."
+        )
 
     def _cells(
         self, rows: sqlite3.Cursor, opened: contextlib.ExitStack
@@ -174,6 +179,16 @@ class QueryElements:
         with opened:
             for row in rows:
                 yield tuple(map(_cell, row, self._types))
+
+
+def _first_statement(query: str) -> str:
+    """The first statement of a query, which SQLite prepares."""
+    end = query.find(";")
+    while end >= 0:
+        if sqlite3.complete_statement(query[: end + 1]):
+            return query[: end + 1]
+        end = query.find(";", end + 1)
+    return query
 
 
 def _connection(path: str) -> sqlite3.Connection:

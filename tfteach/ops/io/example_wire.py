@@ -33,6 +33,7 @@ from tfteach.ops.io.jit_examples import (
 
 NO_KIND, BYTES, FLOATS, INTS, MALFORMED = 0, 1, 2, 3, 4
 _VARINT, _FIXED64, _CHUNK, _FIXED32 = 0, 1, 2, 5
+_FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 # Layouts are kept by the length of their records.
 _MOST_LENGTHS, _MOST_LAYOUTS = 1024, 8
 _layouts: dict[int, list[Layout]] = {}
@@ -112,23 +113,44 @@ class Layout:
 
 
 def _walk_example(data: bytes, found: dict[bytes, Span]) -> None:
-    for start, end in _chunks(data, 0, len(data)):
-        for a, b in _chunks(data, start, end):
+    for start, end in _features_of(data):
+        for number, kind, a, b in message_fields(data, start, end):
+            if (number, kind) != (1, _CHUNK):  # refused by TensorFlow, too
+                raise ValueError("unknown field")
             _walk_entry(data, a, b, found)
 
 
-def _chunks(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
-    """The positions of field 1 of a message, which may be repeated.
+def _features_of(data: bytes) -> list[tuple[int, int]]:
+    """The positions of field 1 of an Example, which may be repeated.
 
-    As in TensorFlow, other fields may be numbers, which are skipped, and no bytes.
+    As in TensorFlow, other fields are skipped, and a last message may be cut off.
     """
     found = []
-    for number, kind, a, b in message_fields(data, start, end):
-        if (number == 1) != (kind == _CHUNK):
-            raise ValueError("unknown field")
-        if number == 1:
-            found.append((a, b))
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        number, kind = tag >> 3, tag & 7
+        if not number or kind not in (_VARINT, _CHUNK, *_FIXED_BYTES):
+            raise ValueError("no field")
+        if kind == _VARINT:
+            _, at = _varint(data, at)
+        elif kind == _CHUNK:
+            size, at = _varint(data, at)
+            if number == 1:
+                found.append((at, min(at + size, len(data))))
+            at += size
+        else:
+            at += _FIXED_BYTES[kind]
+            if at > len(data):
+                raise ValueError("a number is cut off")
     return found
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    try:
+        return read_varint(data, at)
+    except IndexError:
+        raise ValueError("a number is cut off") from None
 
 
 def _walk_entry(data: bytes, start: int, end: int, found: dict[bytes, Span]) -> None:
@@ -140,8 +162,10 @@ def _walk_entry(data: bytes, start: int, end: int, found: dict[bytes, Span]) -> 
         span = _walk_feature(data, c, d)
     except ValueError:  # an error if the feature is requested
         span = Span(MALFORMED, (), True)
-    if span.kind or data[a:b] in found:
-        found[data[a:b]] = span
+    key_bytes = data[a:b]
+    if span.kind or key_bytes in found:
+        found.pop(key_bytes, None)  # errors are reported in the order of the last ones
+        found[key_bytes] = span
 
 
 def _walk_feature(data: bytes, start: int, end: int) -> Span:

@@ -9,7 +9,6 @@ import collections
 import csv
 import gzip
 import io
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -86,7 +85,7 @@ def make_csv_dataset(
       num_parallel_reads: how many files take turns; 1 if None.
       sloppy: whether a file whose next row is not ready is passed over.
       num_rows_for_inference: how many rows to read for the types; all if None.
-      compression_type: "", "GZIP" or "ZLIB".
+      compression_type: "", "GZIP" or, if no file is read for names or types, "ZLIB".
       ignore_errors: whether to omit rows that cannot be read.
 
     Returns:
@@ -94,7 +93,8 @@ def make_csv_dataset(
       such a dict and the label's Tensor [batch_size].
 
     Raises:
-      ValueError: no file matches, names are not unique or differ between files, a row
+      ValueError: no file matches, files to be read for names or types are compressed
+        by ZLIB, names are not unique or differ between files, a row
         has another number of fields, or `label_name` or `select_columns` name no
         column.
     """
@@ -242,11 +242,16 @@ class _Reader:
         }
 
     def _rows(self, name: str) -> Iterator[list[str]]:
+        if self._compression == "ZLIB":
+            raise ValueError(
+                "compression_type (ZLIB) is not supported for probing columns: give "
+                "column_names and column_defaults"
+            )
+        if self._compression not in (None, "", "GZIP"):
+            raise ValueError(f"compression_type ({self._compression}) is not supported")
         data = read_file(name)
         if self._compression == "GZIP":
             data = gzip.decompress(data)
-        elif self._compression == "ZLIB":
-            data = zlib.decompress(data)
         text = io.StringIO(data.decode("utf-8", "surrogateescape"), newline="")
         return csv.reader(text, **self._format)
 
