@@ -10,6 +10,7 @@ except ImportError:  # in TensorFlow's Python
     import training_loops as loops
 
 import importlib
+import os
 
 outcome = loops.outcome
 
@@ -131,6 +132,38 @@ def _step_in_a_vector(tf):
         return tf.train.global_step(session, step)
 
 
+def warm_starts(tf, folder):
+    """A variable, whole and in parts, from a checkpoint with another vocabulary."""
+    util = inner(tf, "training.warm_starting_util")
+    vocabularies = []
+    for name, words in (("old", "a b c"), ("new", "c x a")):
+        vocabularies.append(os.path.join(folder, name))
+        with open(vocabularies[-1], "w") as file:
+            file.write("\n".join(words.split()))
+    old, new = vocabularies
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("w", initializer=[[1.0], [2.0], [3.0]])
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, os.path.join(folder, "model"))
+    found = []
+    for partitioner in (None, tf.fixed_size_partitioner(2)):
+        with tf.Graph().as_default(), tf.Session() as session:
+            w = tf.get_variable(
+                "w", [4, 1], initializer=tf.zeros_initializer(), partitioner=partitioner
+            )
+            util._warm_start_var_with_vocab(
+                w, new, 3, folder, old, current_oov_buckets=1
+            )
+            session.run(tf.global_variables_initializer())
+            found.append(session.run(tf.convert_to_tensor(w)).tolist())
+            name, parts = util._get_var_info(w, "other")
+            count = len(parts) if isinstance(parts, list) else 1
+            every = list(w) if partitioner else [w]
+            found.append([util._infer_var_name(every), name, count])
+            found.append(util._get_var_info(w)[0])
+    return {"found": found}
+
+
 def wrong_intervals(tf, folder):
     hook = tf.train.ProfilerHook
     return {"found": [
@@ -141,6 +174,7 @@ def wrong_intervals(tf, folder):
 
 PROGRAMS = [
     weighted_average, several_steps_per_run, private_sessions, meta_graph_defs, names,
+    warm_starts,
     wrong_intervals,
 ]  # fmt: skip
 

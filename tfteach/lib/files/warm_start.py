@@ -21,6 +21,7 @@ from tfteach.lib.files.remapped_matrix import RemappedMatrix, Vocabularies
 from tfteach.ops.state.ref_variables import assign
 from tfteach.variables.base import Variable
 from tfteach.variables.initializers import Zeros
+from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope.store import PartitionInfo
 
 
@@ -263,6 +264,53 @@ def _chosen(wanted: Any) -> list[Any]:
             f"`str`.  Given types are {[type(item) for item in wanted]}"
         )
     return wanted
+
+
+def infer_var_name(var: Any) -> str:
+    """The name in a checkpoint of a variable, or of a list of its parts."""
+    return _full_name(_parts(var)[0])
+
+
+def get_var_info(var: Any, prev_tensor_name: str | None = None) -> tuple[str, Any]:
+    """The name in a checkpoint, and the variable or its parts, to be initialized."""
+    parts = _parts(var)
+    name = prev_tensor_name or _full_name(parts[0])
+    return name, parts if len(parts) > 1 else parts[0]
+
+
+def warm_start_var_with_vocab(
+    var: Any,
+    current_vocab_path: str,
+    current_vocab_size: int,
+    prev_ckpt: str,
+    prev_vocab_path: str,
+    previous_vocab_size: int = -1,
+    current_oov_buckets: int = 0,
+    prev_tensor_name: str | None = None,
+    initializer: Any = None,
+    axis: int = 0,
+) -> None:
+    """Let one variable begin with the checkpoint's rows or columns of its words.
+
+    For the arguments see `VocabInfo`.
+    """
+    vocabulary = VocabInfo(
+        current_vocab_path,
+        current_vocab_size,
+        current_oov_buckets,
+        prev_vocab_path,
+        previous_vocab_size,
+        initializer,
+        axis,
+    )
+    key = prev_tensor_name or infer_var_name(var)
+    _set_remapped(_parts(var), prev_ckpt, key, vocabulary)
+
+
+def _parts(var: Any) -> list[Any]:
+    if isinstance(var, PartitionedVariable):
+        return list(var)
+    return list(var) if isinstance(var, list) else [var]
 
 
 def _full_name(variable: Any) -> str:
