@@ -371,3 +371,23 @@ def test_what_tensor_arrays_refuse(
     ):
         with pytest.raises(ValueError, match="Inconsistent shapes: saw"):
             write()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        golden.unused_effect_in_a_branch,
+        golden.effect_of_an_unused_result,
+        golden.unused_effect_in_a_loop,
+        golden.unused_effect_in_a_case,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_pruned_effects_do_not_happen_later_in_the_run(
+    functional: None, function: Callable[..., Any]
+) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        value, _ = function(tf)
+        session.run(tf.global_variables_initializer())
+        session.run(value)
+        assert session.run(tf.global_variables()[0]) == 1.0
