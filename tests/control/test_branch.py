@@ -279,3 +279,39 @@ def test_importing_into_a_branch_and_a_loop(session):
     assert [c.name for c in constant.control_inputs] == ["while/Identity"]
     assert session.run([chosen, looped]) == [3, 10]
     assert session.run(chosen, {p: False}) == 1
+
+
+def test_smart_case(session):
+    smart = tf.contrib.framework.smart_case
+    ten, twenty = lambda: tf.constant(10), lambda: tf.constant(20)
+
+    def never():
+        raise AssertionError("called")
+
+    assert smart([(True, lambda: 2), (False, never)], never) == 2
+    assert smart([(False, never), (tf.constant(False), never)], lambda: 3) == 3
+    x = tf.placeholder(tf.int32, [])
+    mixed = smart([(x > 1, ten), (False, never), (True, twenty)], never)
+    assert [session.run(mixed, {x: n}) for n in (2, 0)] == [10, 20]
+    assert mixed.name == "smart_case_2/cond/Merge:0"
+    only = smart([(x > 1, ten), (True, twenty)], never, exclusive=True, name="only")
+    assert session.run(only, {x: 0}) == 20
+    with pytest.raises(
+        tf.errors.InvalidArgumentError,
+        match=r"more than 1 conditions \(Greater_1:0, \?",
+    ):
+        session.run(only, {x: 2})
+    graph = tf.get_default_graph()
+    assert graph.get_operation_by_name("only/preds_c").type == "Pack"
+    assert graph.get_operation_by_name("only/preds_c/1").type == "Const"
+    last = smart([(False, never), (False, ten)])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="None of conditions eval"):
+        session.run(last)
+    for bad, message in (
+        ([(1, one)], "pred must be a Tensor or bool, got: 1"),
+        ([(x, one)], "pred must be Tensor of type bool"),
+        ([(True, 3)], "fn for pred True must be callable"),
+        ([(True,)], "Each entry in pred_fn_pairs must be a 2-tuple"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            smart(bad, one)

@@ -6,11 +6,11 @@ Source: python/ops/control_flow_ops.py.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
-from tfteach.control.branch import Branch, cond
+from tfteach.control.branch import Branch, cond, smart_cond
 from tfteach.framework import dtypes
 from tfteach.framework.convert import convert, convert_n_to_tensor
 from tfteach.framework.export import export
@@ -20,7 +20,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import no_op
-from tfteach.ops.core.stack_unstack import Pack
+from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.debug.print_assert import Assert as AssertOp
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import LessEqual
@@ -73,10 +73,14 @@ def Assert(
 
 # ---- case
 
+_R = TypeVar("_R")
+# Conditions and functions.
+Pairs: TypeAlias = "Sequence[tuple[Tensor | bool, Branch]] | Mapping[Tensor, Branch]"
+
 
 @export("case")
 def case(
-    pred_fn_pairs: Any,
+    pred_fn_pairs: Pairs,
     default: Branch | None = None,
     exclusive: bool = False,
     strict: bool = False,
@@ -99,7 +103,51 @@ def case(
 
     Source: python/ops/control_flow_ops.py, case.
     """
-    predicates, actions = _checked_pairs(pred_fn_pairs)
+    branch = partial(cond, strict=strict)
+    return _chain(branch, _checked_pairs(pred_fn_pairs), default, exclusive, name)
+
+
+@export("contrib.framework.smart_case")
+def smart_case(
+    pred_fn_pairs: Pairs,
+    default: Callable[[], _R] | None = None,
+    exclusive: bool = False,
+    name: str = "smart_case",
+) -> _R | Tensor:
+    """`tf.case` without branches for conditions that are known while it is built.
+
+    Args:
+      pred_fn_pairs: as for `tf.case`; conditions may also be Python's bools.
+      default: the function if none is true; without it that is an error.
+      exclusive: whether several true conditions are an error in the run.
+      name: the name scope of the new operations.
+
+    Returns:
+      What the chosen function returns, or Tensors if the run must choose.
+
+    Raises:
+      TypeError: an entry is not a pair of a bool or bool Tensor and a function.
+
+    Example:
+      >>> tf.contrib.framework.smart_case([(False, lambda: 1), (True, lambda: 2)])
+      2
+
+    Source: python/framework/smart_cond.py.
+    """
+    pairs = _checked_pairs(pred_fn_pairs, accepts_bools=True)
+    found: _R | Tensor = _chain(smart_cond, pairs, default, exclusive, name)
+    return found
+
+
+def _chain(
+    branch: Callable[..., Any],
+    pairs: tuple[list[Any], list[Branch]],
+    default: Branch | None,
+    exclusive: bool,
+    name: str,
+) -> Any:
+    """Nested branches, made by `cond` or `smart_cond`."""
+    predicates, actions = pairs
     with name_scope(name, "case", predicates):
         if default is None:
             default = _last_or_fail(predicates, actions)
@@ -108,9 +156,7 @@ def case(
         for predicate, action in zip(
             reversed(predicates), reversed(actions), strict=True
         ):
-            function = partial(
-                cond, predicate, true_fn=action, false_fn=function, strict=strict
-            )
+            function = partial(branch, predicate, true_fn=action, false_fn=function)
         if not exclusive:
             return function()
         check = _assert_at_most(predicates, 1, "Input error: exclusive=True")
@@ -118,7 +164,9 @@ def case(
             return function()
 
 
-def _checked_pairs(pairs: Any) -> tuple[list[Tensor], list[Branch]]:
+def _checked_pairs(
+    pairs: Any, accepts_bools: bool = False
+) -> tuple[list[Any], list[Branch]]:
     if not isinstance(pairs, list | tuple | dict):
         raise TypeError("fns must be a list, tuple, or dict")
     if not pairs:  # TensorFlow fails here, when it unpacks the first pair
@@ -134,21 +182,25 @@ def _checked_pairs(pairs: Any) -> tuple[list[Tensor], list[Branch]]:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
         pred, function = pair
-        if not isinstance(pred, Tensor):
+        if isinstance(pred, Tensor):
+            if pred.dtype is not dtypes.bool_:
+                raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+        elif not accepts_bools:
             raise TypeError(f"pred must be a Tensor, got: {pred}")
-        if pred.dtype is not dtypes.bool_:
-            raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+        elif not isinstance(pred, bool):
+            raise TypeError(f"pred must be a Tensor or bool, got: {pred}")
         if not callable(function):
-            raise TypeError(f"fn for pred {pred.name} must be callable.")
+            shown = pred.name if isinstance(pred, Tensor) else pred
+            raise TypeError(f"fn for pred {shown} must be callable.")
     return [p for p, _ in pairs], [f for _, f in pairs]
 
 
-def _last_or_fail(predicates: list[Tensor], actions: list[Branch]) -> Branch:
+def _last_or_fail(predicates: list[Any], actions: list[Branch]) -> Branch:
     """The last action, for when no other condition is true; fails if its own is not."""
     others, last = predicates[:-1], len(predicates) - 1
 
     def default() -> Any:
-        stacked = Pack(axis=0)(predicates, name="preds_c")
+        stacked = stack(predicates, name="preds_c")
         only = _assert_at_most(
             others,
             0,
@@ -163,11 +215,11 @@ def _last_or_fail(predicates: list[Tensor], actions: list[Branch]) -> Branch:
     return default
 
 
-def _assert_at_most(predicates: list[Tensor], n: int, message: str) -> Operation:
-    stacked = Pack(axis=0)(predicates, name="preds_c")
+def _assert_at_most(predicates: list[Any], n: int, message: str) -> Operation:
+    stacked = stack(predicates, name="preds_c")
     count = reduce_sum(cast(stacked, dtypes.int32), name="num_true_conds")
     limit = constant(n, name="n_true_conds")
-    names = ", ".join(p.name for p in predicates)
+    names = ", ".join(getattr(p, "name", "?") for p in predicates)
     text = f"{message}: more than {n} conditions ({names}) evaluated as True:"
     few = LessEqual()(count, limit)
     return Assert(few, [text, stacked], summarize=len(predicates))

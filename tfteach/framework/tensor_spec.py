@@ -5,7 +5,8 @@ Source: python/framework/tensor_spec.py.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -164,6 +165,10 @@ class TensorSpec(BatchableTypeSpec):
         )
 
 
+Bound: TypeAlias = "float | Sequence[Any] | np.ndarray[Any, Any]"
+
+
+@export("contrib.framework.BoundedTensorSpec")
 class BoundedTensorSpec(TensorSpec):
     """A `tf.TensorSpec` with the least and greatest values of elements.
 
@@ -181,8 +186,8 @@ class BoundedTensorSpec(TensorSpec):
         self,
         shape: ShapeLike | None,
         dtype: DTypeLike,
-        minimum: Any,
-        maximum: Any,
+        minimum: Bound | None,
+        maximum: Bound | None,
         name: str | None = None,
     ) -> None:
         super().__init__(shape, dtype, name)
@@ -196,7 +201,8 @@ class BoundedTensorSpec(TensorSpec):
 
     def _bound(self, value: Any, name: str) -> np.ndarray[Any, Any]:
         array = np.array(value, self._dtype.as_numpy_dtype)
-        ours, its = self._shape.as_list(), list(array.shape)
+        its = list(array.shape)
+        ours = its if self._shape.ndims is None else self._shape.as_list()
         aligned = zip(reversed(ours), reversed(its), strict=False)
         fits = all(1 in (a, b) or a is None or a == b for a, b in aligned)
         if not fits:

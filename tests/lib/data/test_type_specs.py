@@ -151,3 +151,9 @@ def test_functions_have_the_collections_of_the_outer_graph() -> None:
         tf.data.Dataset.range(3).map(look)
         assert seen == [([variable], [1])]
         assert tf.get_collection("mine") == [1]
+
+
+def test_bounds_of_an_unknown_shape() -> None:
+    spec = tf.contrib.framework.BoundedTensorSpec(None, tf.float32, 0, [1.0, 2.0])
+    assert spec.maximum.tolist() == [1.0, 2.0]
+    assert repr(spec).startswith("BoundedTensorSpec(shape=<unknown>, dtype=tf.float32")

@@ -62,6 +62,12 @@ class LookupInterface:
         dense: Tensor = keys.values if isinstance(keys, SparseTensor) else keys
         return dense
 
+    def lookup(
+        self, keys: TensorLike | SparseTensor, name: str | None = None
+    ) -> Tensor | SparseTensor:
+        """The value for each key; sparse if the keys are."""
+        raise NotImplementedError
+
     def size(self, name: str | None = None) -> Tensor:
         """The number of entries, an int64 scalar."""
         with name_scope(name, f"{self.name}_Size", [self.resource_handle]):

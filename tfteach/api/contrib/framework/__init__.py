@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 from tfteach.control.branch import smart_cond as smart_cond
 from tfteach.control.branch import smart_constant_value as smart_constant_value
+from tfteach.control.case import smart_case as smart_case
+from tfteach.framework.tensor_spec import BoundedTensorSpec as BoundedTensorSpec
 from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
 from tfteach.ops.array.sort import argsort as argsort
 from tfteach.ops.array.sort import sort as sort

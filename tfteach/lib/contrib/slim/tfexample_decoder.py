@@ -180,7 +180,8 @@ class LookupTensor(Tensor):
     def tensors_to_item(self, keys_to_tensors: _Parsed) -> FrameworkTensor:
         """The table's values."""
         keys = super().tensors_to_item(keys_to_tensors)
-        found: FrameworkTensor = self._table.lookup(keys)
+        found = self._table.lookup(keys)
+        assert isinstance(found, FrameworkTensor)  # as the keys, not sparse
         return found
 
 
