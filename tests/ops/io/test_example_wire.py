@@ -61,3 +61,13 @@ def test_the_error_is_that_of_the_last_of_equal_keys() -> None:
     numbers = {"a": tf.VarLenFeature(tf.int64), "b": tf.VarLenFeature(tf.int64)}
     with tf.Session() as session, pytest.raises(tf.errors.OpError, match="Key: a"):
         session.run(tf.parse_single_example(record, numbers))
+
+
+@pytest.mark.parametrize(("length", "expected"), [(10, [5]), (11, None)])
+def test_numbers_of_more_bytes_than_needed(
+    length: int, expected: list[int] | None
+) -> None:
+    number = b"\x85" + b"\x80" * (length - 2) + b"\x00"
+    feature = chunk(b"\x12", chunk(b"\x1a", chunk(b"\x0a", number)))
+    entry = chunk(b"\x0a", chunk(b"\x0a", b"a") + feature)
+    assert values(chunk(b"\x0a", entry)) == expected

@@ -285,7 +285,7 @@ def varints(data: Any) -> Any:
     """The int64 numbers that bytes encode.
 
     Raises:
-      ValueError: the bytes end inside a number.
+      ValueError: the bytes end inside a number, or it takes more than 10 of them.
     """
     if not data.size or data.max() < 128:
         return data.astype(np.int64)
@@ -294,6 +294,8 @@ def varints(data: Any) -> Any:
     ends = np.flatnonzero(data < 128)
     starts = np.concatenate(([0], ends[:-1] + 1))
     place = np.arange(data.size) - np.repeat(starts, ends - starts + 1)
+    if place.max() >= 10:
+        raise ValueError("a number takes more bytes than 64 bits need")
     shifted = (data & 127).astype(np.uint64) << (7 * place).astype(np.uint64)
     return np.add.reduceat(shifted, starts).view(np.int64)
 
