@@ -33,6 +33,10 @@ def functions(module, op_types):
     return found
 
 
+def _short(path):
+    return path.replace("tensorflow.python.", "").replace("tensorflow.", "")
+
+
 def main():
     import tensorflow as tf
     import tensorflow_core
@@ -45,6 +49,7 @@ def main():
         if module.name.startswith("gen_"):
             importlib.import_module("tensorflow.python.ops." + module.name)
     generated, importers = {}, {}
+    packages = CONTRIB.split()
     for path, module in sorted(sys.modules.items()):
         parts = path.split(".")
         if parts[0] != "tensorflow" or not parts[-1].startswith("gen_"):
@@ -52,19 +57,20 @@ def main():
         ours = parts[1] == "python" or parts[2] in CONTRIB.split()
         if not ours or parts[-1][4:].rpartition("_")[0] in OTHER_DEVICES:
             continue
-        short = path.replace("tensorflow.python.", "").replace("tensorflow.", "")
+        short = _short(path)
         generated[short] = functions(module, op_types)
         public = [n for n in generated[short] if not n.startswith("_")]
         for other, names in sorted(sys.modules.items()):
-            if names is None or not other.startswith("tensorflow.python."):
+            ours = other.startswith(("tensorflow.python.", "tensorflow.contrib."))
+            if names is None or not ours:
+                continue
+            if other.startswith("tensorflow.c") and other.split(".")[2] not in packages:
                 continue
             if ".gen_" in other or not public:
                 continue
             same = [vars(names).get(n) is getattr(module, n) for n in public]
             if sum(same) > 0.3 * len(public) and other.count(".") > 2:
-                importers.setdefault(other[len("tensorflow.python.") :], []).append(
-                    short
-                )
+                importers.setdefault(_short(other), []).append(short)
     assert tf.__version__ == "1.15.5"
     rows = [
         f"{path}: {' '.join(kind for kind, _ in found.values())}"

@@ -84,7 +84,7 @@ ops.candidate_sampling_ops: nn random
 ops.check_ops: . debugging
 ops.clip_ops: .
 ops.cond_v2: tfteach.control.cond_v2
-ops.confusion_matrix: . math
+ops.confusion_matrix: . math tfteach.control.checks.weights
 ops.control_flow_ops: . tfteach.compat.control_flow_names
 ops.control_flow_util: tfteach.control.control_flow_util
 ops.control_flow_v2_toggles: tfteach.control.control_flow_v2_toggles
@@ -228,6 +228,7 @@ _MORE = {
     "ops.control_flow_ops": "tfteach.ops.core.control_flow_ops tfteach.control.branch "
     "tfteach.control.loop tfteach.framework.control_flow_context",
     "ops.control_flow_util": "tfteach.control.control_flow_v2_toggles",
+    "ops.sparse_ops": "tfteach.ops.sparse.sparse_cross",
     **training_paths.MORE,
 }
 for _path, _modules in _MORE.items():
@@ -262,6 +263,7 @@ _ALIASES = {
         )
     },
     "ops.list_ops._build_element_shape": "build_element_shape",
+    "ops.sparse_ops._DEFAULT_HASH_KEY": "_DEFAULT_KEY",
     "ops.init_ops.Zeros": "zeros_initializer",
     "ops.init_ops.Ones": "ones_initializer",
     "ops.init_ops.Constant": "constant_initializer",

@@ -11,6 +11,7 @@ MODULE_OF = {
     "DiagPart": "matrix_diag",
     "LogMatrixDeterminant": "solve",
     "Lu": "lu",
+    "MaskedMatmul": "factorization_ops",
     "MatMul": "matmul",
     "MatrixBandPart": "matrix_diag",
     "MatrixDeterminant": "solve",
@@ -33,4 +34,5 @@ MODULE_OF = {
     "Svd": "svd",
     "TridiagonalMatMul": "tridiagonal",
     "TridiagonalSolve": "tridiagonal",
+    "WALSComputePartialLhsAndRhs": "factorization_ops",
 }
