@@ -20,7 +20,7 @@ POINTS = np.random.RandomState(0).rand(60, 4).astype(np.float32) + np.repeat(
 )
 
 
-def _structure(graph):
+def structure(graph):
     """The outline of a graph, and checksums of its ops and of their colocation."""
     lines = []
     for node in graph.as_graph_def().node:
@@ -74,7 +74,7 @@ def kmeans(tf, folder):
             arguments = dict({"num_clusters": 3, "inputs": x}, **options)
             made = tf.contrib.factorization.KMeans(**arguments)
             scores, ids, distances, initialized, init_op, train = made.training_graph()
-            shown = _structure(graph)
+            shown = structure(graph)
             session.run(tf.global_variables_initializer())
             feeds = {x: POINTS}
             seen = []
@@ -139,7 +139,7 @@ def estimator_graphs(tf, folder):
                 points = {"b": points, "a": tf.placeholder(tf.float32, [None, 1])}
             mode = "eval" if name == "core" else "train"
             spec = estimator.model_fn(points, None, mode, estimator.config)
-            found[name] = [_structure(graph), _described(spec)]
+            found[name] = [structure(graph), _described(spec)]
     return found
 
 

@@ -30,6 +30,7 @@ _ROWS = {
     "contrib.factorization.python.ops": {
         "clustering_ops": f"{_FACTORIZATION}.kmeans {_FACTORIZATION}.kmeans_start",
         "kmeans": f"{_FACTORIZATION}.kmeans_clustering",
+        "factorization_ops": "",
     },
 }
 # Names that have another name here.

@@ -15,6 +15,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array.tensor_indexing import slice_helper
+from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math import compare
 from tfteach.ops.math.binary import Add, AddV2, Sub, pow
@@ -35,7 +36,11 @@ def _add(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def _binary(
-    symbol: str, function: Callable[..., Any], name: str, is_one: bool = True
+    symbol: str,
+    function: Callable[..., Any],
+    name: str,
+    is_one: bool = True,
+    with_sparse: bool = False,
 ) -> None:
     """Overload a binary operator and its reflection.
 
@@ -44,6 +49,8 @@ def _binary(
       function: `f(x, y, name=...)` of tensors.
       name: the default name of its node.
       is_one: whether `function` builds a single node, or several in their own scope.
+      with_sparse: whether the right operand may be a SparseTensor, whose operator is
+        commutative.
     """
     reflected = f"__r{symbol}__"
 
@@ -51,6 +58,8 @@ def _binary(
         if is_one and type(y) is Tensor:
             # No scope is needed: the node takes the scope's name.
             return function(x, y, name=name)
+        if with_sparse and isinstance(y, SparseTensor):
+            return getattr(y, f"__{symbol}__")(x)
         with name_scope(None, name, [x, y]) as scope:
             try:
                 y = convert(y, name="y", preferred_dtype=x.dtype.base_dtype)
@@ -75,7 +84,7 @@ def _of(kind: type[Op]) -> Callable[..., Any]:
 
 _binary("add", _add, "add")
 _binary("sub", _of(Sub), "sub")
-_binary("mul", _of(Mul), "mul")
+_binary("mul", _of(Mul), "mul", with_sparse=True)
 _binary("div", div, "div")
 _binary("truediv", truediv, "truediv")
 _binary("floordiv", floordiv, "floordiv")

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.factorization.not_implemented import GMM as GMM
     from tfteach.lib.contrib.factorization.not_implemented import GmmAlgorithm as GmmAlgorithm
     from tfteach.lib.contrib.factorization.not_implemented import WALSMatrixFactorization as WALSMatrixFactorization
-    from tfteach.lib.contrib.factorization.not_implemented import WALSModel as WALSModel
     from tfteach.lib.contrib.factorization.not_implemented import gmm as gmm
+    from tfteach.lib.contrib.factorization.wals_model import WALSModel as WALSModel
 
 _LATER = {
     "COSINE_DISTANCE": ("tfteach.lib.contrib.factorization.kmeans", "COSINE_DISTANCE"),
@@ -27,7 +27,7 @@ _LATER = {
     "RANDOM_INIT": ("tfteach.lib.contrib.factorization.kmeans", "RANDOM_INIT"),
     "SQUARED_EUCLIDEAN_DISTANCE": ("tfteach.lib.contrib.factorization.kmeans", "SQUARED_EUCLIDEAN_DISTANCE"),
     "WALSMatrixFactorization": ("tfteach.lib.contrib.factorization.not_implemented", "WALSMatrixFactorization"),
-    "WALSModel": ("tfteach.lib.contrib.factorization.not_implemented", "WALSModel"),
+    "WALSModel": ("tfteach.lib.contrib.factorization.wals_model", "WALSModel"),
     "gmm": ("tfteach.lib.contrib.factorization.not_implemented", "gmm"),
 }
 

@@ -57,27 +57,14 @@ def gmm(*args: object, **kwargs: object) -> NoReturn:
     _refuse("contrib.factorization.gmm", "there is no mixture of Gaussians here yet")
 
 
-@export("contrib.factorization.WALSModel")
-def WALSModel(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: train two variables with an optimizer.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.factorization.WALSModel",
-        "train two variables with an optimizer",
-    )
-
-
 @export("contrib.factorization.WALSMatrixFactorization")
 def WALSMatrixFactorization(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: train two variables with an optimizer.
+    """Not implemented: use tf.contrib.factorization.WALSModel.
 
     Raises:
       NotImplementedError: always.
     """
     _refuse(
         "contrib.factorization.WALSMatrixFactorization",
-        "train two variables with an optimizer",
+        "use tf.contrib.factorization.WALSModel",
     )
