@@ -118,13 +118,17 @@ REFUSED = [
     ("WALSCompute", {"input_weights": [[1.0]]}, "Input input_weights should be a vec"),
     ("WALSCompute", {"entry_weights": [[1.0]]}, "Input entry_weights should be a vec"),
     ("WALSCompute", {"input_block_size": 1}, r"input_indices must be in \[0, \[1, 3"),
-    ("WALSCompute", {"input_weights": [1.0]}, "A weight is missing"),
+    ("WALSCompute", {"input_weights": [1.0]}, "a weight for each row: 1 weights, 2"),
+    ("WALSCompute", {"factor_weights": [1.0]}, WEIGHTS),
+    (
+        "WALSCompute",
+        {"input_weights": [], "factor_weights": [], "entry_weights": [1.0]},
+        "a weight for each entry: 1 weights, 3 needed",
+    ),
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "other", "message"), REFUSED, ids=[row[2][:40] for row in REFUSED]
-)
+@pytest.mark.parametrize(("name", "other", "message"), REFUSED, ids=range(len(REFUSED)))
 def test_refused_by_ops(name: str, other: dict[str, Any], message: str) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         if name == "MaskedMatmul":

@@ -135,28 +135,33 @@ class WALSComputePartialLhsAndRhs(MultiOutputOp):
         )
         require_scalar(input_block_size.shape, scalar % "input_block_size")
         require_scalar(input_is_transpose.shape, scalar % "input_is_transpose")
-        given = (len(factor_weights) > 0, len(input_weights) > 0)
-        has_entries = len(entry_weights) > 0
-        is_clear = given == ((False,) * 2 if has_entries else (True,) * 2)
+        by_entry, count = len(entry_weights) > 0, len(input_values)
+        if by_entry:
+            is_clear = not len(factor_weights) and not len(input_weights)
+        else:
+            is_clear = len(factor_weights) == len(factors) and len(input_weights) > 0
         require(
-            is_clear or not (has_entries or any(given) or len(input_values)),
+            is_clear,
             "To specify the weights for observed entries, either (1) entry_weights "
             "must be set or (2) input_weights and factor_weights must be set, but not "
             "both.",
         )
+        size, width = int(input_block_size), factors.shape[1]
+        # TensorFlow reads beyond weights that are too few.
+        message = "There must be a weight for each %s: %s weights, %s needed"
+        given, needed = len(input_weights), size
+        if by_entry:
+            given, needed = len(entry_weights), count
+        kind = "entry" if by_entry else "row"
+        require(given >= needed, message, kind, given, needed)
         indices = input_indices[:, ::-1] if input_is_transpose else input_indices
-        size, count = int(input_block_size), factors.shape[1]
         _check_indices("input_indices", indices, (size, len(factors)))
         rows, columns = indices.T
-        if has_entries:
-            lengths, weights = ((entry_weights, indices),), entry_weights
-        else:
-            lengths = ((input_weights, range(size)), (factor_weights, factors))
+        weights = entry_weights[:count]
+        if not by_entry:
             weights = input_weights[rows] * factor_weights[columns]
-        for array, other in lengths:
-            require(len(array) >= len(other), "A weight is missing")
-        lhs = np.zeros((size, count, count), np.float32)
-        rhs = np.zeros((size, count), np.float32)
+        lhs = np.zeros((size, width, width), np.float32)
+        rhs = np.zeros((size, width), np.float32)
         found = factors[columns]
         products = found[:, :, None] * found[:, None, :]
         np.add.at(lhs, rows, weights[:, None, None] * products)

@@ -45,7 +45,7 @@ class Side(NamedTuple):
     """The rows or the columns of the matrix.
 
     Attributes:
-      count: their number.
+      size: their number.
       factors: the variables of their factors.
       cached: what updates read of these.
       weights: what updates read of their weights, or None.
@@ -54,7 +54,7 @@ class Side(NamedTuple):
       name: "row" or "col".
     """
 
-    count: int
+    size: int
     factors: list[Any]
     cached: list[Any]
     weights: list[Any] | None
@@ -93,7 +93,8 @@ def _scatter(side: Side, indices: Any, values: Tensor) -> Operation:
     """Assigns the factors of some rows."""
     name = f"{side.name}_update"
     if len(side.factors) == 1:
-        return scatter_update(side.factors[0], indices, values, name=name).op
+        assigned: Tensor = scatter_update(side.factors[0], indices, values, name=name)
+        return assigned.op
     rows, shards = _sharded(indices, side)
     count = len(side.factors)
     parts = dynamic_partition(rows, shards, count)
@@ -108,11 +109,12 @@ def _scatter(side: Side, indices: Any, values: Tensor) -> Operation:
 def _weights_of_projection(given: Any, count: Any) -> Tensor:
     """The weights of the projected rows, [rows]."""
     with control_dependencies([assert_less_equal(rank(given), 1)]):
-        return cond(
+        found: Tensor = cond(
             equal(rank(given), 0),
             lambda: ones([count]) * given,
             lambda: cast(given, float32),
         )
+        return found
 
 
 def updated(
@@ -198,7 +200,7 @@ def _losses(
     else:
         mine, theirs = expand_dims(weights[0], 1), expand_dims(weights[1], 0)
     gramian = matmul(new, new, transpose_a=True)
-    scale = left.count / cast(count, float32)
+    scale = left.size / cast(count, float32)
     loss: Any = unobserved * (
         sparse_reduce_sum(errors)
         - sparse_reduce_sum(squares)
@@ -212,7 +214,7 @@ def _losses(
         penalty = update.regularization * (
             trace(gramian) * scale + trace(update.right.gramian)
         )
-    total: Any = unobserved * cast(update.left.count * update.right.count, float32)
+    total: Any = unobserved * cast(update.left.size * update.right.size, float32)
     if weights is not None:
         present = SparseTensor(
             entries.indices, ones(shape(entries.values)), entries.dense_shape
