@@ -229,6 +229,8 @@ OPEN_EDGES = {
     "SparseCross": ".*hashed_output.*",
     # Nodes and logits that the sums do not have: refused here, there read behind them.
     "BoostedTreesAggregateStats": "0 for 1|.*max_splits': 2} of squares|last [56] in 0",
+    # Weights and factors that are not there: refused here, there read behind the last.
+    "WALSComputePartialLhsAndRhs": "1 for [34]",
     "BoostedTreesCalculateBestFeatureSplit": "1 for 3|.*logits_dimension': 2.*|"
     ".*equality'} of squares",
     "BoostedTreesCalculateBestGainsPerFeature": ".*max_splits': 2} of squares",
