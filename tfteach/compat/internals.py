@@ -264,17 +264,12 @@ _ALIASES = {
     },
     "ops.list_ops._build_element_shape": "build_element_shape",
     "ops.sparse_ops._DEFAULT_HASH_KEY": "_DEFAULT_KEY",
-    "ops.init_ops.Zeros": "zeros_initializer",
-    "ops.init_ops.Ones": "ones_initializer",
-    "ops.init_ops.Constant": "constant_initializer",
-    "ops.init_ops.RandomUniform": "random_uniform_initializer",
-    "ops.init_ops.RandomNormal": "random_normal_initializer",
-    "ops.init_ops.TruncatedNormal": "truncated_normal_initializer",
-    "ops.init_ops.VarianceScaling": "variance_scaling_initializer",
-    "ops.init_ops.UniformUnitScaling": "uniform_unit_scaling_initializer",
-    "ops.init_ops.Orthogonal": "orthogonal_initializer",
-    "ops.init_ops.GlorotUniform": "glorot_uniform_initializer",
-    "ops.init_ops.GlorotNormal": "glorot_normal_initializer",
+    **{
+        f"ops.init_ops.{name}": f"{generated_ops.function_name(name)}_initializer"
+        for name in "Zeros Ones Constant RandomUniform RandomNormal TruncatedNormal "
+        "VarianceScaling UniformUnitScaling Orthogonal GlorotUniform "
+        "GlorotNormal".split()
+    },
     # The functions of `tf.gfile`; those of `tf.io.gfile` have names that end in _v2.
     **{
         f"lib.io.file_io.{name}": f"{name}_v1"
