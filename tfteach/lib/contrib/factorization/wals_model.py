@@ -10,8 +10,11 @@ from typing import Any
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.contrib.factorization.wals_shards import (
+    Initial,
     Shards,
+    Weights,
     factor_shards,
     gramian_of,
     group_of,
@@ -80,12 +83,12 @@ class WALSModel:
         n_components: int,
         unobserved_weight: float = 0.1,
         regularization: float | None = None,
-        row_init: Any = "random",
-        col_init: Any = "random",
+        row_init: Initial = "random",
+        col_init: Initial = "random",
         num_row_shards: int = 1,
         num_col_shards: int = 1,
-        row_weights: Any = 1,
-        col_weights: Any = 1,
+        row_weights: Weights = 1,
+        col_weights: Weights = 1,
         use_factors_weights_cache: bool = True,
         use_gramian_cache: bool = True,
         use_scoped_vars: bool = False,
@@ -244,7 +247,7 @@ class WALSModel:
         self,
         sp_input: SparseTensor | None = None,
         transpose_input: bool = False,
-        projection_weights: Any = None,
+        projection_weights: TensorLike | None = None,
     ) -> Tensor:
         """The factors that rows would have, also of another matrix.
 
@@ -263,7 +266,7 @@ class WALSModel:
         self,
         sp_input: SparseTensor | None = None,
         transpose_input: bool = False,
-        projection_weights: Any = None,
+        projection_weights: TensorLike | None = None,
     ) -> Tensor:
         """The factors that columns would have; see `project_row_factors`."""
         weights = 1 if projection_weights is None else projection_weights

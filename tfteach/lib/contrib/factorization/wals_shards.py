@@ -6,7 +6,8 @@ Source: contrib/factorization/python/ops/factorization_ops.py.
 from __future__ import annotations
 
 import numbers
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from tfteach.framework.dtypes import float32
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
+from tfteach.framework.type_aliases import Array
 from tfteach.ops.core.control_flow_ops import group, no_op
 from tfteach.ops.core.fill import ones, zeros
 from tfteach.ops.linalg.matmul import matmul
@@ -22,6 +24,10 @@ from tfteach.ops.math.add_n import add_n
 from tfteach.ops.random.random_ops import random_normal
 from tfteach.ops.state.ref_variables import assign
 from tfteach.variables.base import Variable
+
+# First factors: "random", an array, or one for each shard; weights: a number, likewise.
+Initial: TypeAlias = "str | Array | Sequence[Any]"
+Weights: TypeAlias = "float | Array | Sequence[Any] | None"
 
 
 def _variable(value: Any, name: str, **options: Any) -> Any:
@@ -50,7 +56,7 @@ def _by_shard(given: Any, num_shards: int, rank: int, name: str) -> list[Any]:
 
 
 def factor_shards(
-    count: int, components: int, num_shards: int, init: Any, name: str
+    count: int, components: int, num_shards: int, init: Initial, name: str
 ) -> list[Any]:
     """Variables [rows of the shard, components].
 
@@ -67,7 +73,7 @@ def factor_shards(
 
 
 def weight_shards(
-    given: Any, count: int, num_shards: int, name: str
+    given: Weights, count: int, num_shards: int, name: str
 ) -> list[Any] | None:
     """Variables [rows of the shard]; None without weights.
 
