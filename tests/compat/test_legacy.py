@@ -186,6 +186,13 @@ from tensorflow.python.feature_column import feature_column_v2 as c; c.NumericCo
 from tensorflow.python.feature_column import feature_column as c; c._NumericColumn
 from tensorflow.python.feature_column.feature_column import _EmbeddingColumn
 from tensorflow.python.feature_column.sequence_feature_column import *
+from tensorflow.contrib.learn.python import learn; learn.LinearRegressor
+from tensorflow.contrib.learn.python.learn import datasets, estimators, experiment
+from tensorflow.contrib.learn.python.learn.datasets import base; base.maybe_download
+from tensorflow.contrib.learn.python.learn.learn_io import *; data_feeder.DataFeeder
+from tensorflow.contrib.learn.python.learn.estimators import test_data, run_config
+from tensorflow.contrib.learn.python.learn.estimators.head import _multi_class_head
+from tensorflow.python.util import tf_inspect; tf_inspect.isclass(int)
 from tensorflow.python.training import queue_runner_impl; queue_runner_impl.QueueRunner
 from tensorflow.python.training import coordinator, session_run_hook, monitored_session
 from tensorflow.python.training import basic_session_run_hooks as h; h.NeverTriggerTimer
