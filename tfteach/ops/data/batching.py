@@ -5,7 +5,7 @@ Source: core/kernels/data/batch_dataset_op.cc.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -15,24 +15,29 @@ from tfteach.framework.function_attribute import Function
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
 from tfteach.ops.data.background import AUTOTUNE
-from tfteach.ops.data.dataset import BoundFunction, Dataset, DatasetOp, Running, integer
+from tfteach.ops.data.dataset import (
+    BoundFunction,
+    Dataset,
+    DatasetOp,
+    DrawBlock,
+    Running,
+    integer,
+)
 from tfteach.ops.data.elements import Element, draw_all, stacked
 from tfteach.ops.data.mapping import ParallelMapped
 
 
-def batches_of(
-    dataset: Dataset, running: Running, is_fused: bool = False
-) -> Callable[[int], Element | None]:
+def batches_of(dataset: Dataset, running: Running, is_fused: bool = False) -> DrawBlock:
     """A function that returns the next `count` elements, stacked.
 
     It returns fewer at the end, and then None.
     """
     table = dataset.table
     if table is None:
+        blocks = dataset.blocks(running)
+        if blocks is not None:
+            return blocks
         iterator = dataset.elements(running)
-        block = getattr(iterator, "block", None)
-        if block is not None:
-            return block  # type: ignore[no-any-return]
 
         def collected(count: int) -> Element | None:
             found = list(islice(iterator, count))
@@ -84,7 +89,7 @@ class Batches:
 
     def __init__(
         self,
-        draw: Callable[[int], Element | None],
+        draw: DrawBlock,
         size: int,
         drops_remainder: bool,
     ) -> None:

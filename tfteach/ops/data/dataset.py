@@ -16,7 +16,7 @@ import struct
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from tfteach.framework.dtypes import DType, variant
 from tfteach.framework.errors import (
@@ -297,6 +297,9 @@ def through_identities(tensor: Tensor) -> Tensor:
     return tensor
 
 
+DrawBlock: TypeAlias = "Callable[[int], Element | None]"
+
+
 class Dataset:
     """The description of a dataset.
 
@@ -336,6 +339,13 @@ class Dataset:
     def rows(self, running: Running) -> Rows:
         """The numbers of the table's rows, in the order of the elements."""
         raise NotImplementedError
+
+    def blocks(self, running: Running) -> DrawBlock | None:
+        """A function that draws several elements at a time; None if there is none.
+
+        It returns the next `count` elements, stacked, fewer at the end, and then None.
+        """
+        return None
 
     def made_by(self, op: Operation) -> None:
         """Record the node that made this dataset."""

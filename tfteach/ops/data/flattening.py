@@ -7,6 +7,7 @@ experimental/{directed_interleave,unbatch}_dataset_op.cc.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, ClassVar
 
 from tfteach.framework.dtypes import DType
@@ -14,8 +15,15 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
-from tfteach.ops.data.dataset import BoundFunction, Called, Dataset, DatasetOp, Running
-from tfteach.ops.data.elements import Element, column_elements
+from tfteach.ops.data.dataset import (
+    BoundFunction,
+    Called,
+    Dataset,
+    DatasetOp,
+    DrawBlock,
+    Running,
+)
+from tfteach.ops.data.elements import Element, column_elements, stacked
 
 _END: Any = object()
 
@@ -30,17 +38,38 @@ class FlatMapped(Dataset):
     def elements(self, running: Running) -> Iterator[Element]:
         source = self.inputs[0].elements(running)
         call = running.call(self.function)
-        return FlatElements(source, call, running, self.node_name)
+        return FlatElements(_InnerDatasets(source, call, running, self.node_name))
+
+    def blocks(self, running: Running) -> DrawBlock:
+        source = self.inputs[0].elements(running)
+        call = running.call(self.function)
+        return FlatBlocks(_InnerDatasets(source, call, running, self.node_name)).draw
 
 
-class FlatElements:
-    """Iterates over one inner dataset after the other."""
+class _InnerDatasets:
+    """Iterates over the datasets that a function returns, and how each one runs."""
 
     def __init__(
         self, source: Iterator[Element], call: Called, running: Running, name: str
     ) -> None:
         self._source, self._call, self._running = source, call, running
         self._name, self._count = name, 0  # of inner datasets
+
+    def __iter__(self) -> Iterator[tuple[Dataset, Running]]:
+        return self
+
+    def __next__(self) -> tuple[Dataset, Running]:
+        (dataset,) = self._call(next(self._source))
+        inner = self._running.inner(self._name, self._count)
+        self._count += 1
+        return dataset, inner
+
+
+class FlatElements:
+    """Iterates over one inner dataset after the other."""
+
+    def __init__(self, datasets: Iterator[tuple[Dataset, Running]]) -> None:
+        self._datasets = datasets
         self._inner: Iterator[Element] = iter(())
 
     def __iter__(self) -> Iterator[Element]:
@@ -51,10 +80,51 @@ class FlatElements:
             for element in self._inner:
                 return element
             self._inner = iter(())  # dropped before the next one begins
-            (dataset,) = self._call(next(self._source))
-            inner = self._running.inner(self._name, self._count)
-            self._count += 1
-            self._inner = dataset.elements(inner)
+            dataset, running = next(self._datasets)
+            self._inner = dataset.elements(running)
+
+
+class FlatBlocks:
+    """Draws several elements at a time, in blocks where an inner dataset can."""
+
+    def __init__(self, datasets: Iterator[tuple[Dataset, Running]]) -> None:
+        self._datasets = datasets
+        self._block: DrawBlock = _nothing
+        self._inner: Iterator[Element] = iter(())
+
+    def draw(self, count: int) -> Element | None:
+        """The next elements, stacked; fewer at the end, and then None."""
+        found: list[Element] = []
+        while True:
+            wanted = count - len(found)
+            block = self._block(wanted)
+            if block is not None and len(block[0]) == count:
+                return block
+            found += [] if block is None else _rows(block)
+            found += islice(self._inner, count - len(found))
+            if len(found) == count or not self._begins_next():
+                return stacked(found) if found else None
+
+    def _begins_next(self) -> bool:
+        """Begin with the next inner dataset; False if there is none."""
+        self._block, self._inner = _nothing, iter(())  # dropped before
+        for dataset, running in self._datasets:
+            block = dataset.blocks(running)
+            if block is None:
+                self._inner = dataset.elements(running)
+            else:
+                self._block = block
+            return True
+        return False
+
+
+def _nothing(_: int) -> Element | None:
+    return None
+
+
+def _rows(block: Element) -> list[Element]:
+    """The elements of a block."""
+    return list(zip(*map(column_elements, block), strict=True))
 
 
 class Directed(Dataset):

@@ -17,7 +17,7 @@ from typing import Any
 
 from tfteach.framework.pipeline_meters import StageMeter, Watch, clock_ns, counted
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.dataset import BoundFunction, Called, Dataset, Running
+from tfteach.ops.data.dataset import BoundFunction, Called, Dataset, DrawBlock, Running
 from tfteach.ops.data.elements import Element, Rows
 from tfteach.ops.data.options import Unchanged
 
@@ -139,9 +139,22 @@ class _Stage(Dataset):
     def elements(self, running: Running) -> Iterator[Element]:
         elements = self._dataset.elements(self._inside(running))
         self._began(elements)
-        if hasattr(elements, "block"):
-            return _MeasuredBlocks(elements, self._meter)
         return chain.from_iterable(_Segments(elements, self._meter))
+
+    def blocks(self, running: Running) -> DrawBlock | None:
+        draw, meter = self._dataset.blocks(self._inside(running)), self._meter
+        if draw is None:
+            return None
+        self._began(draw)
+
+        def measured(count: int) -> Element | None:
+            with _Asking(meter):
+                found = draw(count)
+            if found is not None:
+                meter.add(len(found[0]))
+            return found
+
+        return measured
 
     def _inside(self, running: Running) -> Running:
         assert isinstance(running, _MeasuredRunning)
@@ -248,30 +261,6 @@ class _Burst:
         self._mean_ns += (mean_ns - self._mean_ns) * (_NEW if self._mean_ns else 1)
         share = self._mean_ns * _SHARE / _TIMING_NS
         return 0 if share >= 1 else min(_MOST_UNTIMED, int(_BURST / max(share, 1e-9)))
-
-
-class _MeasuredBlocks:
-    """Elements that are drawn one at a time or in blocks."""
-
-    def __init__(self, elements: Any, meter: StageMeter) -> None:
-        self._elements, self._meter = elements, meter
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        with _Asking(self._meter):
-            found: Element = next(self._elements)
-        self._meter.add(1)
-        return found
-
-    def block(self, count: int) -> Element | None:
-        """The next elements, stacked; fewer at the end, and then None."""
-        with _Asking(self._meter):
-            found: Element | None = self._elements.block(count)
-        if found is not None:
-            self._meter.add(len(found[0]))
-        return found
 
 
 class _MeasuredRows(Rows):

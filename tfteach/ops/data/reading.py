@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator, Iterator
+from itertools import islice
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -18,7 +19,7 @@ from tfteach.framework.files.file_system import open_file, resolve
 from tfteach.framework.files.os_errors import os_errors_translated
 from tfteach.framework.files.records import read_records
 from tfteach.framework.type_aliases import Array, KernelContext
-from tfteach.ops.data.dataset import Dataset, Running, integer
+from tfteach.ops.data.dataset import Dataset, DrawBlock, Running, integer
 from tfteach.ops.data.elements import Element
 from tfteach.ops.data.sources import SourceOp
 
@@ -49,6 +50,11 @@ class FileRecords(Dataset):
         elements = RecordElements(self._names, self._open)
         running.add_buffer(elements)
         return elements
+
+    def blocks(self, running: Running) -> DrawBlock:
+        elements = RecordElements(self._names, self._open)
+        running.add_buffer(elements)
+        return elements.block
 
     def _open(self, name: bytes) -> Generator[bytes]:
         path = resolve(name)
@@ -94,11 +100,28 @@ class RecordElements:
         while True:
             for record in self._records:
                 return (np.array(record, object),)
-            if self._next == len(self._names):
+            if not self._opens_next():
                 raise StopIteration
-            records = self._open(self._names[self._next])
-            self._records, self._close = records, records.close
-            self._next += 1
+
+    def block(self, count: int) -> Element | None:
+        """The next records, stacked; fewer at the end, and then None."""
+        found = list(islice(self._records, count))
+        while len(found) < count and self._opens_next():
+            found += islice(self._records, count - len(found))
+        if not found:
+            return None
+        block = np.empty(len(found), object)
+        block[:] = found
+        return (block,)
+
+    def _opens_next(self) -> bool:
+        """Open the next file; False if there is none."""
+        if self._next == len(self._names):
+            return False
+        records = self._open(self._names[self._next])
+        self._records, self._close = records, records.close
+        self._next += 1
+        return True
 
     def drop(self) -> None:
         """Close the file that is being read: the iterator has ended."""
