@@ -53,7 +53,7 @@ def rounded(value):
 
 def export_utils(tf):
     if tf.__name__ == "tfteach":
-        from tfteach.lib.contrib.learn import saved_model_export_utils as utils
+        from tfteach.lib.contrib.learn import saved_model_exports as utils
     else:
         from tensorflow.contrib.learn.python.learn.utils import (
             saved_model_export_utils as utils,

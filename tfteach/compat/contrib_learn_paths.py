@@ -54,8 +54,8 @@ preprocessing.text: preprocessing.text
 trainable: .
 utils: utils
 utils.gc: /gc
-utils.input_fn_utils: /input_fn_utils
-utils.saved_model_export_utils: /saved_model_export_utils /export_strategies
+utils.input_fn_utils: /serving_input_fns
+utils.saved_model_export_utils: /saved_model_exports /export_strategies
 """
 _SDCA = "contrib.linear_optimizer.python"
 _ROOT = "contrib.learn.python.learn"

@@ -86,7 +86,7 @@ ops.clip_ops: .
 ops.cond_v2: tfteach.control.cond_v2
 ops.confusion_matrix: . math tfteach.control.checks.weights
 ops.control_flow_ops: . tfteach.compat.control_flow_names
-ops.control_flow_util: tfteach.control.control_flow_util
+ops.control_flow_util: tfteach.control.control_flow_nodes
 ops.control_flow_v2_toggles: tfteach.control.control_flow_v2_toggles
 ops.ctc_ops: nn
 ops.custom_gradient: .

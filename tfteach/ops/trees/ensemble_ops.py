@@ -5,6 +5,7 @@ Source: core/ops/boosted_trees_ops.cc, core/kernels/boosted_trees/resource_ops.c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
+from tfteach.ops.trees.handles import TreeResourceHandleOp
 from tfteach.ops.trees.tree_ensemble import TreeEnsemble
 
 
@@ -22,26 +24,14 @@ class TreeOp(StatefulOp, abstract=True):
     on_gpu: ClassVar[bool] = False
 
 
-class BoostedTreesEnsembleResourceHandleOp(TreeOp):
+class BoostedTreesEnsembleResourceHandleOp(TreeResourceHandleOp):
     """A handle to an ensemble, shared by name.
 
     Source: boosted_trees_ops.cc, BoostedTreesEnsembleResourceHandleOp.
     """
 
-    signature = "-> resource: resource"
-    container: str = ""
-    shared_name: str = ""
-
-    aliases: ClassVar[bool] = True
-
-    def infer_shape(self) -> Shape:
-        return ()
-
-    def compute(self, ctx: KernelContext) -> Any:
-        name = self.shared_name
-        return ctx.resource(
-            "tree_ensemble", name, lambda: TreeEnsemble(name), self.container
-        )
+    kind: ClassVar[str] = "tree_ensemble"
+    factory: ClassVar[Callable[[str], Any]] = TreeEnsemble
 
 
 class IsBoostedTreesEnsembleInitialized(TreeOp):

@@ -5,6 +5,7 @@ Source: contrib/tensor_forest/ops/model_ops.cc, stats_ops.cc.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.ops.trees.decision_forest import DecisionTree, FertileStats, parameters_of
+from tfteach.ops.trees.handles import TreeResourceHandleOp
 
 
 class ForestOp(StatefulOp, abstract=True):
@@ -72,23 +74,11 @@ def _classes(labels: Any, count: int) -> Any:
 # ---- resources
 
 
-class DecisionTreeResourceHandleOp(ForestOp):
+class DecisionTreeResourceHandleOp(TreeResourceHandleOp, ForestOp):
     """A handle to a tree, shared by name.  Source: model_ops.cc."""
 
-    signature = "-> resource: resource"
-    container: str = ""
-    shared_name: str = ""
-
-    aliases: ClassVar[bool] = True
-
-    def infer_shape(self) -> Shape:
-        return ()
-
-    def compute(self, ctx: KernelContext) -> Any:
-        name = self.shared_name
-        return ctx.resource(
-            "decision_tree", name, lambda: DecisionTree(name), self.container
-        )
+    kind: ClassVar[str] = "decision_tree"
+    factory: ClassVar[Callable[[str], Any]] = DecisionTree
 
 
 class TreeIsInitializedOp(ForestOp):
@@ -179,23 +169,11 @@ class FeatureUsageCounts(ForestOp):
         return np.bincount(features[features >= 0], minlength=count).astype(np.int32)
 
 
-class FertileStatsResourceHandleOp(ForestOp):
+class FertileStatsResourceHandleOp(TreeResourceHandleOp, ForestOp):
     """A handle to the statistics of a tree, shared by name.  Source: stats_ops.cc."""
 
-    signature = "-> resource: resource"
-    container: str = ""
-    shared_name: str = ""
-
-    aliases: ClassVar[bool] = True
-
-    def infer_shape(self) -> Shape:
-        return ()
-
-    def compute(self, ctx: KernelContext) -> Any:
-        name = self.shared_name
-        return ctx.resource(
-            "fertile_stats", name, lambda: FertileStats(name), self.container
-        )
+    kind: ClassVar[str] = "fertile_stats"
+    factory: ClassVar[Callable[[str], Any]] = FertileStats
 
 
 class FertileStatsIsInitializedOp(ForestOp):

@@ -6,6 +6,7 @@ Source: core/ops/boosted_trees_ops.cc, core/kernels/boosted_trees/quantile_ops.c
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from tfteach.framework.op import MultiOutputOp, NoOutputOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import ArrayModule, KernelContext
 from tfteach.ops.trees.ensemble_ops import TreeOp
+from tfteach.ops.trees.handles import TreeResourceHandleOp
 from tfteach.ops.trees.stats_summary_ops import StatsOp
 from tfteach.ops.trees.weighted_quantiles import (
     QuantileStream,
@@ -161,23 +163,11 @@ def _check_epsilon(epsilon: Any) -> None:
 # ---- the resource
 
 
-class BoostedTreesQuantileStreamResourceHandleOp(TreeOp):
+class BoostedTreesQuantileStreamResourceHandleOp(TreeResourceHandleOp):
     """A handle to quantile streams, shared by name.  Source: boosted_trees_ops.cc."""
 
-    signature = "-> resource: resource"
-    container: str = ""
-    shared_name: str = ""
-
-    aliases: ClassVar[bool] = True
-
-    def infer_shape(self) -> Shape:
-        return ()
-
-    def compute(self, ctx: KernelContext) -> Any:
-        name = self.shared_name
-        return ctx.resource(
-            "quantile_streams", name, lambda: QuantileStreams(name), self.container
-        )
+    kind: ClassVar[str] = "quantile_streams"
+    factory: ClassVar[Callable[[str], Any]] = QuantileStreams
 
 
 class IsBoostedTreesQuantileStreamResourceInitialized(TreeOp):

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.head_functions import regression_head as regression_head
     from tfteach.lib.contrib.learn.inferred_columns import infer_real_valued_columns_from_input as infer_real_valued_columns_from_input
     from tfteach.lib.contrib.learn.inferred_columns import infer_real_valued_columns_from_input_fn as infer_real_valued_columns_from_input_fn
-    from tfteach.lib.contrib.learn.input_fn_utils import InputFnOps as InputFnOps
-    from tfteach.lib.contrib.learn.input_fn_utils import build_parsing_serving_input_fn as build_parsing_serving_input_fn
     from tfteach.lib.contrib.learn.interfaces import Evaluable as Evaluable
     from tfteach.lib.contrib.learn.interfaces import Trainable as Trainable
     from tfteach.lib.contrib.learn.keys import ModeKeys as ModeKeys
@@ -71,7 +69,9 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.not_implemented import run_n as run_n
     from tfteach.lib.contrib.learn.not_implemented import train as train
     from tfteach.lib.contrib.learn.run_config import RunConfig as RunConfig
-    from tfteach.lib.contrib.learn.saved_model_export_utils import make_export_strategy as make_export_strategy
+    from tfteach.lib.contrib.learn.saved_model_exports import make_export_strategy as make_export_strategy
+    from tfteach.lib.contrib.learn.serving_input_fns import InputFnOps as InputFnOps
+    from tfteach.lib.contrib.learn.serving_input_fns import build_parsing_serving_input_fn as build_parsing_serving_input_fn
     from tfteach.lib.contrib.learn.sklearn import SKCompat as SKCompat
     from tfteach.lib.contrib.learn.sklearn_interface import NotFittedError as NotFittedError
     from tfteach.lib.contrib.learn.standard_monitors import NanLossDuringTrainingError as NanLossDuringTrainingError
@@ -90,7 +90,7 @@ _LATER = {
     "Experiment": ("tfteach.lib.contrib.learn.experiment", "Experiment"),
     "ExportStrategy": ("tfteach.lib.contrib.learn.export_strategy", "ExportStrategy"),
     "Head": ("tfteach.lib.contrib.learn.head", "Head"),
-    "InputFnOps": ("tfteach.lib.contrib.learn.input_fn_utils", "InputFnOps"),
+    "InputFnOps": ("tfteach.lib.contrib.learn.serving_input_fns", "InputFnOps"),
     "KMeansClustering": ("tfteach.lib.contrib.factorization.not_implemented", "KMeansClustering"),
     "LinearClassifier": ("tfteach.lib.contrib.learn.linear", "LinearClassifier"),
     "LinearEstimator": ("tfteach.lib.contrib.learn.linear", "LinearEstimator"),
@@ -109,7 +109,7 @@ _LATER = {
     "TaskType": ("tfteach.lib.contrib.learn.keys", "TaskType"),
     "Trainable": ("tfteach.lib.contrib.learn.interfaces", "Trainable"),
     "binary_svm_head": ("tfteach.lib.contrib.learn.head_functions", "binary_svm_head"),
-    "build_parsing_serving_input_fn": ("tfteach.lib.contrib.learn.input_fn_utils", "build_parsing_serving_input_fn"),
+    "build_parsing_serving_input_fn": ("tfteach.lib.contrib.learn.serving_input_fns", "build_parsing_serving_input_fn"),
     "datasets": ("tfteach.api.contrib.learn", "datasets"),
     "evaluate": ("tfteach.lib.contrib.learn.not_implemented", "evaluate"),
     "extract_dask_data": ("tfteach.lib.contrib.learn.frames", "extract_dask_data"),
@@ -124,7 +124,7 @@ _LATER = {
     "infer_real_valued_columns_from_input_fn": ("tfteach.lib.contrib.learn.inferred_columns", "infer_real_valued_columns_from_input_fn"),
     "io": ("tfteach.api.contrib.learn", "io"),
     "learn_runner": ("tfteach.api.contrib.learn", "learn_runner"),
-    "make_export_strategy": ("tfteach.lib.contrib.learn.saved_model_export_utils", "make_export_strategy"),
+    "make_export_strategy": ("tfteach.lib.contrib.learn.saved_model_exports", "make_export_strategy"),
     "models": ("tfteach.api.contrib.learn", "models"),
     "monitors": ("tfteach.api.contrib.learn", "monitors"),
     "multi_class_head": ("tfteach.lib.contrib.learn.head_functions", "multi_class_head"),

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.lib.contrib.learn.input_fn_utils import InputFnOps as InputFnOps
-    from tfteach.lib.contrib.learn.input_fn_utils import build_parsing_serving_input_fn as build_parsing_serving_input_fn
-    from tfteach.lib.contrib.learn.saved_model_export_utils import make_export_strategy as make_export_strategy
+    from tfteach.lib.contrib.learn.saved_model_exports import make_export_strategy as make_export_strategy
+    from tfteach.lib.contrib.learn.serving_input_fns import InputFnOps as InputFnOps
+    from tfteach.lib.contrib.learn.serving_input_fns import build_parsing_serving_input_fn as build_parsing_serving_input_fn
 
 _LATER = {
-    "InputFnOps": ("tfteach.lib.contrib.learn.input_fn_utils", "InputFnOps"),
-    "build_parsing_serving_input_fn": ("tfteach.lib.contrib.learn.input_fn_utils", "build_parsing_serving_input_fn"),
-    "make_export_strategy": ("tfteach.lib.contrib.learn.saved_model_export_utils", "make_export_strategy"),
+    "InputFnOps": ("tfteach.lib.contrib.learn.serving_input_fns", "InputFnOps"),
+    "build_parsing_serving_input_fn": ("tfteach.lib.contrib.learn.serving_input_fns", "build_parsing_serving_input_fn"),
+    "make_export_strategy": ("tfteach.lib.contrib.learn.saved_model_exports", "make_export_strategy"),
 }
 
 

@@ -18,11 +18,11 @@ from tfteach.lib.contrib.layers.feature_column_ops import (
     create_feature_spec_for_parsing,
 )
 from tfteach.lib.contrib.learn.export_strategy import ExportStrategy
-from tfteach.lib.contrib.learn.input_fn_utils import build_parsing_serving_input_fn
-from tfteach.lib.contrib.learn.saved_model_export_utils import (
+from tfteach.lib.contrib.learn.saved_model_exports import (
     garbage_collect_exports,
     make_export_strategy,
 )
+from tfteach.lib.contrib.learn.serving_input_fns import build_parsing_serving_input_fn
 from tfteach.lib.estimator.eval_results import results_in
 from tfteach.lib.estimator.serving_input import (
     build_parsing_serving_input_receiver_fn,

@@ -16,10 +16,10 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.scope import add_to_collection, get_collection
 from tfteach.framework.type_aliases import PathLike
-from tfteach.lib.contrib.learn import saved_model_export_utils as utils
-from tfteach.lib.contrib.learn.input_fn_utils import InputFnOps
+from tfteach.lib.contrib.learn import saved_model_exports as utils
 from tfteach.lib.contrib.learn.keys import ModeKeys
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
+from tfteach.lib.contrib.learn.serving_input_fns import InputFnOps
 from tfteach.lib.estimator.saved_model import copy_assets
 from tfteach.lib.files.saver import Saver
 from tfteach.lib.lookup.table_initializers import tables_initializer

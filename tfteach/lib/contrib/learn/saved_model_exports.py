@@ -24,9 +24,9 @@ from tfteach.lib.contrib.learn.gc import (
     largest_export_versions,
     negation,
 )
-from tfteach.lib.contrib.learn.input_fn_utils import InputFnOps
 from tfteach.lib.contrib.learn.keys import PredictionKey, ProblemType
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
+from tfteach.lib.contrib.learn.serving_input_fns import InputFnOps
 from tfteach.lib.estimator.estimator import Estimator as CoreEstimator
 from tfteach.lib.estimator.saved_model import timestamped_folder
 from tfteach.lib.estimator.serving_input import ServingInputReceiver

@@ -8,7 +8,7 @@ import pytest
 
 import tfteach as tf
 from tfteach.compat.internals import inner
-from tfteach.control import control_flow_util as util
+from tfteach.control import control_flow_nodes as util
 
 
 @pytest.fixture(scope="module")
