@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,13 @@ SPEC = {
     "y": tf.VarLenFeature(tf.int64),
     "s": tf.FixedLenSequenceFeature([], tf.string, allow_missing=True),
 }
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[None]:
+    """Another test's graph may have ops that no device here takes."""
+    with tf.Graph().as_default():
+        yield
 
 
 @pytest.fixture(scope="module")
