@@ -11,7 +11,8 @@ _HEADS = " ".join(
 )
 _EXPORT = (
     "estimator.export estimator.experimental tfteach.lib.estimator.serving_input "
-    "tfteach.lib.estimator.saved_model tfteach.lib.estimator.supervised_input"
+    "tfteach.lib.estimator.saved_model tfteach.lib.estimator.supervised_input "
+    "tfteach.lib.estimator.supervised_output"
 )
 
 _COLUMNS = "feature_column " + " ".join(
@@ -38,7 +39,7 @@ ROWS: dict[str, str] = {
     "tfteach.lib.estimator.canned.logit_fns",
     "estimator.canned.optimizers": "tfteach.lib.estimator.canned.optimizers",
     "estimator.canned.rnn": "estimator.experimental tfteach.lib.estimator.canned.rnn",
-    "estimator.canned.saved_model_estimator": "estimator.experimental",
+    "estimator.canned.saved_model_estimator": "contrib.estimator",
     "estimator.early_stopping": "estimator.experimental "
     "tfteach.lib.estimator.early_stopping",
     "estimator.estimator": "estimator tfteach.lib.estimator.estimator "

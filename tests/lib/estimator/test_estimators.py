@@ -183,8 +183,6 @@ def test_an_exported_model_predicts(tmp_path):
     expected = X @ made.get_variable_value("w")
     np.testing.assert_allclose(predict({"x": X})["value"], expected, rtol=1e-6)
     assert len(list((tmp_path / "out").iterdir())) == 1, "no temporary folder"
-    with pytest.raises(NotImplementedError, match="experimental_mode"):
-        made.export_saved_model(tmp_path, receiver, experimental_mode="eval")
 
 
 def test_what_is_exported_is_checked():
@@ -275,10 +273,32 @@ def test_clusters_and_strategies_are_refused(monkeypatch, tmp_path):
                 made, tf.estimator.TrainSpec(lambda: None),
                 tf.estimator.EvalSpec(lambda: None),
             )  # fmt: skip
+        for call in (
+            lambda made=made: made.evaluate(lambda: None),
+            lambda made=made: next(made.predict(lambda: None)),
+        ):
+            with pytest.raises(NotImplementedError, match="leave out"):
+                call()
     monkeypatch.delenv("TF_CONFIG")
     for name in ("train_distribute", "eval_distribute", "experimental_distribute"):
         with pytest.raises(NotImplementedError, match=name):
             tf.estimator.RunConfig(**{name: 3})
+
+
+def test_the_evaluator_of_a_cluster_evaluates(monkeypatch, tmp_path):
+    estimators.estimator(tf, str(tmp_path)).train(estimators.inputs(tf), steps=2)
+    config = {"cluster": {"chief": ["a:1"]}, "task": {"type": "evaluator", "index": 0}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    made = estimators.estimator(tf, str(tmp_path))
+    assert made.evaluate(estimators.inputs(tf, 1))["global_step"] == 2
+    assert len(list(made.predict(estimators.inputs(tf, 1)))) == len(X)
+    with pytest.raises(ValueError, match="train_and_evaluate"):
+        made.train(estimators.inputs(tf), steps=1)
+    with pytest.raises(NotImplementedError, match="leave out"):
+        tf.estimator.train_and_evaluate(
+            made, tf.estimator.TrainSpec(estimators.inputs(tf)),
+            tf.estimator.EvalSpec(estimators.inputs(tf, 1)),
+        )  # fmt: skip
 
 
 def test_inner_modules_of_estimators_have_their_names():

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.estimator.not_implemented import DNNRegressorWithLayerAnnotations as DNNRegressorWithLayerAnnotations
     from tfteach.lib.contrib.estimator.not_implemented import RNNClassifier as RNNClassifier
     from tfteach.lib.contrib.estimator.not_implemented import RNNEstimator as RNNEstimator
-    from tfteach.lib.contrib.estimator.not_implemented import SavedModelEstimator as SavedModelEstimator
     from tfteach.lib.contrib.estimator.not_implemented import TowerOptimizer as TowerOptimizer
     from tfteach.lib.contrib.estimator.not_implemented import replicate_model_fn as replicate_model_fn
     from tfteach.lib.estimator.boosted_trees.train_in_memory import boosted_trees_classifier_train_in_memory as boosted_trees_classifier_train_in_memory
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from tfteach.lib.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
     from tfteach.lib.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
     from tfteach.lib.estimator.canned.logit_fns import call_logit_fn as call_logit_fn
+    from tfteach.lib.estimator.canned.saved_model_estimator import SavedModelEstimator as SavedModelEstimator
     from tfteach.lib.estimator.extenders import add_metrics as add_metrics
     from tfteach.lib.estimator.heads.multi_head import multi_head as multi_head
     from tfteach.lib.estimator.heads.multi_label_head import multi_label_head as multi_label_head
@@ -33,7 +33,7 @@ _LATER = {
     "DNNRegressorWithLayerAnnotations": ("tfteach.lib.contrib.estimator.not_implemented", "DNNRegressorWithLayerAnnotations"),
     "RNNClassifier": ("tfteach.lib.contrib.estimator.not_implemented", "RNNClassifier"),
     "RNNEstimator": ("tfteach.lib.contrib.estimator.not_implemented", "RNNEstimator"),
-    "SavedModelEstimator": ("tfteach.lib.contrib.estimator.not_implemented", "SavedModelEstimator"),
+    "SavedModelEstimator": ("tfteach.lib.estimator.canned.saved_model_estimator", "SavedModelEstimator"),
     "TowerOptimizer": ("tfteach.lib.contrib.estimator.not_implemented", "TowerOptimizer"),
     "add_metrics": ("tfteach.lib.estimator.extenders", "add_metrics"),
     "binary_classification_head": ("tfteach.lib.contrib.estimator.head", "binary_classification_head"),

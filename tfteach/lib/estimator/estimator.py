@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tfteach.framework.defaults import get_default_graph
-from tfteach.framework.deprecation import deprecated
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
@@ -20,6 +19,8 @@ from tfteach.framework.scope import get_collection, set_random_seed
 from tfteach.framework.type_aliases import Array, FetchedValues, PathLike
 from tfteach.lib.estimator.estimator_arguments import (
     check_model_fn,
+    check_overrides,
+    check_runs_here,
     check_trains_here,
     checked_config,
     checked_hooks,
@@ -34,6 +35,7 @@ from tfteach.lib.estimator.input_fn import (
     is_dataset,
 )
 from tfteach.lib.estimator.mode_keys import ModeKeys
+from tfteach.lib.estimator.model_exports import ModelExports
 from tfteach.lib.estimator.model_results import (
     Evaluation,
     evaluating,
@@ -42,7 +44,6 @@ from tfteach.lib.estimator.model_results import (
     selected,
 )
 from tfteach.lib.estimator.run_config import RunConfig
-from tfteach.lib.estimator.saved_model import export_saved_model
 from tfteach.lib.estimator.training_session import global_step_of, train_by_spec
 from tfteach.lib.files.checkpoint_management import latest_checkpoint
 from tfteach.lib.files.checkpoint_reader import list_variables, load_variable
@@ -53,6 +54,7 @@ from tfteach.lib.training.evaluation import (
 )
 from tfteach.lib.training.global_step import (
     create_global_step,
+    get_global_step,
     global_step_read,
 )
 from tfteach.lib.training.hooks.checkpoints import CheckpointSaverListener
@@ -63,7 +65,7 @@ from tfteach.lib.training.session_creators import ChiefSessionCreator
 
 
 @export("estimator.Estimator")
-class Estimator:
+class Estimator(ModelExports):
     """Trains, evaluates and uses a model.  Each call builds the model in a new graph.
 
     Args:
@@ -95,6 +97,7 @@ class Estimator:
         params: object = None,
         warm_start_from: PathLike | WarmStartSettings | None = None,
     ) -> None:
+        check_overrides(type(self), Estimator)
         self._config = checked_config(config, model_dir)
         self._model_dir: str = self._config.model_dir or ""
         get_logger().info("Using config: %s", vars(self._config))
@@ -216,8 +219,9 @@ class Estimator:
     ) -> Any:
         with Graph().as_default() as graph, graph.device(self._config.device_fn):
             set_random_seed(self._config.tf_random_seed)
-            create_global_step(graph)
-            global_step_read(graph)
+            self._create_and_assert_global_step(graph)
+            if get_global_step(graph) is not None:
+                global_step_read(graph)
             features, labels, input_hooks = self._inputs(input_fn, ModeKeys.TRAIN)
             spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
             self._warm_start_without(self.latest_checkpoint())
@@ -256,6 +260,7 @@ class Estimator:
         Raises:
           ValueError: `steps` is not positive, or a metric has one of these names.
         """
+        check_runs_here(self._config)
         if steps is not None and steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
         every = checked_hooks(hooks)
@@ -273,7 +278,7 @@ class Estimator:
     ) -> Evaluation:
         """Build an evaluation in the current graph."""
         set_random_seed(self._config.tf_random_seed)
-        create_global_step()
+        self._create_and_assert_global_step(get_default_graph())
         features, labels, input_hooks = self._inputs(input_fn, ModeKeys.EVAL)
         spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
         update, values = metrics_of(spec)
@@ -340,11 +345,12 @@ class Estimator:
           >>> for prediction in estimator.predict(input_fn):
           ...     print(prediction)
         """
+        check_runs_here(self._config)
         every = checked_hooks(hooks)
         path = self._checkpoint(checkpoint_path, "predict")
         with Graph().as_default() as graph, graph.device(self._config.device_fn):
             set_random_seed(self._config.tf_random_seed)
-            create_global_step(graph)
+            self._create_and_assert_global_step(graph)
             result = self._call_input_fn(input_fn, ModeKeys.PREDICT)
             features, _, input_hooks = features_and_labels(result, ModeKeys.PREDICT)
             if not is_dataset(result) and not get_collection(GraphKeys.QUEUE_RUNNERS):
@@ -371,103 +377,10 @@ class Estimator:
                     else:
                         yield values
 
-    # ---- export
-
-    def export_saved_model(
-        self,
-        export_dir_base: PathLike,
-        serving_input_receiver_fn: Callable[[], Any],
-        assets_extra: Mapping[str, PathLike] | None = None,
-        as_text: bool = False,
-        checkpoint_path: PathLike | None = None,
-        experimental_mode: str = ModeKeys.PREDICT,
-    ) -> bytes:
-        """Write the model, as it predicts, as a SavedModel.
-
-        Args:
-          export_dir_base: the directory, in which one named by the time is made.
-          serving_input_receiver_fn: returns a
-            `tf.estimator.export.ServingInputReceiver`.
-          assets_extra: files to copy to "assets.extra": a dict of names to paths.
-          as_text: whether the graph's file is text; otherwise binary.
-          checkpoint_path: the checkpoint; None for the newest.
-          experimental_mode: only PREDICT is implemented.
-
-        Returns:
-          The directory's path, bytes.
-
-        Raises:
-          ValueError: there is no checkpoint, or several outputs and no default one.
-
-        Example:
-          >>> estimator.export_saved_model("exports", serving_input_receiver_fn)
-        """
-        if experimental_mode != ModeKeys.PREDICT:
-            raise NotImplementedError(
-                "export_saved_model(experimental_mode=...): only ModeKeys.PREDICT"
-            )
-        return self._export(
-            export_dir_base,
-            serving_input_receiver_fn,
-            assets_extra,
-            as_text,
-            checkpoint_path,
-            True,
-        )
-
-    @deprecated(
-        None,
-        "This function has been renamed, use `export_saved_model` instead.",
-        "python.estimator.estimator",
-        "Estimator.export_savedmodel",
-    )
-    def export_savedmodel(
-        self,
-        export_dir_base: PathLike,
-        serving_input_receiver_fn: Callable[[], Any],
-        assets_extra: Mapping[str, PathLike] | None = None,
-        as_text: bool = False,
-        checkpoint_path: PathLike | None = None,
-        strip_default_attrs: bool = False,
-    ) -> bytes:
-        """Older name of `export_saved_model`, which may keep default attributes."""
-        return self._export(
-            export_dir_base,
-            serving_input_receiver_fn,
-            assets_extra,
-            as_text,
-            checkpoint_path,
-            strip_default_attrs,
-        )
-
-    def _export(
-        self,
-        folder: PathLike,
-        receiver_fn: Callable[[], Any] | None,
-        assets: Mapping[str, PathLike] | None,
-        as_text: bool,
-        checkpoint: PathLike | None,
-        strip: bool,
-    ) -> bytes:
-        if receiver_fn is None:
-            raise ValueError(
-                "An input_receiver_fn must be defined: serving_input_receiver_fn"
-            )
-        path = os.fspath(checkpoint) if checkpoint else self.latest_checkpoint()
-        if not path:
-            raise ValueError(f"Couldn't find trained model at {self._model_dir}.")
-        return export_saved_model(
-            self,
-            self._call_model_fn,
-            folder,
-            receiver_fn,
-            assets,
-            as_text,
-            path,
-            strip,
-        )
-
     # ---- the functions
+
+    def _create_and_assert_global_step(self, graph: Graph) -> None:
+        create_global_step(graph)
 
     def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
         wanted = argument_names(input_fn)

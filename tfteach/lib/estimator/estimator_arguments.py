@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from tfteach.framework.logger import get_logger
 from tfteach.lib.estimator.cluster_settings import TaskType, default_session_config
@@ -17,9 +17,13 @@ from tfteach.lib.estimator.input_fn import (
 )
 from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.lib.files.warm_start import WarmStartSettings
+from tfteach.lib.saved_model.loader import maybe_saved_model_directory
+from tfteach.lib.saved_model.utils import variables_path
 from tfteach.lib.training.hooks.checkpoints import CheckpointSaverListener
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 
+# `_abc_impl` is what Python stores in classes with abstract bases.
+_MAY_OVERRIDE = {"_create_and_assert_global_step", "_abc_impl"}
 _MODEL_ARGUMENTS = {"features", "labels", "mode", "params", "config", "self"}
 
 
@@ -50,6 +54,17 @@ def checked_config(config: Any, model_dir: Any) -> RunConfig:
     )
 
 
+def check_overrides(kind: type, base: type) -> None:
+    """Raise an error if a subclass overrides a method of Estimator."""
+    own = {name for name in dir(base) if not name.startswith("__")}
+    overridden = sorted(own & set(vars(kind)) - _MAY_OVERRIDE)
+    if kind is not base and overridden:
+        raise ValueError(
+            "Subclasses of Estimator cannot override members of Estimator. "
+            f"{kind} does override {overridden}"
+        )
+
+
 def check_trains_here(config: RunConfig) -> None:
     """Raise an error unless `Estimator.train` is to train in this process."""
     if config.task_type in (TaskType.EVALUATOR, TaskType.PS):
@@ -63,11 +78,25 @@ def check_trains_here(config: RunConfig) -> None:
 
 def check_no_cluster(config: RunConfig) -> None:
     """Raise NotImplementedError if the configuration is that of a cluster."""
-    if config.cluster_spec or config.master or config.task_type == TaskType.EVALUATOR:
-        raise NotImplementedError(
-            "TF_CONFIG: a cluster of several processes is not implemented; leave out "
-            '"cluster", and the Estimator runs in this process'
-        )
+    check_runs_here(config)
+    if config.task_type == TaskType.EVALUATOR:
+        _refuse_cluster()
+
+
+def check_runs_here(config: RunConfig) -> None:
+    """Raise NotImplementedError if another process is to run the session.
+
+    The evaluator of a cluster is no part of it: it evaluates checkpoints by itself.
+    """
+    if config.cluster_spec or config.master or config.evaluation_master:
+        _refuse_cluster()
+
+
+def _refuse_cluster() -> NoReturn:
+    raise NotImplementedError(
+        "TF_CONFIG: a cluster of several processes is not implemented; leave out "
+        '"cluster", and the Estimator runs in this process'
+    )
 
 
 def check_model_fn(model_fn: Any, params: Any) -> None:
@@ -95,8 +124,12 @@ def check_model_fn(model_fn: Any, params: Any) -> None:
 def warm_start_settings(given: Any) -> Any:
     if given is None or isinstance(given, WarmStartSettings):
         return given
-    if isinstance(given, str | os.PathLike):
-        return WarmStartSettings(ckpt_to_initialize_from=os.fspath(given))
+    if isinstance(given, str | bytes | os.PathLike):
+        path = os.fsdecode(given)
+        if maybe_saved_model_directory(path):
+            get_logger().info("Warm-starting from a SavedModel")
+            path = variables_path(path)
+        return WarmStartSettings(ckpt_to_initialize_from=path)
     raise ValueError(
         "warm_start_from must be a string or a WarmStartSettings, instead got "
         f"{type(given)}"

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
+from tfteach.framework.nest import flatten
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import Fetches, Nested
+from tfteach.lib.estimator.export_outputs import export_outputs_of
 from tfteach.lib.estimator.mode_keys import ModeKeys
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 from tfteach.lib.training.scaffold import Scaffold
@@ -44,7 +46,8 @@ class EstimatorSpec(_Fields):
       train_op: an operation or a Tensor.
       eval_metric_ops: a dict of names to (value, update op), as `tf.metrics` return
         them.
-      export_outputs: a dict of signatures to `tf.estimator.export.ExportOutput`s.
+      export_outputs: a dict of signatures to `tf.estimator.export.ExportOutput`s;
+        None for the predictions.
       training_chief_hooks: hooks of the chief's training.
       training_hooks: hooks of the training.
       scaffold: a Scaffold.
@@ -99,6 +102,8 @@ class EstimatorSpec(_Fields):
                 prediction_hooks,
             )
         ]
+        if mode == ModeKeys.PREDICT:
+            export_outputs = export_outputs_of(export_outputs, predictions)
         scaffold = scaffold or Scaffold()
         if not isinstance(scaffold, Scaffold):
             raise TypeError(f"scaffold must be tf.train.Scaffold. Given: {scaffold}")
@@ -187,12 +192,12 @@ def _checked_metrics(metrics: Any) -> Any:
     if not isinstance(metrics, Mapping):
         raise TypeError(f"eval_metric_ops must be a dict, given: {metrics}")
     for key, pair in metrics.items():
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
+        if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(
                 "Values of eval_metric_ops must be (metric_value, update_op) tuples, "
                 f"given: {pair} for key: {key}"
             )
-        for element in pair:
+        for element in flatten(pair):
             _check_element(element, "eval_metric_ops")
     return metrics
 

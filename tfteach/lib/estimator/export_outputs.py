@@ -37,6 +37,11 @@ class ExportOutput(abc.ABC):
         """
 
 
+def output_name(key: Any) -> Any:
+    """The name of an output, whose key may be a tuple of strings."""
+    return "/".join(key) if isinstance(key, tuple) else key
+
+
 def _single_text(receiver_tensors: Mapping[str, Tensor], kind: str) -> Tensor:
     found = list(receiver_tensors.values())
     if len(found) != 1 or found[0].dtype.base_dtype.name != "string":
@@ -131,7 +136,8 @@ class PredictOutput(ExportOutput):
     """Any outputs.
 
     Args:
-      outputs: a dict of names to Tensors, or one Tensor, whose name is "output".
+      outputs: a dict of names to Tensors, or one Tensor, whose name is "output".  The
+        strings of a name that is a tuple are joined by "/".
 
     Raises:
       ValueError: a name is no string, or a value no Tensor.
@@ -140,15 +146,17 @@ class PredictOutput(ExportOutput):
     """
 
     def __init__(self, outputs: Tensor | Mapping[str, Tensor]) -> None:
-        named = outputs if isinstance(outputs, Mapping) else {"output": outputs}
-        for key, value in named.items():
-            if not isinstance(key, str):
-                raise ValueError(f"Prediction output key must be a string; got {key}.")
+        given = outputs if isinstance(outputs, Mapping) else {"output": outputs}
+        self._outputs: dict[str, Tensor] = {}
+        for key, value in given.items():
+            name = output_name(key)
+            if not isinstance(name, str):
+                raise ValueError(f"Prediction output key must be a string; got {name}.")
             if not isinstance(value, Tensor):
                 raise ValueError(
                     f"Prediction output value must be a Tensor; got {value}."
                 )
-        self._outputs = dict(named)
+            self._outputs[name] = value
 
     @property
     def outputs(self) -> dict[str, Tensor]:
@@ -171,12 +179,11 @@ def export_outputs_of(given: Any, predictions: Any) -> dict[str, Any]:
     if given is None:
         return {default: PredictOutput(predictions)}
     if not isinstance(given, dict):
-        raise TypeError(f"`export_outputs` must be dict, given: {given}")
+        raise TypeError(f"export_outputs must be dict, given: {given}")
     for value in given.values():
         if not isinstance(value, ExportOutput):
             raise TypeError(
-                "Values in `export_outputs` must be ExportOutput objects. Given: "
-                f"{given}"
+                f"Values in export_outputs must be ExportOutput objects. Given: {given}"
             )
     if len(given) == 1:
         return {**given, default: next(iter(given.values()))}

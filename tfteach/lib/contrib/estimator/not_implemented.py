@@ -45,18 +45,6 @@ class RNNEstimator:
         _refuse("RNNEstimator", _RECURRENT)
 
 
-@export("contrib.estimator.SavedModelEstimator")
-class SavedModelEstimator:
-    """Raises NotImplementedError: use `tf.contrib.predictor.from_saved_model`."""
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        _refuse(
-            "SavedModelEstimator",
-            "predict with tf.contrib.predictor.from_saved_model, or train on from the "
-            "model's checkpoint",
-        )
-
-
 @export("contrib.estimator.TowerOptimizer")
 class TowerOptimizer:
     """Raises NotImplementedError: use the optimizer itself."""

@@ -13,7 +13,6 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.type_aliases import Proto
 from tfteach.lib.contrib.predictor.saved_model_predictor import Predictor
 from tfteach.lib.estimator.estimator import Estimator
-from tfteach.lib.estimator.export_outputs import export_outputs_of
 from tfteach.lib.estimator.mode_keys import ModeKeys
 from tfteach.lib.estimator.serving_input import ServingInputReceiver
 from tfteach.lib.saved_model.signature_constants import (
@@ -69,9 +68,7 @@ def from_estimator(
         spec = estimator.model_fn(
             receiver.features, None, ModeKeys.PREDICT, estimator.config
         )
-        outputs: Mapping[str, Any] = export_outputs_of(
-            spec.export_outputs, spec.predictions
-        )
+        outputs: Mapping[str, Any] = spec.export_outputs
         key = output_key or DEFAULT_SERVING_SIGNATURE_DEF_KEY
         if key not in outputs:
             raise KeyError(
