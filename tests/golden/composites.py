@@ -69,12 +69,16 @@ def _short(value):
 
 
 def inner(tf, path):
-    """The module `tensorflow.python.<path>`, or what tfteach offers in its place."""
+    """The module `tensorflow.python.<path>`, or what tfteach offers in its place.
+
+    Paths that begin with "contrib." are below `tensorflow.`.
+    """
     if tf.__name__ == "tfteach":
         from tfteach.compat import internals
 
         return internals.inner(path)
-    return importlib.import_module(f"tensorflow.python.{path}")
+    root = "tensorflow" if path.startswith("contrib.") else "tensorflow.python"
+    return importlib.import_module(f"{root}.{path}")
 
 
 def write(functions, path):

@@ -20,6 +20,7 @@ _MODULES = {
     "seq": "sequence_feature_column",
     "ser": "serialization",
 }
+_CONTRIB = "contrib.layers.python.layers.feature_column"
 PATH = Path(__file__).with_suffix(".json")
 
 
@@ -37,6 +38,7 @@ def answer(tf, call):
             short: inner(tf, f"feature_column.{module}")
             for short, module in _MODULES.items()
         },
+        "inner": inner(tf, _CONTRIB), "ops": inner(tf, f"{_CONTRIB}_ops"),
     }  # fmt: skip
     with tf.Graph().as_default():
         try:

@@ -9,6 +9,7 @@ Source: contrib/factorization/python/ops/*.py (API).
 from __future__ import annotations
 
 _FACTORIZATION = "tfteach.lib.contrib.factorization"
+_LAYERS = "tfteach.lib.contrib.layers"
 # Folder -> modules, whose names are those of the package.
 _MODULES = {
     "crf.python.ops": "crf",
@@ -32,10 +33,23 @@ _ROWS = {
         "kmeans": f"{_FACTORIZATION}.kmeans_clustering",
         "factorization_ops": "",
     },
+    "contrib.layers.python.layers": {
+        "feature_column": " ".join(
+            f"{_LAYERS}.{name}"
+            for name in "feature_column real_valued_columns sparse_columns "
+            "crossed_column embedding_columns parse_feature_columns".split()
+        ),
+        "feature_column_ops": f"{_LAYERS}.feature_column_ops {_LAYERS}.weighted_sums",
+    },
 }
 # Names that have another name here.
 ALIASES = {
     "contrib.factorization.python.ops.kmeans._parse_features_if_necessary": "points_of",
+    "contrib.layers.python.layers.feature_column."
+    "_create_sequence_feature_spec_for_parsing": (
+        "create_sequence_feature_spec_for_parsing"
+    ),
+    "contrib.layers.python.layers.feature_column_ops._Transformer": "Transformer",
 }
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.layers.convolution import convolution3d as convolution3d
     from tfteach.lib.contrib.layers.convolution import convolution3d_transpose as conv3d_transpose
     from tfteach.lib.contrib.layers.convolution import convolution3d_transpose as convolution3d_transpose
+    from tfteach.lib.contrib.layers.crossed_column import SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY as SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
+    from tfteach.lib.contrib.layers.crossed_column import crossed_column as crossed_column
     from tfteach.lib.contrib.layers.dense import elu as elu
     from tfteach.lib.contrib.layers.dense import fully_connected as fully_connected
     from tfteach.lib.contrib.layers.dense import linear as linear
@@ -25,18 +27,13 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.layers.embedding import embed_sequence as embed_sequence
     from tfteach.lib.contrib.layers.embedding import embedding_lookup_unique as embedding_lookup_unique
     from tfteach.lib.contrib.layers.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
-    from tfteach.lib.contrib.layers.embedding_columns import crossed_column as crossed_column
     from tfteach.lib.contrib.layers.embedding_columns import embedding_column as embedding_column
     from tfteach.lib.contrib.layers.embedding_columns import one_hot_column as one_hot_column
     from tfteach.lib.contrib.layers.embedding_columns import scattered_embedding_column as scattered_embedding_column
     from tfteach.lib.contrib.layers.embedding_columns import shared_embedding_columns as shared_embedding_columns
-    from tfteach.lib.contrib.layers.feature_column import bucketized_column as bucketized_column
-    from tfteach.lib.contrib.layers.feature_column import real_valued_column as real_valued_column
     from tfteach.lib.contrib.layers.feature_column_ops import check_feature_columns as check_feature_columns
-    from tfteach.lib.contrib.layers.feature_column_ops import create_feature_spec_for_parsing as create_feature_spec_for_parsing
     from tfteach.lib.contrib.layers.feature_column_ops import infer_real_valued_columns as infer_real_valued_columns
     from tfteach.lib.contrib.layers.feature_column_ops import input_from_feature_columns as input_from_feature_columns
-    from tfteach.lib.contrib.layers.feature_column_ops import parse_feature_columns_from_examples as parse_feature_columns_from_examples
     from tfteach.lib.contrib.layers.feature_column_ops import sequence_input_from_feature_columns as sequence_input_from_feature_columns
     from tfteach.lib.contrib.layers.feature_column_ops import transform_features as transform_features
     from tfteach.lib.contrib.layers.groups import group_norm as group_norm
@@ -53,10 +50,16 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.layers.optimizers import OPTIMIZER_CLS_NAMES as OPTIMIZER_CLS_NAMES
     from tfteach.lib.contrib.layers.optimizers import OPTIMIZER_SUMMARIES as OPTIMIZER_SUMMARIES
     from tfteach.lib.contrib.layers.optimizers import optimize_loss as optimize_loss
+    from tfteach.lib.contrib.layers.parse_feature_columns import create_feature_spec_for_parsing as create_feature_spec_for_parsing
+    from tfteach.lib.contrib.layers.parse_feature_columns import make_place_holder_tensors_for_base_features as make_place_holder_tensors_for_base_features
+    from tfteach.lib.contrib.layers.parse_feature_columns import parse_feature_columns_from_examples as parse_feature_columns_from_examples
+    from tfteach.lib.contrib.layers.parse_feature_columns import parse_feature_columns_from_sequence_examples as parse_feature_columns_from_sequence_examples
     from tfteach.lib.contrib.layers.pooling import avg_pool2d as avg_pool2d
     from tfteach.lib.contrib.layers.pooling import avg_pool3d as avg_pool3d
     from tfteach.lib.contrib.layers.pooling import max_pool2d as max_pool2d
     from tfteach.lib.contrib.layers.pooling import max_pool3d as max_pool3d
+    from tfteach.lib.contrib.layers.real_valued_columns import bucketized_column as bucketized_column
+    from tfteach.lib.contrib.layers.real_valued_columns import real_valued_column as real_valued_column
     from tfteach.lib.contrib.layers.regularizers import apply_regularization as apply_regularization
     from tfteach.lib.contrib.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
     from tfteach.lib.contrib.layers.regularizers import l1_regularizer as l1_regularizer
@@ -93,13 +96,14 @@ if TYPE_CHECKING:
 _LATER = {
     "OPTIMIZER_CLS_NAMES": ("tfteach.lib.contrib.layers.optimizers", "OPTIMIZER_CLS_NAMES"),
     "OPTIMIZER_SUMMARIES": ("tfteach.lib.contrib.layers.optimizers", "OPTIMIZER_SUMMARIES"),
+    "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY": ("tfteach.lib.contrib.layers.crossed_column", "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY"),
     "apply_regularization": ("tfteach.lib.contrib.layers.regularizers", "apply_regularization"),
     "avg_pool2d": ("tfteach.lib.contrib.layers.pooling", "avg_pool2d"),
     "avg_pool3d": ("tfteach.lib.contrib.layers.pooling", "avg_pool3d"),
     "batch_norm": ("tfteach.lib.contrib.layers.normalization", "batch_norm"),
     "bias_add": ("tfteach.lib.contrib.layers.normalization", "bias_add"),
     "bow_encoder": ("tfteach.lib.contrib.layers.embedding", "bow_encoder"),
-    "bucketized_column": ("tfteach.lib.contrib.layers.feature_column", "bucketized_column"),
+    "bucketized_column": ("tfteach.lib.contrib.layers.real_valued_columns", "bucketized_column"),
     "check_feature_columns": ("tfteach.lib.contrib.layers.feature_column_ops", "check_feature_columns"),
     "conv1d": ("tfteach.lib.contrib.layers.convolution", "convolution1d"),
     "conv2d": ("tfteach.lib.contrib.layers.convolution", "convolution2d"),
@@ -114,8 +118,8 @@ _LATER = {
     "convolution2d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution2d_transpose"),
     "convolution3d": ("tfteach.lib.contrib.layers.convolution", "convolution3d"),
     "convolution3d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution3d_transpose"),
-    "create_feature_spec_for_parsing": ("tfteach.lib.contrib.layers.feature_column_ops", "create_feature_spec_for_parsing"),
-    "crossed_column": ("tfteach.lib.contrib.layers.embedding_columns", "crossed_column"),
+    "create_feature_spec_for_parsing": ("tfteach.lib.contrib.layers.parse_feature_columns", "create_feature_spec_for_parsing"),
+    "crossed_column": ("tfteach.lib.contrib.layers.crossed_column", "crossed_column"),
     "dropout": ("tfteach.lib.contrib.layers.shaping", "dropout"),
     "elu": ("tfteach.lib.contrib.layers.dense", "elu"),
     "embed_sequence": ("tfteach.lib.contrib.layers.embedding", "embed_sequence"),
@@ -137,14 +141,16 @@ _LATER = {
     "legacy_linear": ("tfteach.lib.contrib.layers.legacy", "legacy_linear"),
     "legacy_relu": ("tfteach.lib.contrib.layers.legacy", "legacy_relu"),
     "linear": ("tfteach.lib.contrib.layers.dense", "linear"),
+    "make_place_holder_tensors_for_base_features": ("tfteach.lib.contrib.layers.parse_feature_columns", "make_place_holder_tensors_for_base_features"),
     "max_pool2d": ("tfteach.lib.contrib.layers.pooling", "max_pool2d"),
     "max_pool3d": ("tfteach.lib.contrib.layers.pooling", "max_pool3d"),
     "maxout": ("tfteach.lib.contrib.layers.shaping", "maxout"),
     "one_hot_column": ("tfteach.lib.contrib.layers.embedding_columns", "one_hot_column"),
     "one_hot_encoding": ("tfteach.lib.contrib.layers.shaping", "one_hot_encoding"),
     "optimize_loss": ("tfteach.lib.contrib.layers.optimizers", "optimize_loss"),
-    "parse_feature_columns_from_examples": ("tfteach.lib.contrib.layers.feature_column_ops", "parse_feature_columns_from_examples"),
-    "real_valued_column": ("tfteach.lib.contrib.layers.feature_column", "real_valued_column"),
+    "parse_feature_columns_from_examples": ("tfteach.lib.contrib.layers.parse_feature_columns", "parse_feature_columns_from_examples"),
+    "parse_feature_columns_from_sequence_examples": ("tfteach.lib.contrib.layers.parse_feature_columns", "parse_feature_columns_from_sequence_examples"),
+    "real_valued_column": ("tfteach.lib.contrib.layers.real_valued_columns", "real_valued_column"),
     "relu": ("tfteach.lib.contrib.layers.dense", "relu"),
     "relu6": ("tfteach.lib.contrib.layers.dense", "relu6"),
     "repeat": ("tfteach.lib.contrib.layers.shaping", "repeat"),

@@ -14,6 +14,7 @@ from tfteach.control.branch import cond
 from tfteach.control.checks.values import assert_positive
 from tfteach.framework.dtypes import int64, string
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.lib.feature_column.first_version import FeatureColumnV1
@@ -65,6 +66,7 @@ class FeatureTransformationCache:
                 f"Provided: {key!r} of type {type(key)}."
             )
         else:
+            get_logger().debug("Transforming feature_column %s.", key)
             found = key.transform_feature(self, state_manager)
             if found is None:
                 raise ValueError(f"Column {key.name} is not supported.")

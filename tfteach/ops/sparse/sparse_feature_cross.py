@@ -15,7 +15,7 @@ from tfteach.ops.math.cast import cast
 from tfteach.ops.sparse.sparse_cross import Cross
 
 _MASK = (1 << 64) - 1
-_SEED = 0xDECAFCAFFE
+DEFAULT_HASH_KEY = 0xDECAFCAFFE
 
 
 _SIGNATURE = (
@@ -39,7 +39,7 @@ class SparseFeatureCross(Cross):
     def _hashed(self, features: tuple[Any, ...]) -> int:
         from tfteach.ops.text.hash_functions import fingerprint64
 
-        result = _SEED
+        result = DEFAULT_HASH_KEY
         for feature in features:
             number = fingerprint64(feature) if isinstance(feature, bytes) else feature
             # The right shift keeps the sign of a 64-bit integer.

@@ -1,4 +1,4 @@
-"""The older columns of crosses, one-hot vectors and embeddings.
+"""The older columns of one-hot vectors and embeddings.
 
 Source: contrib/layers/python/layers/feature_column.py.
 """
@@ -13,39 +13,37 @@ from tfteach.framework.dtypes import string
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import Initializer
-from tfteach.lib.contrib.layers.feature_column import (
-    DeepLookup,
-    OldFeatureColumn,
-    WideLookup,
-    _BucketizedColumn,
+from tfteach.lib.contrib.layers.column_embeddings import (
+    check_checkpoint,
+    embeddings_of,
 )
-from tfteach.lib.contrib.layers.rank_of_input import inner_flatten, sparse_input
+from tfteach.lib.contrib.layers.crossed_column import _CrossedColumn
+from tfteach.lib.contrib.layers.feature_column import (
+    TupleColumn,
+    _DeepEmbeddingLookupArguments,
+    _LinearEmbeddingLookupArguments,
+)
+from tfteach.lib.contrib.layers.rank_of_input import inner_flatten
 from tfteach.lib.contrib.layers.sparse_columns import (
     _SparseColumn,
     _WeightedSparseColumn,
 )
+from tfteach.lib.feature_column.first_version import DenseColumnV1
 from tfteach.lib.parsing.features import VarLenFeature
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.one_hot import one_hot
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_to_dense
-from tfteach.ops.sparse.sparse_feature_cross import sparse_feature_cross
 from tfteach.ops.sparse.sparse_functions import sparse_merge
 from tfteach.ops.sparse.sparse_shape import sparse_slice
 from tfteach.variables.initializers import TruncatedNormal
 
-
-def _check_checkpoint(checkpoint: Any, tensor_name: Any) -> None:
-    if (checkpoint is None) != (tensor_name is None):
-        raise ValueError(
-            "Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none "
-            "of them."
-        )
+SparseIdColumn = _SparseColumn | _WeightedSparseColumn | _CrossedColumn
 
 
 def _initializer(given: Any, size: int, owner: str) -> Any:
@@ -64,126 +62,6 @@ def _warned_initializer(given: Any, size: int, owner: str) -> Any:
     return _initializer(given, size, owner)
 
 
-# ---- crosses
-
-
-class _Crossed(NamedTuple):
-    columns: tuple[Any, ...]
-    hash_bucket_size: int
-    hash_key: int | None
-    combiner: str
-    ckpt_to_load_from: str | None
-    tensor_name_in_ckpt: str | None
-
-
-class _CrossedColumn(OldFeatureColumn, _Crossed):
-    """See `crossed_column`."""
-
-    @property
-    def name(self) -> str:
-        return "_X_".join(sorted(column.name for column in self.columns))
-
-    @property
-    def config(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for column in self.columns:
-            found.update(column.config)
-        return found
-
-    @property
-    def length(self) -> int:
-        return self.hash_bucket_size
-
-    def checkpoint(self) -> tuple[str, str] | None:
-        if self.ckpt_to_load_from is None or self.tensor_name_in_ckpt is None:
-            return None
-        return self.ckpt_to_load_from, self.tensor_name_in_ckpt
-
-    def id_tensor(self, tensor: Any) -> SparseTensor:
-        result: SparseTensor = tensor
-        return result
-
-    def weight_tensor(self, tensor: Any) -> SparseTensor | None:
-        return None
-
-    def leaves(self) -> list[Any]:
-        """Its columns, with those of crosses inside it in their place."""
-        found: list[Any] = []
-        for column in self.columns:
-            is_cross = isinstance(column, _CrossedColumn)
-            found += column.leaves() if is_cross else [column]
-        return found
-
-    def insert_transformed_feature(self, columns_to_tensors: dict[Any, Any]) -> None:
-        features: list[Any] = []
-        for column in self.leaves():
-            if isinstance(column, _SparseColumn):
-                features.append(columns_to_tensors[column.name])
-                continue
-            if column not in columns_to_tensors:
-                column.insert_transformed_feature(columns_to_tensors)
-            features.append(column.to_sparse_tensor(columns_to_tensors[column]))
-        columns_to_tensors[self] = sparse_feature_cross(
-            features, self.hash_bucket_size, self.hash_key, name="cross"
-        )
-
-    def wide(self, tensor: Any) -> WideLookup:
-        return WideLookup(tensor, None, self.length, self.combiner)
-
-
-@export("contrib.layers.crossed_column")
-def crossed_column(
-    columns: Iterable[OldFeatureColumn],
-    hash_bucket_size: int,
-    combiner: str = "sum",
-    ckpt_to_load_from: str | None = None,
-    tensor_name_in_ckpt: str | None = None,
-    hash_key: int | None = None,
-) -> _CrossedColumn:
-    """A column of all combinations of other columns' values, as hashes.
-
-    Args:
-      columns: at least two columns of ids, bucketized or crossed ones.
-      hash_bucket_size: the number of ids.
-      combiner: "sum", "mean" or "sqrtn" of an example's weights in a linear model.
-      ckpt_to_load_from, tensor_name_in_ckpt: a checkpoint and the name of a tensor in
-        it, with which the weights of a linear model begin.
-      hash_key: the seed of the hash function; None for an older one.
-
-    Raises:
-      TypeError: another kind of column.
-      ValueError: fewer than two columns or buckets, or only one of checkpoint and
-        tensor name.
-
-    Source: contrib/layers/python/layers/feature_column.py.
-    """
-    given = list(columns)
-    for column in given:
-        if not isinstance(column, _SparseColumn | _CrossedColumn | _BucketizedColumn):
-            raise TypeError(
-                "columns must be a set of _SparseColumn, _CrossedColumn, or "
-                f"_BucketizedColumn instances. (column {column} is a "
-                f"{type(column).__name__})"
-            )
-    if len(given) < 2:
-        raise ValueError(
-            f"columns must contain at least 2 elements. columns: {columns}"
-        )
-    if hash_bucket_size < 2:
-        raise ValueError(
-            f"hash_bucket_size must be at least 2. hash_bucket_size: {hash_bucket_size}"
-        )
-    _check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
-    ordered = tuple(sorted(given, key=lambda column: column.name))
-    return _CrossedColumn(
-        ordered, hash_bucket_size, hash_key, combiner, ckpt_to_load_from,
-        tensor_name_in_ckpt,
-    )  # fmt: skip
-
-
-IdColumn = _SparseColumn | _WeightedSparseColumn | _CrossedColumn
-
-
 # ---- one-hot vectors
 
 
@@ -191,7 +69,7 @@ class _OneHot(NamedTuple):
     sparse_id_column: Any
 
 
-class _OneHotColumn(OldFeatureColumn, _OneHot):
+class _OneHotColumn(TupleColumn, DenseColumnV1, _OneHot):
     """See `one_hot_column`."""
 
     @property
@@ -207,18 +85,32 @@ class _OneHotColumn(OldFeatureColumn, _OneHot):
     def length(self) -> int:
         return int(self.sparse_id_column.length)
 
-    def insert_transformed_feature(self, columns_to_tensors: dict[Any, Any]) -> None:
-        if self.sparse_id_column not in columns_to_tensors:
-            self.sparse_id_column.insert_transformed_feature(columns_to_tensors)
-        columns_to_tensors[self] = columns_to_tensors[self.sparse_id_column]
+    @property
+    def _variable_shape(self) -> TensorShape:
+        return TensorShape([self.length])
 
-    def to_input(self, tensor: Any, rank: int) -> Tensor:
-        ids = inner_flatten(self.sparse_id_column.id_tensor(tensor), rank)
-        weights = self.sparse_id_column.weight_tensor(tensor)
+    def _transform_feature(self, inputs: Any) -> Any:
+        return inputs.get(self.sparse_id_column)
+
+    def _get_dense_tensor(
+        self, inputs: Any, weight_collections: Any = None, trainable: Any = None
+    ) -> Tensor:
+        return self._to_dnn_input_layer(inputs.get(self))
+
+    def _to_dnn_input_layer(
+        self,
+        input_tensor: Any,
+        weight_collections: Any = None,
+        trainable: bool = True,
+        output_rank: int = 2,
+    ) -> Tensor:
+        column = self.sparse_id_column
+        ids = inner_flatten(column.id_tensor(input_tensor), output_rank)
+        weights = column.weight_tensor(input_tensor)
         if weights is None:
             dense_ids = sparse_tensor_to_dense(ids, default_value=-1)
             hot = one_hot(dense_ids, self.length, on_value=1.0, off_value=0.0)
-            return reduce_sum(hot, axis=[rank - 1])
+            return reduce_sum(hot, axis=[output_rank - 1])
         weighted = sparse_merge(ids, weights, self.length)
         # Ids of -1 are dropped.
         begin = zeros_like(weighted.dense_shape)
@@ -228,7 +120,7 @@ class _OneHotColumn(OldFeatureColumn, _OneHot):
 
 
 @export("contrib.layers.one_hot_column")
-def one_hot_column(sparse_id_column: IdColumn) -> _OneHotColumn:
+def one_hot_column(sparse_id_column: SparseIdColumn) -> _OneHotColumn:
     """How often each id occurs in an example, or its weight.
 
     Args:
@@ -255,7 +147,7 @@ class _Embedding(NamedTuple):
     trainable: bool
 
 
-class _EmbeddingColumn(OldFeatureColumn, _Embedding):
+class _EmbeddingColumn(TupleColumn, DenseColumnV1, _Embedding):
     """See `embedding_column`."""
 
     _not_in_key = ("initializer",)
@@ -275,25 +167,37 @@ class _EmbeddingColumn(OldFeatureColumn, _Embedding):
     def length(self) -> int:
         return int(self.shared_vocab_size or self.sparse_id_column.length)
 
-    def checkpoint(self) -> tuple[str, str] | None:
+    @property
+    def _variable_shape(self) -> TensorShape:
+        return TensorShape([self.dimension])
+
+    def _checkpoint_path(self) -> tuple[str, str] | None:
         if self.ckpt_to_load_from is None or self.tensor_name_in_ckpt is None:
             return None
         return self.ckpt_to_load_from, self.tensor_name_in_ckpt
 
-    def insert_transformed_feature(self, columns_to_tensors: dict[Any, Any]) -> None:
-        if self.sparse_id_column not in columns_to_tensors:
-            self.sparse_id_column.insert_transformed_feature(columns_to_tensors)
-        columns_to_tensors[self] = columns_to_tensors[self.sparse_id_column]
+    def _transform_feature(self, inputs: Any) -> Any:
+        return inputs.get(self.sparse_id_column)
 
-    def deep(self, tensor: Any) -> DeepLookup:
-        return DeepLookup(
-            self.sparse_id_column.id_tensor(tensor),
-            self.sparse_id_column.weight_tensor(tensor),
+    def _get_dense_tensor(
+        self, inputs: Any, weight_collections: Any = None, trainable: Any = None
+    ) -> Tensor:
+        lookup = self._deep_embedding_lookup_arguments(inputs.get(self))
+        return embeddings_of(self, lookup, weight_collections, trainable)
+
+    def _deep_embedding_lookup_arguments(
+        self, input_tensor: Any
+    ) -> _DeepEmbeddingLookupArguments:
+        return _DeepEmbeddingLookupArguments(
+            self.sparse_id_column.id_tensor(input_tensor),
+            self.sparse_id_column.weight_tensor(input_tensor),
             self.length, self.initializer, self.combiner, self.dimension,
             self.shared_embedding_name, None, self.max_norm, self.trainable,
         )  # fmt: skip
 
-    def wide(self, tensor: Any) -> WideLookup:
+    def _wide_embedding_lookup_arguments(
+        self, input_tensor: Any
+    ) -> _LinearEmbeddingLookupArguments:
         raise ValueError(
             f"Column {self} is not supported in linear models. "
             "Please use sparse_column."
@@ -302,7 +206,7 @@ class _EmbeddingColumn(OldFeatureColumn, _Embedding):
 
 @export("contrib.layers.embedding_column")
 def embedding_column(
-    sparse_id_column: IdColumn,
+    sparse_id_column: SparseIdColumn,
     dimension: int,
     combiner: str = "mean",
     initializer: Initializer | None = None,
@@ -326,7 +230,7 @@ def embedding_column(
 
     Source: contrib/layers/python/layers/feature_column.py.
     """
-    _check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
+    check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
     owner = f"Embedding of column_name: {sparse_id_column.name}"
     initializer = _warned_initializer(initializer, sparse_id_column.length, owner)
     return _EmbeddingColumn(
@@ -359,12 +263,19 @@ def shared_embedding_columns(
       A tuple of columns; a list of one for a single column.
 
     Raises:
-      TypeError: another kind of column.
+      TypeError: the columns are not in a list or tuple, or another kind of column.
       ValueError: there is none, or they differ.
 
     Source: contrib/layers/python/layers/feature_column.py.
     """
-    _check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
+    check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
+    if not isinstance(sparse_id_columns, Sequence) or isinstance(
+        sparse_id_columns, str | bytes
+    ):
+        raise TypeError(
+            "sparse_id_columns must be a non-string sequence (ex: list or tuple) "
+            f"instead of type {type(sparse_id_columns)}."
+        )
     if len(sparse_id_columns) < 1:
         raise ValueError(
             "The input sparse_id_columns should have at least one element."
@@ -375,37 +286,32 @@ def shared_embedding_columns(
                 "Elements of sparse_id_columns must be _SparseColumn or "
                 f"_WeightedSparseColumn, but {column} is not."
             )
-    if len(sparse_id_columns) == 1:
-        return [
-            embedding_column(
-                sparse_id_columns[0], dimension, combiner, initializer,
-                ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable,
-            )
-        ]  # fmt: skip
-    plain: list[Any] = [getattr(c, "sparse_id_column", c) for c in sparse_id_columns]
-    if any(_settings(column) != _settings(plain[0]) for column in plain):
+    first, *others = sparse_id_columns
+    if not all(first.is_compatible(column) for column in others):
         raise ValueError("The input sparse id columns are not compatible.")
-    names = sorted(column.name for column in plain)
-    if shared_embedding_name is None:
-        shown = (
-            names if len(names) <= 3 else [*names[:3], f"plus_{len(names) - 3}_others"]
-        )
-        shared_embedding_name = "_".join(shown) + "_shared_embedding"
-    size = plain[0].length
-    owner = f"Embedding of column_name: {plain[0].name}"
-    initializer = _warned_initializer(initializer, size, owner)
-    return tuple(
+    if others and shared_embedding_name is None:
+        shared_embedding_name = _shared_name(sparse_id_columns)
+    columns = [
         _EmbeddingColumn(
-            column, dimension, combiner, initializer, ckpt_to_load_from,
-            tensor_name_in_ckpt, shared_embedding_name, size, max_norm, trainable,
+            column, dimension, combiner,
+            _warned_initializer(
+                initializer, first.length, f"Embedding of column_name: {column.name}"
+            ),
+            ckpt_to_load_from, tensor_name_in_ckpt, shared_embedding_name,
+            first.length if others else None, max_norm, trainable,
         )
         for column in sparse_id_columns
-    )  # fmt: skip
+    ]  # fmt: skip
+    return tuple(columns) if others else columns
 
 
-def _settings(column: Any) -> tuple[Any, ...]:
-    """What columns with a common table must have in common."""
-    return type(column), *column[1:]
+def _shared_name(columns: Iterable[_SparseColumn | _WeightedSparseColumn]) -> str:
+    """The name of the table of several columns: of at most three of their names."""
+    kinds_and_names = sorted((type(column).__name__, column.name) for column in columns)
+    names = [name for _, name in kinds_and_names]
+    if len(names) > 3:
+        names = [*names[:3], f"plus_{len(names) - 3}_others"]
+    return "_".join(names) + "_shared_embedding"
 
 
 # ---- scattered embeddings
@@ -420,7 +326,7 @@ class _ScatteredEmbedding(NamedTuple):
     initializer: Any
 
 
-class _ScatteredEmbeddingColumn(OldFeatureColumn, _ScatteredEmbedding):
+class _ScatteredEmbeddingColumn(TupleColumn, DenseColumnV1, _ScatteredEmbedding):
     """See `scattered_embedding_column`."""
 
     _not_in_key = ("initializer",)
@@ -433,14 +339,25 @@ class _ScatteredEmbeddingColumn(OldFeatureColumn, _ScatteredEmbedding):
     def config(self) -> dict[str, Any]:
         return {self.column_name: VarLenFeature(string)}
 
-    def insert_transformed_feature(self, columns_to_tensors: dict[Any, Any]) -> None:
-        words = columns_to_tensors[self.column_name]
-        columns_to_tensors[self] = sparse_input(words, self.column_name)
+    @property
+    def _variable_shape(self) -> TensorShape:
+        return TensorShape([self.dimension])
 
-    def deep(self, tensor: Any) -> DeepLookup:
-        return DeepLookup(
-            tensor, None, self.size, self.initializer, self.combiner, self.dimension,
-            None, self.hash_key,
+    def _transform_feature(self, inputs: Any) -> Any:
+        return inputs.get(self.column_name)
+
+    def _get_dense_tensor(
+        self, inputs: Any, weight_collections: Any = None, trainable: Any = None
+    ) -> Tensor:
+        lookup = self._deep_embedding_lookup_arguments(inputs.get(self))
+        return embeddings_of(self, lookup, weight_collections, trainable)
+
+    def _deep_embedding_lookup_arguments(
+        self, input_tensor: Any
+    ) -> _DeepEmbeddingLookupArguments:
+        return _DeepEmbeddingLookupArguments(
+            input_tensor, None, self.size, self.initializer, self.combiner,
+            self.dimension, None, self.hash_key,
         )  # fmt: skip
 
 
@@ -456,7 +373,7 @@ def scattered_embedding_column(
     """Embeddings whose numbers are scattered over one vector by hashes.
 
     Args:
-      column_name: the key of a feature of strings.
+      column_name: the key of a sparse feature of strings.
       size: the number of trained numbers.
       dimension: the length of a word's vector.
       hash_key: the seed of the hash function.
@@ -464,7 +381,7 @@ def scattered_embedding_column(
       initializer: of the numbers; truncated normal with deviation 0.1 if None.
 
     Raises:
-      ValueError: a size < 1, or an initializer that is not callable.
+      ValueError: a size < 1, another combiner, or an initializer that is not callable.
 
     Source: contrib/layers/python/layers/feature_column.py.
     """
@@ -472,6 +389,11 @@ def scattered_embedding_column(
         raise ValueError(
             "Dimension and size must be greater than 0. "
             f"dimension: {dimension}, size: {size}, column_name: {column_name}"
+        )
+    if combiner not in ("mean", "sqrtn", "sum"):
+        raise ValueError(
+            "Combiner must be one of 'mean', 'sqrtn' or 'sum'. "
+            f"combiner: {combiner}, column_name: {column_name}"
         )
     owner = f"column_name: {column_name}"
     initializer = _initializer(initializer, 100, owner)

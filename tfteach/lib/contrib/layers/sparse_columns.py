@@ -6,22 +6,30 @@ Source: contrib/layers/python/layers/feature_column.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from tfteach.framework.dtypes import DType, as_dtype, float32, int64, string
 from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import DTypeLike
-from tfteach.lib.contrib.layers.feature_column import OldFeatureColumn, WideLookup
-from tfteach.lib.contrib.layers.rank_of_input import sparse_input
+from tfteach.lib.contrib.layers.feature_column import IdColumn
+from tfteach.lib.contrib.layers.rank_of_input import sparse_input, sparse_weights
 from tfteach.lib.lookup.vocabulary import index_table_from_file, index_table_from_tensor
 from tfteach.lib.parsing.features import VarLenFeature
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.modulo import floormod
-from tfteach.ops.text.string_conversion import as_string, string_to_hash_bucket_fast
+from tfteach.ops.sparse.sparse_concat_split import sparse_concat
+from tfteach.ops.text.string_conversion import (
+    as_string,
+    string_to_hash_bucket_fast,
+    string_to_hash_bucket_strong,
+)
 
 
 class _SparseIdLookupConfig(NamedTuple):
+    """Where the ids of words are found, and how many there are."""
+
     vocabulary_file: str | None = None
     keys: tuple[Any, ...] | None = None
     num_oov_buckets: int = 0
@@ -38,8 +46,38 @@ class _Sparse(NamedTuple):
     dtype: DType
 
 
-class _SparseColumn(OldFeatureColumn, _Sparse):
-    """Base of the columns of ids of one feature."""
+class _SparseColumn(IdColumn, _Sparse):
+    """Base of the columns of ids of one feature.
+
+    Raises:
+      ValueError: not exactly one of `bucket_size` and `lookup_config` is given, or they
+        do not go with the other arguments.
+    """
+
+    _no_input_layer = (
+        "SparseColumn is not supported in DNN. Please use embedding_column or "
+        "one_hot_column."
+    )
+
+    def __new__(
+        cls,
+        column_name: str,
+        is_integerized: bool = False,
+        bucket_size: int | None = None,
+        lookup_config: _SparseIdLookupConfig | None = None,
+        combiner: str = "sum",
+        dtype: DType = string,
+    ) -> Self:
+        _check(column_name, is_integerized, bucket_size, lookup_config, dtype)
+        return super().__new__(
+            cls,
+            column_name,
+            is_integerized,
+            bucket_size,
+            lookup_config,
+            combiner,
+            dtype,
+        )
 
     @property
     def name(self) -> str:
@@ -51,33 +89,75 @@ class _SparseColumn(OldFeatureColumn, _Sparse):
 
     @property
     def length(self) -> int:
-        """The number of ids."""
         if self.lookup_config is None:
             return self.bucket_size or 0
         size = self.lookup_config.vocab_size or 0
         return size + self.lookup_config.num_oov_buckets
 
-    def id_tensor(self, tensor: Any) -> SparseTensor:
-        result: SparseTensor = tensor
-        return result
+    @property
+    def _linear_combiner(self) -> str:
+        return self.combiner
 
-    def weight_tensor(self, tensor: Any) -> SparseTensor | None:
-        return None
+    def is_compatible(self, other_column: Any) -> bool:
+        """Whether two columns may have one table of embeddings.
 
-    def insert_transformed_feature(self, columns_to_tensors: dict[Any, Any]) -> None:
-        words = sparse_input(columns_to_tensors[self.name], self.name)
-        columns_to_tensors[self] = self._ids(words)
+        They need the same number of ids, of words or of integers, and if both have a
+        vocabulary, the same one.
+        """
+        ours, theirs = self.lookup_config, other_column.lookup_config
+        if ours is None or theirs is None:
+            get_logger().warning(
+                "Column %s and %s may not have the same vocabulary.",
+                self.name,
+                other_column.name,
+            )
+        elif ours != theirs:
+            return False
+        has_integers: bool = other_column.dtype.is_integer
+        has_as_many: bool = other_column.length == self.length
+        return has_as_many and has_integers == self.dtype.is_integer
 
-    def wide(self, tensor: Any) -> WideLookup:
-        return WideLookup(
-            self.id_tensor(tensor),
-            self.weight_tensor(tensor),
-            self.length,
-            self.combiner,
-        )
+    def _transform_feature(self, inputs: Any) -> SparseTensor:
+        return self._ids(sparse_input(inputs.get(self.name), self.name))
 
     def _ids(self, words: SparseTensor) -> SparseTensor:
         raise NotImplementedError
+
+
+def _check(
+    name: str,
+    is_integerized: bool,
+    size: int | None,
+    config: _SparseIdLookupConfig | None,
+    dtype: DType,
+) -> None:
+    """Raise ValueError for arguments of a column of ids that are not valid."""
+    if is_integerized and size is None:
+        raise ValueError(
+            f"bucket_size must be set if is_integerized is True. column_name: {name}"
+        )
+    if is_integerized and not dtype.is_integer:
+        raise ValueError(
+            "dtype must be an integer if is_integerized is True. "
+            f"dtype: {dtype}, column_name: {name}."
+        )
+    if dtype != string and not dtype.is_integer:
+        raise ValueError(
+            f"dtype must be string or integer. dtype: {dtype}, column_name: {name}"
+        )
+    if size is None and config is None:
+        raise ValueError(
+            f"one of bucket_size or lookup_config must be set. column_name: {name}"
+        )
+    if size is not None and config is not None:
+        raise ValueError(
+            "one and only one of bucket_size or lookup_config must be set. "
+            f"column_name: {name}"
+        )
+    if size is not None and size < 1:
+        raise ValueError(
+            f"bucket_size must be at least 1. bucket_size: {size}, column_name: {name}"
+        )
 
 
 def _with_values(words: SparseTensor, values: Any) -> SparseTensor:
@@ -85,14 +165,59 @@ def _with_values(words: SparseTensor, values: Any) -> SparseTensor:
 
 
 class _SparseColumnHashed(_SparseColumn):
-    """See `sparse_column_with_hash_bucket`."""
+    """See `sparse_column_with_hash_bucket`.
+
+    Attributes:
+      hash_keys: the keys of several hashes of each word, or None.  Columns that differ
+        only in these are equal.
+    """
+
+    hash_keys: Sequence[Sequence[int]] | None
+
+    def __new__(
+        cls,
+        column_name: str,
+        is_integerized: bool = False,
+        bucket_size: int | None = None,
+        lookup_config: _SparseIdLookupConfig | None = None,
+        combiner: str = "sum",
+        dtype: DType = string,
+        hash_keys: Sequence[Sequence[int]] | None = None,
+    ) -> Self:
+        if hash_keys is not None:
+            _check_hash_keys(hash_keys)
+        column = super().__new__(
+            cls,
+            column_name,
+            is_integerized,
+            bucket_size,
+            lookup_config,
+            combiner,
+            dtype,
+        )
+        column.hash_keys = hash_keys
+        return column
 
     def _ids(self, words: SparseTensor) -> SparseTensor:
         values = as_string(words.values) if self.dtype.is_integer else words.values
-        size = self.bucket_size or 0
-        return _with_values(
-            words, string_to_hash_bucket_fast(values, size, name="lookup")
-        )
+        size = self.length
+        if not self.hash_keys:
+            hashes = string_to_hash_bucket_fast(values, size, name="lookup")
+            return _with_values(words, hashes)
+        all_ids = [
+            _with_values(words, string_to_hash_bucket_strong(values, size, key))
+            for key in self.hash_keys
+        ]
+        return sparse_concat(1, all_ids, name="lookup")
+
+
+def _check_hash_keys(keys: Any) -> None:
+    if not isinstance(keys, list) or not keys:
+        raise ValueError("hash_keys must be a non-empty list.")
+    for key in keys:
+        is_pair = isinstance(key, list) and len(key) == 2
+        if not is_pair or not all(isinstance(number, int) for number in key):
+            raise ValueError("Each element of hash_keys must be a pair of integers.")
 
 
 class _SparseColumnIntegerized(_SparseColumn):
@@ -136,40 +261,13 @@ class _SparseColumnVocabulary(_SparseColumn):
         return ids
 
 
-def _checked(column: _SparseColumn) -> _SparseColumn:
-    """A column of ids whose arguments are valid."""
-    name, size, dtype = column.column_name, column.bucket_size, column.dtype
-    if column.is_integerized and size is None:
-        raise ValueError(
-            f"bucket_size must be set if is_integerized is True. column_name: {name}"
-        )
-    if column.is_integerized and not dtype.is_integer:
-        raise ValueError(
-            "dtype must be an integer if is_integerized is True. "
-            f"dtype: {dtype}, column_name: {name}."
-        )
-    if dtype != string and not dtype.is_integer:
-        raise ValueError(
-            f"dtype must be string or integer. dtype: {dtype}, column_name: {name}"
-        )
-    if size is None and column.lookup_config is None:
-        raise ValueError(
-            f"one of bucket_size or lookup_config must be set. column_name: {name}"
-        )
-    if size is not None and size < 1:
-        raise ValueError(
-            f"bucket_size must be at least 1. bucket_size: {size}, column_name: {name}"
-        )
-    return column
-
-
 @export("contrib.layers.sparse_column_with_hash_bucket")
 def sparse_column_with_hash_bucket(
     column_name: str,
     hash_bucket_size: int,
     combiner: str = "sum",
     dtype: DTypeLike = string,
-    hash_keys: Sequence[Any] | None = None,
+    hash_keys: Sequence[Sequence[int]] | None = None,
 ) -> _SparseColumn:
     """A column of words or integers, whose ids are hashes.
 
@@ -178,23 +276,20 @@ def sparse_column_with_hash_bucket(
       hash_bucket_size: the number of ids.
       combiner: "sum", "mean" or "sqrtn" of an example's weights in a linear model.
       dtype: string, or an integer type.
-      hash_keys: not implemented: several hashes of each word.
+      hash_keys: a list of pairs of integers: each word has one id for each of them, a
+        keyed hash. None: one id, a faster hash.
 
     Returns:
       A column of ids.
 
     Raises:
-      ValueError: the number of buckets is missing or < 1, or another type.
-      NotImplementedError: `hash_keys` is given.
+      ValueError: the number of buckets is missing or < 1, another type, or `hash_keys`
+        are not pairs of integers.
 
     Source: contrib/layers/python/layers/feature_column.py.
     """
-    if hash_keys is not None:
-        raise NotImplementedError("sparse_column_with_hash_bucket: hash_keys")
-    return _checked(
-        _SparseColumnHashed(
-            column_name, False, hash_bucket_size, None, combiner, as_dtype(dtype)
-        )
+    return _SparseColumnHashed(
+        column_name, False, hash_bucket_size, None, combiner, as_dtype(dtype), hash_keys
     )
 
 
@@ -215,10 +310,8 @@ def sparse_column_with_integerized_feature(
 
     Source: contrib/layers/python/layers/feature_column.py.
     """
-    return _checked(
-        _SparseColumnIntegerized(
-            column_name, True, bucket_size, None, combiner, as_dtype(dtype)
-        )
+    return _SparseColumnIntegerized(
+        column_name, True, bucket_size, None, combiner, as_dtype(dtype)
     )
 
 
@@ -248,8 +341,8 @@ def sparse_column_with_keys(
     config = _SparseIdLookupConfig(
         keys=words, vocab_size=len(words), default_value=default_value
     )
-    return _checked(
-        _SparseColumnKeys(column_name, False, None, config, combiner, as_dtype(dtype))
+    return _SparseColumnKeys(
+        column_name, False, None, config, combiner, as_dtype(dtype)
     )
 
 
@@ -284,10 +377,8 @@ def sparse_column_with_vocabulary_file(
     config = _SparseIdLookupConfig(
         vocabulary_file, None, num_oov_buckets, vocab_size, default_value
     )
-    return _checked(
-        _SparseColumnVocabulary(
-            column_name, False, None, config, combiner, as_dtype(dtype)
-        )
+    return _SparseColumnVocabulary(
+        column_name, False, None, config, combiner, as_dtype(dtype)
     )
 
 
@@ -300,8 +391,13 @@ class _Weighted(NamedTuple):
     dtype: DType
 
 
-class _WeightedSparseColumn(OldFeatureColumn, _Weighted):
+class _WeightedSparseColumn(IdColumn, _Weighted):
     """See `weighted_sparse_column`."""
+
+    _no_input_layer = (
+        "WeightedSparseColumn is not supported in DNN. Please use embedding_column or "
+        "one_hot_column."
+    )
 
     @property
     def name(self) -> str:
@@ -313,32 +409,36 @@ class _WeightedSparseColumn(OldFeatureColumn, _Weighted):
         return {**self.sparse_id_column.config, **weights}
 
     @property
+    def lookup_config(self) -> _SparseIdLookupConfig | None:
+        return self.sparse_id_column.lookup_config
+
+    @property
     def length(self) -> int:
         return self.sparse_id_column.length
 
-    def id_tensor(self, tensor: Any) -> SparseTensor:
-        ids: SparseTensor = tensor[0]
+    @property
+    def _linear_combiner(self) -> str:
+        return self.sparse_id_column.combiner
+
+    def is_compatible(self, other_column: Any) -> bool:
+        """See `_SparseColumn.is_compatible`."""
+        return self.sparse_id_column.is_compatible(other_column)
+
+    def id_tensor(self, input_tensor: Any) -> SparseTensor:
+        ids: SparseTensor = input_tensor[0]
         return ids
 
-    def weight_tensor(self, tensor: Any) -> SparseTensor | None:
-        weights: SparseTensor = tensor[1]
+    def weight_tensor(self, input_tensor: Any) -> SparseTensor | None:
+        weights: SparseTensor = input_tensor[1]
         return weights
 
-    def insert_transformed_feature(self, columns_to_tensors: dict[Any, Any]) -> None:
-        if self.sparse_id_column not in columns_to_tensors:
-            self.sparse_id_column.insert_transformed_feature(columns_to_tensors)
-        weights = columns_to_tensors[self.weight_column_name]
-        weights = sparse_input(weights, self.weight_column_name)
+    def _transform_feature(self, inputs: Any) -> tuple[SparseTensor, SparseTensor]:
+        ids = inputs.get(self.sparse_id_column)
+        weights = inputs.get(self.weight_column_name)
+        weights = sparse_weights(weights, self.weight_column_name)
         if not self.dtype.is_floating:
             weights = cast(weights, float32)
-        ids = columns_to_tensors[self.sparse_id_column]
-        columns_to_tensors[self] = ids, weights
-
-    def wide(self, tensor: Any) -> WideLookup:
-        combiner = self.sparse_id_column.combiner
-        return WideLookup(
-            self.id_tensor(tensor), self.weight_tensor(tensor), self.length, combiner
-        )
+        return ids, weights
 
 
 @export("contrib.layers.weighted_sparse_column")

@@ -9,21 +9,20 @@ from typing import Any
 
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.lib.contrib.framework.variables import model_variable
+from tfteach.lib.contrib.layers.column_embeddings import load_checkpoint
 from tfteach.lib.contrib.layers.embedding import safe_embedding_lookup_sparse
-from tfteach.lib.contrib.layers.feature_column import (
-    WideLookup,
-)
+from tfteach.lib.contrib.layers.feature_column import _LinearEmbeddingLookupArguments
 from tfteach.lib.contrib.layers.feature_column_ops import (
     Columns,
     Features,
+    Transformer,
     check_feature_columns,
     in_order,
-    load_checkpoint,
-    transformed,
 )
-from tfteach.lib.contrib.layers.rank_of_input import at_rank
+from tfteach.lib.contrib.layers.rank_of_input import reshaped_to_rank
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.linalg.matmul import matmul
@@ -32,6 +31,7 @@ from tfteach.ops.nn.bias_add import bias_add
 from tfteach.ops.nn.embedding_lookup import tables_of
 from tfteach.ops.sparse.sparse_concat_split import sparse_concat
 from tfteach.variables.initializers import Zeros
+from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope import variable_scope
 
 
@@ -63,24 +63,19 @@ def weighted_sum_from_feature_columns(
 
     Source: contrib/layers/python/layers/feature_column_ops.py.
     """
-    tensors = dict(columns_to_tensors)
     check_feature_columns(feature_columns)
     with variable_scope(
         scope,
         default_name="weighted_sum_from_feature_columns",
         values=columns_to_tensors.values(),
     ):
+        transformer = Transformer(dict(columns_to_tensors))
         sums, variables = [], {}
         for column in in_order(feature_columns):
-            tensor = transformed(column, tensors)
-            try:
-                weights, part = _weighted(
-                    column, tensor, num_outputs, trainable, weight_collections
-                )
-            except ValueError as error:
-                raise ValueError(
-                    f"Error creating weighted sum for column: {column.name}.\n{error}"
-                ) from None
+            tensor = transformer.transform(column)
+            weights, part = _weighted(
+                column, tensor, num_outputs, trainable, weight_collections
+            )
             sums.append(reshape(part, (-1, num_outputs)))
             variables[column] = weights
             load_checkpoint(column, weights)
@@ -94,15 +89,41 @@ def _weighted(
 ) -> tuple[list[Any], Tensor]:
     """A column's weights, and its part of the sum."""
     try:
-        lookup: WideLookup = column.wide(tensor)
+        lookup = _lookup_of(column, tensor)
+        if lookup is not None:
+            return _looked_up(column, lookup, units, trainable, collections)
+    except ValueError as error:
+        raise ValueError(
+            f"Error creating weighted sum for column: {column.name}.\n{error}"
+        ) from None
+    with variable_scope(None, default_name=column.name):
+        dense = column._to_dense_tensor(tensor)
+        dense = reshaped_to_rank(dense, 2, column.name)
+        weight = model_variable(
+            "weight", [dense.get_shape()[1], units], initializer=Zeros(),
+            trainable=trainable, collections=collections,
+        )  # fmt: skip
+        return [weight], matmul(dense, weight, name="matmul")
+
+
+def _lookup_of(column: Any, tensor: Any) -> _LinearEmbeddingLookupArguments | None:
+    """The lookup of a column of ids; None for one of numbers."""
+    try:
+        lookup: _LinearEmbeddingLookupArguments
+        lookup = column._wide_embedding_lookup_arguments(tensor)
     except NotImplementedError:
-        with variable_scope(None, default_name=column.name):
-            dense = at_rank(column.to_dense(tensor), 2, column.name)
-            weight = model_variable(
-                "weight", [dense.get_shape()[1], units], initializer=Zeros(),
-                trainable=trainable, collections=collections,
-            )  # fmt: skip
-            return [weight], matmul(dense, weight, name="matmul")
+        return None
+    return lookup
+
+
+def _looked_up(
+    column: Any,
+    lookup: _LinearEmbeddingLookupArguments,
+    units: int,
+    trainable: bool,
+    collections: Any,
+) -> tuple[list[Any], Tensor]:
+    """The weights of a column of ids, and the sum of those of each example."""
     with variable_scope(None, default_name=column.name):
         weights = model_variable(
             "weights", [lookup.vocab_size, units], float32, lookup.initializer,
@@ -110,16 +131,19 @@ def _weighted(
         )  # fmt: skip
         tables = tables_of(weights)
         return tables, safe_embedding_lookup_sparse(
-            tables, lookup.ids, lookup.weights, lookup.combiner,
+            tables, lookup.input_tensor, lookup.weight_tensor, lookup.combiner,
             name=f"{column.name}_weights",
         )  # fmt: skip
 
 
 def _bias(units: int, trainable: bool, collections: Any) -> Any:
-    return model_variable(
+    bias = model_variable(
         "bias_weight", [units], initializer=Zeros(), trainable=trainable,
         collections=collections,
     )  # fmt: skip
+    if not isinstance(bias, PartitionedVariable):
+        get_logger().info("Created variable %s, with device=%s", bias.name, bias.device)
+    return bias
 
 
 @export("contrib.layers.joint_weighted_sum_from_feature_columns")
@@ -147,34 +171,37 @@ def joint_weighted_sum_from_feature_columns(
 
     Source: contrib/layers/python/layers/feature_column_ops.py.
     """
-    tensors = dict(columns_to_tensors)
     check_feature_columns(feature_columns)
     name = "joint_weighted_sum_from_feature_columns"
     with variable_scope(scope, default_name=name, values=columns_to_tensors.values()):
+        transformer = Transformer(dict(columns_to_tensors))
         lookups = []
         for column in in_order(feature_columns):
-            tensor = transformed(column, tensors)
-            try:
-                lookups.append(column.wide(tensor))
-            except NotImplementedError:
+            tensor = transformer.transform(column)
+            lookup = _lookup_of(column, tensor)
+            if lookup is None:
                 raise NotImplementedError(
                     "Real-valued columns are not supported. Use "
                     "weighted_sum_from_feature_columns instead, or bucketize these "
                     "columns."
-                ) from None
+                )
+            lookups.append(lookup)
         weights, total = _joint(lookups, num_outputs, trainable, weight_collections)
         bias = _bias(num_outputs, trainable, weight_collections)
         return bias_add(total, bias), weights, bias
 
 
 def _joint(
-    lookups: list[WideLookup], units: int, trainable: bool, collections: Any
+    lookups: list[_LinearEmbeddingLookupArguments],
+    units: int,
+    trainable: bool,
+    collections: Any,
 ) -> tuple[Any, Tensor]:
     """The columns' ids one after the other, and the sum of their weights."""
     advice = " Please use weighted_sum_from_feature_columns instead."
     first, ids = 0, []
     for lookup in lookups:
-        if lookup.weights is not None:
+        if lookup.weight_tensor is not None:
             raise AssertionError(
                 "Joint sums for weighted sparse columns are not supported." + advice
             )
@@ -182,7 +209,7 @@ def _joint(
             raise AssertionError(
                 "Combiners other than sum are not supported for joint sums." + advice
             )
-        own = lookup.ids
+        own = lookup.input_tensor
         ids.append(SparseTensor(own.indices, own.values + first, own.dense_shape))
         first += lookup.vocab_size
     if not ids:

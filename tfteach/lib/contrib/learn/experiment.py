@@ -14,6 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import PathLike
+from tfteach.lib.contrib.framework.experimental import warn_experimental
 from tfteach.lib.contrib.learn.experiment_schedule import (
     Predicate,
     checked_predicate,
@@ -341,10 +342,8 @@ class Experiment:
         Raises:
           ValueError: the predicate is no function.
         """
-        get_logger().warning(
-            "Experiment.continuous_train_and_eval (from tensorflow.contrib.learn."
-            "python.learn.experiment) is experimental and may change or be removed at "
-            "any time, and without warning."
+        warn_experimental(
+            "Experiment.continuous_train_and_eval", "learn.python.learn.experiment"
         )
         goes_on = checked_predicate(continuous_eval_predicate_fn) or self._goes_on
         steps = self._train_steps_per_iteration

@@ -14,7 +14,7 @@ from tfteach.framework.files import file_system
 from tfteach.framework.files.file_system import resolve
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import PathLike
-from tfteach.lib.contrib.layers.feature_column_ops import (
+from tfteach.lib.contrib.layers.parse_feature_columns import (
     create_feature_spec_for_parsing,
 )
 from tfteach.lib.contrib.learn.export_strategy import ExportStrategy

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework.export import export
-from tfteach.framework.logger import get_logger
 from tfteach.framework.protos import ConfigProto, GPUOptions
 from tfteach.framework.type_aliases import PathLike, Proto
+from tfteach.lib.contrib.framework.experimental import warn_experimental
 from tfteach.lib.contrib.learn.keys import TaskType
 from tfteach.lib.estimator.run_config import RunConfig as CoreRunConfig
 from tfteach.lib.estimator.run_config import _chosen_model_dir
@@ -210,11 +210,7 @@ class RunConfig(CoreRunConfig):
           whitelist: names of attributes that may differ; the seed, the intervals and
             the session's options if None.
         """
-        get_logger().warning(
-            "RunConfig.uid (from tensorflow.contrib.learn.python.learn.estimators."
-            "run_config) is experimental and may change or be removed at any time, and "
-            "without warning."
-        )
+        warn_experimental("RunConfig.uid", "learn.python.learn.estimators.run_config")
         free = _NOT_IN_UID if whitelist is None else tuple(whitelist)
         state = {k: v for k, v in vars(self).items() if not _is_free(k, free)}
         return ", ".join(f"{key}={_text(state[key])}" for key in sorted(state))
