@@ -197,6 +197,7 @@ class KnownValues:
         self._folded: dict[Folding, _FoldedValues] = {}
         self._computed = _ComputedValues()
         self.shapes: dict[Tensor, _KnownShape] = {}
+        self.lists: dict[Tensor, Any] = {}  # used by framework/list_elements.py
 
     def folded(self, tensor: Tensor, through: Folding) -> Any:
         values = self._folded.get(through)
@@ -305,7 +306,10 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
         value = constant_value(tensor)
         if value is None or int(value) == -1:
             return None
-        raise ValueError(f"A scalar shape must be -1 (unknown), got {int(value)}")
+        raise ValueError(
+            "Received an invalid shape scalar with a static value that is not '-1': "
+            f"Tensor<type: {tensor.dtype.name} shape: [] values: {int(value)}>"
+        )
     cached = known_values(tensor.op.graph).shapes
     local: dict[Tensor, _KnownShape] = {}
     stack = [tensor]

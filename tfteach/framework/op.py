@@ -113,6 +113,7 @@ class Op(Traits):
                 or cls.by_shape
                 or cls.by_type
                 or cls.by_handle
+                or cls.by_list
             )
             cls._has_lists = any(arg.is_sequence for arg in cls.inputs)
             cls._ref_inputs = tuple(i for i, arg in enumerate(cls.inputs) if arg.is_ref)
@@ -360,6 +361,10 @@ class Op(Traits):
 
     def shape_behind(self) -> Any:
         """The declared element shape of a resource that this op creates."""
+        return None
+
+    def list_elements(self, op: Any) -> Any:
+        """The `ListElements` of the list that `op` outputs; None if unknown."""
         return None
 
     def stored_shape(self, shape: Any) -> Any:

@@ -84,6 +84,8 @@ class Traits:
     by_value_or_shape: ClassVar[tuple[str, ...]] = ()
     # Inputs passed to it as (static shape, element type).
     by_type: ClassVar[tuple[str, ...]] = ()
+    # Tensor lists passed to it as (static shape, `ListElements` or None).
+    by_list: ClassVar[tuple[str, ...]] = ()
     # Resource inputs passed to `infer_shape` as the shape of their variable.
     by_handle: ClassVar[tuple[str, ...]] = ()
     # Whether the kernel reads only its inputs' shapes (and their type).
@@ -148,6 +150,9 @@ class Traits:
     passes_handle: ClassVar[bool] = False
     # Whether output i is the handle of input i, where that is a resource.
     passes_handles: ClassVar[bool] = False
+    # Whether its first output is a tensor list with elements of the same type and shape
+    # as its first input.
+    passes_list: ClassVar[bool] = False
     # Whether gradients stop here without an error.
     stops_gradients: ClassVar[bool] = False
     # Whether output i is the shape of input i.

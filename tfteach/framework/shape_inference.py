@@ -23,6 +23,7 @@ from tfteach.framework.constant_values import (
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import OpError
 from tfteach.framework.input_conversion import check_allowed, refuse_dtype
+from tfteach.framework.list_elements import list_elements
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
@@ -141,7 +142,9 @@ def _infer_shapes(
     args: list[Any] = []
     flat = iter(inputs)
     for i, arg in enumerate(cls.inputs if op.by_shape else ()):
-        shape = inputs[i]._shape if arg.name in op.by_shape else None
+        if arg.name not in op.by_shape or arg.name in op.ranks:
+            continue
+        shape = inputs[i]._shape
         if shape is not None and len(shape) != 1:
             message = f"Shape must be rank 1 but is rank {len(shape)}"
             raise _located(op, inputs, name, message)
@@ -205,6 +208,8 @@ def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
     by_axis = by_axis and not error.startswith("Shape must be at least rank 1 ")
     if error.startswith("Shape must be") and not by_axis:
         return ""
+    if error.startswith("Shapes must be equal rank"):
+        return ""
     values: list[str] = []
     partial: list[str] = []
     args = type(op).inputs
@@ -258,4 +263,6 @@ def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
         return tensor._shape, tensor.dtype.base_dtype
     if arg.name in op.by_handle:
         return handle_shape(tensor)
+    if arg.name in op.by_list:
+        return tensor._shape, list_elements(tensor)
     return tensor._shape

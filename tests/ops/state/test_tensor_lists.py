@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.framework.dtypes import float32
+from tests.golden import tensor_list_shapes
+from tfteach.framework.dtypes import float32, variant
+from tfteach.lib.functions.defun import Defun
 from tfteach.ops.data.optionals import (
     OptionalFromValue,
     OptionalGetValue,
@@ -201,11 +205,58 @@ def test_a_long_list_is_pushed_and_popped_in_linear_time(session: tf.Session) ->
         lambda i, handle: (i + 1, TensorListPushBack()(handle, tf.cast(i, float32))),
         [0, empty],
     )
+
+    def popped(handle: Any, total: Any) -> Any:
+        # As in TensorFlow, `element_shape` says nothing about the static shape.
+        rest, last = TensorListPopBack(float32)(handle, tf.constant([], tf.int32))
+        last.set_shape([])
+        return rest, total + last
+
     _, total = tf.while_loop(
-        lambda handle, _: TensorListLength()(handle) > 0,
-        lambda handle, total: (lambda r: (r[0], total + r[1]))(
-            TensorListPopBack(float32)(handle, tf.constant([], tf.int32))
-        ),
-        [full, 0.0],
+        lambda handle, _: TensorListLength()(handle) > 0, popped, [full, 0.0]
     )
     assert session.run(total) == sum(range(5000))
+
+
+def test_static_shapes_of_elements() -> None:
+    path = Path(tensor_list_shapes.__file__).with_suffix(".json")
+    assert tensor_list_shapes.answers(tf) == json.loads(path.read_text())
+
+
+def test_static_shapes_of_lists_of_a_thousand_elements() -> None:
+    with tf.Graph().as_default():
+        handle = EmptyTensorList(float32)([2], -1)
+        for _ in range(1500):
+            handle = TensorListPushBack()(handle, [1.0, 2.0])
+        assert TensorListStack(float32)(tf.identity(handle), -1).shape.as_list() == [
+            None,
+            2,
+        ]
+
+
+def test_a_captured_list_has_its_elements_shape() -> None:
+    with tf.Graph().as_default():
+        handle = rows()
+        found = []
+
+        @Defun()
+        def read() -> Any:
+            found.append(TensorListStack(float32)(handle, -1))
+            return found[0]
+
+        read()
+        assert found[0].shape.as_list() == [None, 2]
+
+
+def test_zeros_of_nested_lists(session: tf.Session) -> None:
+    outer = EmptyTensorList(variant)(tf.constant([], tf.int32), -1)
+    outer = TensorListPushBack()(outer, rows())
+    _, inner = TensorListPopBack(variant)(tf.zeros_like(outer), -1)
+    np.testing.assert_array_equal(session.run(stacked(inner)), np.zeros((3, 2)))
+
+
+def test_lists_in_vectors_are_concatenated_by_pairs(session: tf.Session) -> None:
+    pair = tf.stack([rows(), TensorListFromTensor()([[7.0, 8.0]], [2])])
+    joined = tf.unstack(TensorListConcatLists(float32)(pair, pair))
+    lengths = session.run([TensorListLength()(handle) for handle in joined])
+    assert lengths == [6, 2]

@@ -78,6 +78,7 @@ class ZerosLike(Op):
     signature = "x: T -> y: T"
     reads_only_shapes: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    passes_list: ClassVar[bool] = True
 
     def infer_shape(self, x: Shape) -> Shape:
         return x

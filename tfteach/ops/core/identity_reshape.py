@@ -42,6 +42,7 @@ class _Same(Op, abstract=True):
 
     aliases: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
+    passes_list: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape) -> Shape:
         return input

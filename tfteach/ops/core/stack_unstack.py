@@ -15,6 +15,7 @@ from tfteach.framework.convert import convert, register_tensor_conversion_functi
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.list_elements import ListElements, list_elements
 from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
@@ -82,9 +83,12 @@ class Pack(Op):
         axis = self.axis % rank
         return (*part[:axis], len(values), *part[axis:])
 
+    def list_elements(self, op: Operation) -> ListElements | None:
+        return list_elements(op.inputs[0])
+
     def compute(self, xp: ArrayModule, *values: Any) -> Any:
         first = values[0]
-        if not hasattr(first, "dtype"):  # variants, such as datasets, are objects
+        if not isinstance(first, np.ndarray | np.generic):  # variants are objects
             found = np.empty(len(values), object)
             for i, value in enumerate(values):
                 found[i] = value

@@ -16,6 +16,11 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.list_elements import (
+    ListElements,
+    list_elements,
+    merged_elements,
+)
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
@@ -42,6 +47,9 @@ class AddN(Op):
 
     def infer_shape(self, inputs: list[Shape]) -> Shape:
         return _merged(inputs)
+
+    def list_elements(self, op: Operation) -> ListElements | None:
+        return functools.reduce(merged_elements, map(list_elements, op.inputs))
 
     def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
         first = inputs[0]

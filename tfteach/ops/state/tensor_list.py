@@ -72,18 +72,16 @@ class TensorList:
         """Raise InvalidArgumentError unless the elements have this type."""
         if dtype is not self.dtype:
             raise invalid_argument(
-                f"Invalid data types; op elements {_kind(dtype)} but list elements "
-                f"{_kind(self.dtype)}"
+                f"Invalid data types; op elements {dtype_text(dtype)} but list "
+                f"elements {dtype_text(self.dtype)}"
             )
 
-    def _check_shape(self, value: Any, action: str) -> None:
+    def _check_shape(self, value: Any, refusal: str) -> None:
         if value.shape == self.element_shape:
             return
         if not shapes.compatible(self.element_shape, value.shape):
             raise invalid_argument(
-                f"Tried to {action} a tensor with incompatible shape "
-                f"{'to' if action == 'append' else 'in'} a list. Op element shape: "
-                f"{shape_text(value.shape)} list shape: "
+                f"{refusal} element shape: {shape_text(value.shape)} list shape: "
                 f"{shape_text(self.element_shape)}"
             )
 
@@ -93,9 +91,12 @@ class TensorList:
 
     # ---- operations
 
-    def pushed(self, value: Any) -> TensorList:
-        """The list with another element."""
-        self._check_shape(value, "append")
+    def pushed(self, value: Any, where: str = "") -> TensorList:
+        """The list with another element; `where` is added to the message if refused."""
+        self._check_shape(
+            value,
+            f"Tried to append a tensor with incompatible shape to a list{where}. Op",
+        )
         if 0 <= self.most <= self.size:
             raise invalid_argument(
                 f"Tried to push item into a full list list size: {self.size} "
@@ -150,7 +151,10 @@ class TensorList:
             raise invalid_argument(
                 f"Trying to modify element {index} in a list with {self.size} elements."
             )
-        self._check_shape(value, "set")
+        self._check_shape(
+            value,
+            "Tried to set a tensor with incompatible shape at a list index. Item",
+        )
         items = self.elements()
         items[index] = value
         only = index if self.only in (-1, index) else None
@@ -173,14 +177,15 @@ class TensorList:
         return self.replaced(found).stacked(xp, shape)
 
     def concatenated(
-        self, xp: ArrayModule, given: Shape, lengths: Sequence[int]
+        self, xp: ArrayModule, given: Shape, lengths: Sequence[int] | None
     ) -> Any:
         """The elements joined along their first dimension, and their lengths.
 
         Args:
           xp: numpy or cupy.
           given: the shape that an op states.
-          lengths: of elements that were never set.
+          lengths: of elements that were never set; empty if they are those of the
+            others; None for the older op, which has no such input.
         """
         shape, found = self.merged_shape(given), self.elements()
         inner = None if shape is None else shape[1:]
@@ -203,15 +208,13 @@ class TensorList:
             shown = shape_text(inner if found else given)
             raise invalid_argument(f"{what}: {shown}")
         first = None if shape is None else shape[0]
+        known = {len(value) for value in found if value is not None}
+        if first is None and len(known) == 1 and (lengths is None or not len(lengths)):
+            (first,) = known
         rows = []
         for i, value in enumerate(found):
-            if value is None and first is None and i >= len(lengths):
-                raise invalid_argument(
-                    f"List contains uninitialized tensor at index {i} but leading_dims "
-                    f"has only {len(lengths)} elements."
-                )
             if value is None:
-                size = int(lengths[i]) if first is None else first
+                size = _length(lengths, i) if first is None else first
                 value = zeros_of(xp, (size, *(inner or ())), self.dtype)
             rows.append(value)
         sizes = np.array([len(row) for row in rows], np.int64)
@@ -248,7 +251,11 @@ class TensorList:
     def zeros(self, xp: ArrayModule) -> TensorList:
         """A list of zeros of the elements' shapes."""
         found = [
-            None if v is None else zeros_of(xp, v.shape, self.dtype)
+            v.zeros(xp)
+            if isinstance(v, TensorList)
+            else None
+            if v is None
+            else zeros_of(xp, v.shape, self.dtype)
             for v in self.elements()
         ]
         return self.replaced(found)
@@ -258,6 +265,19 @@ class TensorList:
             raise invalid_argument(
                 "Trying to add two lists of tensors with different lengths. One is "
                 f"{len(self)} and the other is {len(other)}"
+            )
+        if other.dtype is not self.dtype:
+            raise invalid_argument(
+                "Trying to add two lists of tensors of different dtypes. One is "
+                f"{dtype_text(other.dtype)} and the other is {dtype_text(self.dtype)}"
+            )
+        shape = self._sum_shape(other)
+        if shape != self.element_shape:
+            return (
+                TensorList(
+                    self.dtype, shape, self.items, self.size, self.most, self.only
+                )
+                + other
             )
         index = other.only
         if index is not None:  # of a loop that sets one element in each iteration
@@ -269,6 +289,17 @@ class TensorList:
         return self.replaced(
             [b if a is None else a if b is None else a + b for a, b in pairs]
         )
+
+    def _sum_shape(self, other: TensorList) -> Shape:
+        """The element shape of the sum of two lists."""
+        try:
+            return shapes.merge(self.element_shape, other.element_shape)
+        except ValueError:
+            raise invalid_argument(
+                "Trying to add two lists of tensors with incompatible element shapes. "
+                f"One is {shape_text(self.element_shape)} and the other is "
+                f"{shape_text(other.element_shape)}"
+            ) from None
 
 
 def merged(first: Shape, second: Shape) -> Shape:
@@ -282,6 +313,22 @@ def merged(first: Shape, second: Shape) -> Shape:
         raise invalid_argument(f"PartialTensorShape: Incompatible {what}") from None
 
 
+def _length(lengths: Sequence[int] | None, index: int) -> int:
+    """The number of rows of an element that was never set."""
+    if lengths is None:
+        raise invalid_argument(
+            "Concating lists with uninitialized tensors is not supported in this "
+            "version of TensorListConcat. Consider updating your GraphDef to run the "
+            "newer version."
+        )
+    if index >= len(lengths):
+        raise invalid_argument(
+            f"List contains uninitialized tensor at index {index} but leading_dims has "
+            f"only {len(lengths)} elements."
+        )
+    return int(lengths[index])
+
+
 def zeros_of(xp: ArrayModule, shape: Any, dtype: DType) -> Any:
     """Zeros, or empty strings."""
     if dtype is string:
@@ -289,7 +336,8 @@ def zeros_of(xp: ArrayModule, shape: Any, dtype: DType) -> Any:
     return xp.zeros(shape, dtype.numpy_dtype)
 
 
-def _kind(dtype: DType) -> str:
+def dtype_text(dtype: DType) -> str:
+    """An element type in the words of TensorFlow's C++ messages."""
     return {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
 
 

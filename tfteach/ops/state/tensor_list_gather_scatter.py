@@ -13,23 +13,30 @@ from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
+from tfteach.framework.list_elements import (
+    ListElements,
+    list_elements,
+    merged_elements,
+)
 from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 from tfteach.ops.array.concat_split import ConcatV2
 from tfteach.ops.core.fill import zeros_like
-from tfteach.ops.state.tensor_list import TensorList, shape_text
+from tfteach.ops.state.tensor_list import TensorList, dtype_text, shape_text
 from tfteach.ops.state.tensor_list_ops import (
     INDICES,
+    Known,
     ListOp,
     TensorListLength,
     TensorListReserve,
     after_first,
     element_shape_of,
+    elements_of_rows,
     given_shape,
+    read_shape,
     rows_of,
-    static_shape,
 )
 
 
@@ -43,15 +50,15 @@ class TensorListGather(Op):
     element_dtype: DType
 
     host_inputs: ClassVar[tuple[str, ...]] = ("indices", "element_shape")
-    by_value: ClassVar[tuple[str, ...]] = ("element_shape",)
+    by_list: ClassVar[tuple[str, ...]] = ("input_handle",)
+    by_shape: ClassVar[tuple[str, ...]] = ("element_shape",)
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"element_shape": (0, 1)}
     variants_on_gpu: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
 
-    def infer_shape(self, handle: Shape, indices: Shape, element_shape: Any) -> Shape:
-        shape = static_shape(element_shape)
-        if shape is None:
-            return None
-        return (None if indices is None else indices[0], *shape)
+    def infer_shape(self, handle: Known, indices: Shape, element_shape: Shape) -> Shape:
+        shape = read_shape(handle, element_shape, self.element_dtype, is_item=True)
+        return None if shape is None or indices is None else (*indices, *shape)
 
     def compute(
         self, xp: ArrayModule, handle: TensorList, indices: Any, element_shape: Any
@@ -96,6 +103,9 @@ def _check_elements(tensor: Array, shape: Shape) -> None:
 
 class _Scatter(ListOp, abstract=True):
     """A list of a tensor's rows, in the places that the indices name."""
+
+    def list_elements(self, op: Operation) -> ListElements:
+        return elements_of_rows(op.inputs[0], op.inputs[2])
 
     def scattered(
         self, tensor: Array, indices: Any, shape: Shape, count: int = -1
@@ -175,6 +185,19 @@ class TensorListScatterIntoExistingList(ListOp):
         "output_handle: variant"
     )
     host_inputs: ClassVar[tuple[str, ...]] = ("indices",)
+    by_list: ClassVar[tuple[str, ...]] = ("input_handle",)
+    by_type: ClassVar[tuple[str, ...]] = ("tensor",)
+    passes_list: ClassVar[bool] = True
+
+    def infer_shape(
+        self, handle: Known, tensor: tuple[Shape, DType], indices: Shape
+    ) -> Shape:
+        shapes.with_rank(indices, 1)
+        read_shape(handle, None, tensor[1], is_item=True)
+        return ()
+
+    def list_elements(self, op: Operation) -> ListElements:
+        return ListElements(op.inputs[1].dtype.base_dtype, None)
 
     def compute(
         self, xp: ArrayModule, handle: TensorList, tensor: Array, indices: Any
@@ -204,20 +227,61 @@ class TensorListConcatLists(Op):
     is_foldable: ClassVar[bool] = False
     stops_gradients: ClassVar[bool] = True
 
-    def infer_shape(self, input_a: Shape, input_b: Shape) -> Shape:
-        return shapes.merge(input_a, input_b)
+    by_list: ClassVar[tuple[str, ...]] = ("input_a", "input_b")
+
+    def infer_shape(self, input_a: Known, input_b: Known) -> Shape:
+        for name, (_, elements) in (("input_a", input_a), ("input_b", input_b)):
+            if elements is not None and elements.dtype is not self.element_dtype:
+                raise ValueError(
+                    f"{name}.type != element_dtype: {dtype_text(elements.dtype)} vs. "
+                    f"{dtype_text(self.element_dtype)}"
+                )
+        merged_elements(input_a[1], input_b[1])
+        return shapes.merge(input_a[0], input_b[0])
+
+    def list_elements(self, op: Operation) -> ListElements | None:
+        return merged_elements(*map(list_elements, op.inputs))
 
     def compute(self, xp: ArrayModule, input_a: Any, input_b: Any) -> Any:
-        for one in (input_a, input_b):
-            one.check_type(self.element_dtype)
-        return input_a.replaced([*input_a.elements(), *input_b.elements()])
+        if isinstance(input_a, TensorList) and isinstance(input_b, TensorList):
+            return self._concatenated(input_a, input_b, 0)
+        first, second = np.asarray(input_a, object), np.asarray(input_b, object)
+        if first.shape != second.shape:
+            raise invalid_argument(
+                "Incompatible input TensorList tensor shapes: "
+                f"{shape_text(first.shape)} vs. {shape_text(second.shape)}"
+            )
+        found = np.empty(first.shape, object)
+        for i, (a, b) in enumerate(zip(first.flat, second.flat, strict=True)):
+            found.flat[i] = self._concatenated(a, b, i)
+        return found
+
+    def _concatenated(self, a: TensorList, b: TensorList, index: int) -> TensorList:
+        for name, one in (("input_a", a), ("input_b", b)):
+            if one.dtype is not self.element_dtype:
+                raise invalid_argument(
+                    f"{name}[{index}].dtype != element_dtype.  Saw: "
+                    f"{dtype_text(one.dtype)} vs. {dtype_text(self.element_dtype)}"
+                )
+        if a.element_shape != b.element_shape:
+            raise invalid_argument(
+                "input_a and input_b TensorList element shapes are not identical at "
+                f"index {index}.  Saw {shape_text(a.element_shape)} vs. "
+                f"{shape_text(b.element_shape)}"
+            )
+        return a.replaced([*a.elements(), *b.elements()])
 
 
 class _Concat(MultiOutputOp, abstract=True):
     """The elements, joined along their first dimension, and their lengths."""
 
+    element_dtype: DType
     variants_on_gpu: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
+
+    def _read_shape(self, handle: Known, stated: Shape) -> Shape:
+        elements = read_shape(handle, None, self.element_dtype)
+        return shapes.merge(stated, elements)
 
     def gradient(self, op: Operation, dtensor: Tensor, dlengths: Any) -> list[Gradient]:
         handle = op.inputs[0]
@@ -234,13 +298,15 @@ class TensorListConcat(_Concat):
     element_dtype: DType
     element_shape: Shape = None
 
-    def infer_shape(self, input_handle: Shape) -> list[Shape]:
-        shape = self.element_shape
+    by_list: ClassVar[tuple[str, ...]] = ("input_handle",)
+
+    def infer_shape(self, handle: Known) -> list[Shape]:
+        shape = self._read_shape(handle, self.element_shape)
         return [None if shape is None else (None, *shape[1:]), (None,)]
 
     def compute(self, xp: ArrayModule, input_handle: TensorList) -> Any:
         input_handle.check_type(self.element_dtype)
-        return input_handle.concatenated(xp, self.element_shape, ())
+        return input_handle.concatenated(xp, self.element_shape, None)
 
 
 class TensorListConcatV2(_Concat):
@@ -254,12 +320,14 @@ class TensorListConcatV2(_Concat):
     element_dtype: DType
 
     host_inputs: ClassVar[tuple[str, ...]] = ("element_shape", "leading_dims")
-    by_value: ClassVar[tuple[str, ...]] = ("element_shape",)
+    by_list: ClassVar[tuple[str, ...]] = ("input_handle",)
+    by_shape: ClassVar[tuple[str, ...]] = ("element_shape",)
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"element_shape": (0, 1)}
 
     def infer_shape(
-        self, handle: Shape, element_shape: Any, leading_dims: Shape
+        self, handle: Known, element_shape: Shape, leading_dims: Shape
     ) -> list[Shape]:
-        shape = static_shape(element_shape)
+        shape = self._read_shape(handle, element_shape)
         return [None if shape is None else (None, *shape[1:]), (None,)]
 
     def compute(
@@ -284,6 +352,18 @@ class TensorListSplit(ListOp):
     )
     shape_type = INDICES
     host_inputs: ClassVar[tuple[str, ...]] = ("element_shape", "lengths")
+
+    def infer_shape(self, tensor: Shape, element_shape: Shape, lengths: Shape) -> Shape:
+        rows = shapes.with_rank_at_least(tensor, 1)
+        shapes.with_rank(lengths, 1)
+        known = [None if s is None else (None, *s[1:]) for s in (rows, element_shape)]
+        if element_shape == () and rows is not None:
+            known[1] = ()
+        shapes.merge(*known)
+        return ()
+
+    def list_elements(self, op: Operation) -> ListElements:
+        return elements_of_rows(op.inputs[0], op.inputs[1])
 
     def compute(
         self, xp: ArrayModule, tensor: Array, element_shape: Any, lengths: Any

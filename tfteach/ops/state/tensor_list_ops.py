@@ -12,8 +12,10 @@ import numpy as np
 
 from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
+from tfteach.framework.constant_values import constant_shape
 from tfteach.framework.dtypes import DType, dtypes_of
 from tfteach.framework.errors import invalid_argument
+from tfteach.framework.list_elements import ListElements
 from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
@@ -22,7 +24,7 @@ from tfteach.ops.array.slicing import Slice
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros, zeros_like
 from tfteach.ops.core.shape_ops import shape as shape_of
-from tfteach.ops.state.tensor_list import TensorList, shape_text
+from tfteach.ops.state.tensor_list import TensorList, dtype_text, shape_text
 
 INDICES = dtypes_of("int32 int64")
 
@@ -40,16 +42,6 @@ def given_shape(value: Any) -> Shape:
     return tuple(None if n < 0 else int(n) for n in array.tolist())
 
 
-def check_scalar_shape(value: Any) -> None:
-    """Raise ValueError for a constant scalar in place of a shape, unless it is -1."""
-    if value is not None and np.ndim(value) == 0 and int(value) != -1:
-        kind = dtypes.as_dtype(np.asarray(value).dtype).name
-        raise ValueError(
-            "Received an invalid shape scalar with a static value that is not '-1': "
-            f"Tensor<type: {kind} shape: [] values: {int(value)}>"
-        )
-
-
 def element_shape_input(shape: Shape) -> Any:
     """The input that states the shape of elements, as TensorFlow's Python names it."""
     if shape is None:
@@ -58,9 +50,48 @@ def element_shape_input(shape: Shape) -> Any:
     return sizes or constant([], dtypes.int32)
 
 
-def static_shape(value: Any) -> Shape:
-    """The element shape in a constant input; unknown for any other."""
-    return None if value is None else given_shape(value)
+# A list as `infer_shape` receives it: its own static shape, and that of its elements.
+Known = tuple[Shape, ListElements | None]
+
+
+def read_shape(
+    handle: Known, shape: Shape, dtype: DType, is_item: bool = False
+) -> Shape:
+    """The static shape of elements that an op reads.
+
+    Args:
+      handle: what is known of the list.
+      shape: the static shape that the op states.
+      dtype: the type that the op states.
+      is_item: whether the message is that of ops that read by index.
+
+    Raises:
+      ValueError: the list has elements of another type or shape.
+    """
+    elements = handle[1]
+    if elements is None:
+        return shape
+    if elements.dtype is not dtype:
+        has, wants = dtype_text(elements.dtype), dtype_text(dtype)
+        raise ValueError(
+            f"Expected list with element dtype {wants} but got list with element dtype "
+            f"{has}"
+            if is_item
+            else "Trying to read from list with wrong element dtype. List has type "
+            f"{has} but expected type {wants}"
+        )
+    return shapes.merge(elements.shape, shape)
+
+
+def check_pushed_type(handle: Known, dtype: DType, verb: str) -> None:
+    """Raise ValueError if a list has elements of another type than a pushed one."""
+    elements = handle[1]
+    if elements is not None and elements.dtype is not dtype:
+        raise ValueError(
+            f"Trying to {verb} list with wrong element dtype. List has type "
+            f"{dtype_text(elements.dtype)} but trying to push element with type "
+            f"{dtype_text(dtype)}"
+        )
 
 
 def after_first(tensor: Tensor) -> Tensor:
@@ -77,6 +108,8 @@ class ListOp(Op, abstract=True):
 
     variants_on_gpu: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
+    by_shape: ClassVar[tuple[str, ...]] = ("element_shape",)
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"element_shape": (0, 1)}
 
     def infer_shape(self, *_: Any) -> Shape:
         return ()
@@ -89,13 +122,11 @@ class EmptyTensorList(ListOp):
     shape_type = INDICES
     element_dtype: DType
 
-    by_value: ClassVar[tuple[str, ...]] = ("element_shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("element_shape", "max_num_elements")
     stops_gradients: ClassVar[bool] = True
 
-    def infer_shape(self, element_shape: Any, *_: Any) -> Shape:
-        check_scalar_shape(element_shape)
-        return ()
+    def list_elements(self, op: Operation) -> ListElements:
+        return ListElements(self.element_dtype, constant_shape(op.inputs[0]))
 
     def compute(self, xp: ArrayModule, element_shape: Any, most: Any) -> TensorList:
         shape = given_shape(element_shape)
@@ -109,13 +140,11 @@ class TensorListReserve(ListOp):
     shape_type = INDICES
     element_dtype: DType
 
-    by_value: ClassVar[tuple[str, ...]] = ("element_shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("element_shape", "num_elements")
     stops_gradients: ClassVar[bool] = True
 
-    def infer_shape(self, element_shape: Any, *_: Any) -> Shape:
-        check_scalar_shape(element_shape)
-        return ()
+    def list_elements(self, op: Operation) -> ListElements:
+        return ListElements(self.element_dtype, constant_shape(op.inputs[0]))
 
     def compute(self, xp: ArrayModule, element_shape: Any, count: Any) -> TensorList:
         if int(count) < 0:
@@ -133,6 +162,16 @@ class TensorListPushBack(ListOp):
     """The list with another element.  Source: list_ops.cc, TensorListPushBack."""
 
     signature = "input_handle: variant, tensor: element_dtype -> output_handle: variant"
+    by_list: ClassVar[tuple[str, ...]] = ("input_handle",)
+    by_type: ClassVar[tuple[str, ...]] = ("tensor",)
+    passes_list: ClassVar[bool] = True
+
+    def infer_shape(self, handle: Known, tensor: tuple[Shape, DType]) -> Shape:
+        check_pushed_type(handle, tensor[1], "push to")
+        return ()
+
+    def list_elements(self, op: Operation) -> ListElements:
+        return ListElements(op.inputs[1].dtype.base_dtype, None)
 
     def compute(self, xp: ArrayModule, input_handle: TensorList, tensor: Any) -> Any:
         return input_handle.pushed(tensor)
@@ -151,15 +190,38 @@ class TensorListPushBackBatch(Op):
     )
     variants_on_gpu: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
+    by_list: ClassVar[tuple[str, ...]] = ("input_handles",)
+    by_type: ClassVar[tuple[str, ...]] = ("tensor",)
+    passes_list: ClassVar[bool] = True
 
-    def infer_shape(self, input_handles: Shape, tensor: Shape) -> Shape:
-        return input_handles
+    def infer_shape(self, lists: Known, tensor: tuple[Shape, DType]) -> Shape:
+        handles = shapes.with_rank(lists[0], 1)
+        rows = shapes.with_rank_at_least(tensor[0], 1)
+        size = None if rows is None else rows[0]
+        if size is not None and handles[0] not in (None, size):
+            raise ValueError(
+                f"Dimensions must be equal, but are {size} and {handles[0]}"
+            )
+        check_pushed_type(lists, tensor[1], "push to")
+        return (handles[0] if size is None else size,)
+
+    def list_elements(self, op: Operation) -> ListElements:
+        return ListElements(op.inputs[1].dtype.base_dtype, None)
 
     def compute(self, xp: ArrayModule, input_handles: Any, tensor: Any) -> Any:
         lists = np.asarray(input_handles, object)
+        if not tensor.ndim:
+            raise invalid_argument(
+                "Expected tensor to be at least a vector, but saw shape: []"
+            )
+        if len(tensor) != len(lists):
+            raise invalid_argument(
+                "Expected tensor.shape[0] == input_handles.size, but saw "
+                f"{len(tensor)} vs. {len(lists)}"
+            )
         found = np.empty(lists.shape, object)
-        for i, (one, element) in enumerate(zip(lists, tensor, strict=True)):
-            found[i] = one.pushed(element)
+        for i, (one, element) in enumerate(zip(lists, rows_of(tensor), strict=True)):
+            found[i] = one.pushed(element, f" at index {i}")
         return found
 
 
@@ -173,13 +235,19 @@ class TensorListPopBack(MultiOutputOp):
     element_dtype: DType
 
     host_inputs: ClassVar[tuple[str, ...]] = ("element_shape",)
-    by_value: ClassVar[tuple[str, ...]] = ("element_shape",)
+    by_list: ClassVar[tuple[str, ...]] = ("input_handle",)
+    passes_list: ClassVar[bool] = True
     variants_on_gpu: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
     aliases: ClassVar[bool] = True
 
-    def infer_shape(self, input_handle: Shape, element_shape: Any) -> list[Shape]:
-        return [(), static_shape(element_shape)]
+    def infer_shape(self, handle: Known, element_shape: Shape) -> list[Shape]:
+        check_pushed_type(handle, self.element_dtype, "read from")
+        # TensorFlow does not read `element_shape` here.
+        return [(), None if handle[1] is None else handle[1].shape]
+
+    def list_elements(self, op: Operation) -> ListElements:
+        return ListElements(self.element_dtype, None)
 
     def compute(self, xp: ArrayModule, handle: TensorList, element_shape: Any) -> Any:
         handle.check_type(self.element_dtype)
@@ -213,13 +281,15 @@ class TensorListStack(Op):
     num_elements: int = -1
 
     host_inputs: ClassVar[tuple[str, ...]] = ("element_shape",)
-    by_value: ClassVar[tuple[str, ...]] = ("element_shape",)
+    by_list: ClassVar[tuple[str, ...]] = ("input_handle",)
+    by_shape: ClassVar[tuple[str, ...]] = ("element_shape",)
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"element_shape": (0, 1)}
     variants_on_gpu: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
 
-    def infer_shape(self, input_handle: Shape, element_shape: Any) -> Shape:
+    def infer_shape(self, handle: Known, element_shape: Shape) -> Shape:
         count = None if self.num_elements < 0 else self.num_elements
-        shape = static_shape(element_shape)
+        shape = read_shape(handle, element_shape, self.element_dtype)
         return None if shape is None else (count, *shape)
 
     def compute(self, xp: ArrayModule, handle: TensorList, element_shape: Any) -> Any:
@@ -246,6 +316,13 @@ class TensorListFromTensor(ListOp):
 
     host_inputs: ClassVar[tuple[str, ...]] = ("element_shape",)
 
+    def infer_shape(self, tensor: Shape, element_shape: Shape) -> Shape:
+        shapes.merge(None if tensor is None else tensor[1:], element_shape)
+        return ()
+
+    def list_elements(self, op: Operation) -> ListElements:
+        return elements_of_rows(op.inputs[0], op.inputs[1])
+
     def compute(self, xp: ArrayModule, tensor: Array, element_shape: Any) -> Any:
         if tensor.ndim == 0:
             raise invalid_argument(
@@ -269,6 +346,11 @@ class TensorListFromTensor(ListOp):
         count = -1 if not known or known[0] is None else known[0]
         stack = TensorListStack(tensor.dtype.base_dtype, count)
         return [stack(grad, after_first(tensor)), None]
+
+
+def elements_of_rows(tensor: Tensor, element_shape: Tensor) -> ListElements:
+    """The `ListElements` of a list of rows, whose shape is that which the op states."""
+    return ListElements(tensor.dtype.base_dtype, constant_shape(element_shape))
 
 
 def rows_of(tensor: Array) -> list[Any]:
@@ -304,6 +386,12 @@ class TensorListElementShape(Op):
     is_foldable: ClassVar[bool] = False
     stops_gradients: ClassVar[bool] = True
 
+    by_list: ClassVar[tuple[str, ...]] = ("input_handle",)
+
+    def infer_shape(self, handle: Known) -> Shape:
+        shape = None if handle[1] is None else handle[1].shape
+        return (None if shape is None else len(shape),)
+
     def compute(self, xp: ArrayModule, input_handle: TensorList) -> Any:
         shape = input_handle.element_shape
         kind = self.shape_type.numpy_dtype
@@ -319,6 +407,8 @@ class TensorListResize(ListOp):
     host_inputs: ClassVar[tuple[str, ...]] = ("size",)
 
     is_stateful: ClassVar[bool] = True  # as TensorFlow declares it
+    passes_list: ClassVar[bool] = True
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"size": 0}
 
     def compute(self, context: Any, input_handle: TensorList, size: Any) -> Any:
         if int(size) < 0:
@@ -342,13 +432,15 @@ class TensorListGetItem(Op):
     element_dtype: DType
 
     host_inputs: ClassVar[tuple[str, ...]] = ("index", "element_shape")
-    by_value: ClassVar[tuple[str, ...]] = ("element_shape",)
+    by_list: ClassVar[tuple[str, ...]] = ("input_handle",)
+    by_shape: ClassVar[tuple[str, ...]] = ("element_shape",)
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"element_shape": (0, 1)}
     variants_on_gpu: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
     aliases: ClassVar[bool] = True
 
-    def infer_shape(self, handle: Shape, index: Shape, element_shape: Any) -> Shape:
-        return static_shape(element_shape)
+    def infer_shape(self, handle: Known, index: Shape, element_shape: Shape) -> Shape:
+        return read_shape(handle, element_shape, self.element_dtype, is_item=True)
 
     def compute(
         self, xp: ArrayModule, handle: TensorList, index: Any, element_shape: Any
@@ -383,6 +475,16 @@ class TensorListSetItem(ListOp):
         "output_handle: variant"
     )
     host_inputs: ClassVar[tuple[str, ...]] = ("index",)
+    by_list: ClassVar[tuple[str, ...]] = ("input_handle",)
+    passes_list: ClassVar[bool] = True
+
+    def infer_shape(self, handle: Known, index: Shape, item: Shape) -> Shape:
+        if handle[1] is not None:
+            shapes.merge(item, handle[1].shape)
+        return ()
+
+    def list_elements(self, op: Operation) -> ListElements:
+        return ListElements(op.inputs[2].dtype.base_dtype, None)
 
     def compute(
         self, xp: ArrayModule, handle: TensorList, index: Any, item: Any
