@@ -30,6 +30,8 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.signature import Arg
 
 _MAX_REMEMBERED = 512
+# Messages that TensorFlow's shape functions raise before they read the values.
+_WITHOUT_VALUES = ("Shapes must be equal rank", "Expected list with", "Trying to read")
 _MOST_SHOWN = 256  # numbers of a constant in a message
 
 
@@ -208,7 +210,7 @@ def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
     by_axis = by_axis and not error.startswith("Shape must be at least rank 1 ")
     if error.startswith("Shape must be") and not by_axis:
         return ""
-    if error.startswith("Shapes must be equal rank"):
+    if error.startswith(_WITHOUT_VALUES):
         return ""
     values: list[str] = []
     partial: list[str] = []
