@@ -20,13 +20,13 @@ from typing import Any as _Any
 from tfteach import api as _api
 from tfteach.api import *  # noqa: F403
 from tfteach.autodiff import fused_batch_norm_grad as _fused_batch_norm_grad
-from tfteach.autodiff import symbolic_gradient as _symbolic_gradient
 from tfteach.compat.import_paths import install as _install
 from tfteach.compat.top_level import register as _register
 from tfteach.compat.versions import VERSION as VERSION
 from tfteach.control import cond_v2_grad as _cond_v2_grad
 from tfteach.control import functional_bodies as _functional_bodies
 from tfteach.control import matrix_set_diag_grad as _matrix_set_diag_grad
+from tfteach.control import symbolic_gradient as _symbolic_gradient
 from tfteach.control import tensor_array_grad as _tensor_array_grad
 from tfteach.control import while_v2_grad as _while_v2_grad
 from tfteach.engine.devices.devices import simulate_gpus as simulate_gpus

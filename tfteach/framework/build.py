@@ -107,6 +107,8 @@ def create(
     if graph.building_function:
         inputs = graph.captured(inputs)
     output_dtypes, output_shapes = infer(op, inputs, name)
+    if op.calls_function:
+        output_shapes = op.called_shapes(graph, inputs) or output_shapes
     if not name:
         raise ValueError("'' is not a valid node name")
     node = Operation.__new__(Operation)

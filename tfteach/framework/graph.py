@@ -11,7 +11,7 @@ import bisect
 import threading
 import weakref
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tfteach.framework.call_origin import SourceLine
 from tfteach.framework.defaults import default_graph, get_default_graph, set_graph_class
@@ -35,9 +35,7 @@ from tfteach.framework.operation import Operation, Tensor
 
 if TYPE_CHECKING:
     from tfteach.framework.constant_values import KnownValues
-    from tfteach.framework.function_attribute import Function
-    from tfteach.framework.functions.body import Body
-    from tfteach.framework.op import Op
+    from tfteach.framework.graph_protocols import GraphFunction, Planner
 
 __all__ = [
     "Graph",
@@ -54,40 +52,6 @@ __all__ = [
     "observe_all",
     "observe_lifetimes",
 ]
-
-
-class Planner(Protocol):
-    """A session, which caches plans for parts of a graph."""
-
-    def graph_grew(self, op: Operation) -> None:
-        """A new operation may invalidate cached plans."""
-
-
-class GraphFunction(Protocol):
-    """A function of a graph's library (framework/functions/defined_function.py)."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def definition(self) -> Any:
-        """The FunctionDef."""
-
-    @property
-    def gradient_name(self) -> str | None:
-        """The library's function that computes the gradient, if it has one."""
-
-    @property
-    def gradient_bodies(self) -> dict[Function, Body]:
-        """The bodies of its gradients, as they are built."""
-
-    def needs(self) -> list[GraphFunction]:
-        """The functions that its body calls, and its gradient."""
-
-    def call_class(self) -> type[Op]:
-        """The op type of nodes that call the function by its name."""
-
-    def body(self, function: Function) -> Body:
-        """The body for a function attribute's values."""
 
 
 class Graph(GraphCollections, GraphScopes):

@@ -363,6 +363,10 @@ class Op(Traits):
         """The declared element shape of a resource that this op creates."""
         return None
 
+    def called_shapes(self, graph: Any, inputs: Any) -> Any:
+        """The static shapes of the outputs as its function infers them, or None."""
+        return None
+
     def list_elements(self, op: Any) -> Any:
         """The `ListElements` of the list that `op` outputs; None if unknown."""
         return None

@@ -9,7 +9,8 @@ from tfteach.framework.errors import NotFoundError
 
 if TYPE_CHECKING:
     from tfteach.framework.function_attribute import Function
-    from tfteach.framework.graph import Graph, GraphFunction
+    from tfteach.framework.graph import Graph
+    from tfteach.framework.graph_protocols import GraphFunction
     from tfteach.framework.op import Op
     from tfteach.framework.operation import Operation, Tensor
 

@@ -17,7 +17,8 @@ from tfteach.framework.functions.body import Body
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.functions.function_def import function_def, graph_def_of
 from tfteach.framework.functions.function_hash import hashed_name
-from tfteach.framework.graph import Graph, GraphFunction
+from tfteach.framework.graph import Graph
+from tfteach.framework.graph_protocols import GraphFunction
 from tfteach.framework.graphdef.import_graph_def import import_graph
 from tfteach.framework.op import MultiOutputOp, Op, op_class
 from tfteach.framework.operation import Operation
@@ -39,12 +40,14 @@ class FunctionCall(MultiOutputOp, abstract=True):
     is_foldable: ClassVar[bool] = False
 
     def compute(self, context: Any, *args: Any) -> Any:
-        """Of a function that calls itself: its own body is not inlined into it."""
+        """Of a function that calls itself, or that is not to be inlined."""
         found = tuple(context.function(Function(self.defined.name))(args))
         outputs = type(self).outputs
         return found[0] if len(outputs) == 1 and not outputs[0].is_sequence else found
 
-    def function_body(self, op: Operation) -> Body:
+    def function_body(self, op: Operation) -> Body | None:
+        if self.defined.keeps_calls:
+            return None
         return self.defined.body(Function(self.defined.name))
 
 
@@ -92,6 +95,9 @@ class DefinedFunction:
         if hashes:
             self.name = hashed_name(name, self._written())
         self._bodies: dict[Function, Body] = {}
+        self._output_shapes: dict[
+            tuple[Function, tuple[Shape, ...]], Sequence[Shape] | None
+        ] = {}
         self._lock = threading.RLock()
         self.gradient_bodies: dict[Function, Body] = {}  # by `tf.gradients`
         self._call_class: type[FunctionCall] | None = None
@@ -111,6 +117,12 @@ class DefinedFunction:
     def _written(self) -> Any:
         assert self._graph is not None
         return function_def(self.name, self._graph, self._out_names, self._description)
+
+    @property
+    def keeps_calls(self) -> bool:
+        """Whether calls are nodes of the step, instead of the body's ops."""
+        attrs = self.attrs if self._definition is None else self._definition.attr
+        return "_noinline" in attrs and bool(attrs["_noinline"].b)
 
     @property
     def definition(self) -> Any:
@@ -182,6 +194,26 @@ class DefinedFunction:
             for node, op in zip(self.definition.node_def, theirs, strict=True):
                 graph.get_operation_by_name(node.name)._origin = op._origin
         return graph
+
+    def output_shapes(
+        self, outer: Graph, function: Function, shapes: Sequence[Shape]
+    ) -> Sequence[Shape] | None:
+        """The static shapes of a call's results; None inside the function itself.
+
+        Args:
+          outer: the graph in which it is called.
+          function: the values of its attributes.
+          shapes: the static shapes of the arguments.
+        """
+        key = function, tuple(shapes)
+        with self._lock:
+            if key not in self._output_shapes:
+                self._output_shapes[key] = (
+                    None  # for a call of the function in its body
+                )
+                body = self.rebuilt(outer, function, shapes)
+                self._output_shapes[key] = [t.static_shape for t in body.outputs]
+            return self._output_shapes[key]
 
     def call_class(self) -> type[FunctionCall]:
         """The op type of nodes that call the function by its name."""

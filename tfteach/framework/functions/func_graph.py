@@ -18,7 +18,7 @@ from tfteach.framework.op_traits import Role
 from tfteach.framework.operation import Operation, Tensor
 
 if TYPE_CHECKING:
-    from tfteach.framework.graph import GraphFunction
+    from tfteach.framework.graph_protocols import GraphFunction
 
 
 class FuncGraph(Graph):

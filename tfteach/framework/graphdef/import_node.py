@@ -14,7 +14,7 @@ import numpy as np
 
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.errors import NotFoundError
-from tfteach.framework.graph import GraphFunction
+from tfteach.framework.graph_protocols import GraphFunction
 from tfteach.framework.graphdef.graph_def import KINDS, python_value
 from tfteach.framework.graphdef.op_def import KIND_NAMES, minimum_of, op_def
 from tfteach.framework.op import ROLES, Op, find_op, op_class

@@ -6,16 +6,17 @@ Source: core/ops/functional_ops.cc.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from tfteach.framework.device import merge_names
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import InternalError, NotFoundError, invalid_argument
 from tfteach.framework.function_attribute import Function
-from tfteach.framework.functions.body import Body, body_of
+from tfteach.framework.functions.body import Body, body_of, defined_in
+from tfteach.framework.graph import Graph
 from tfteach.framework.op import MultiOutputOp
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 
 _EXECUTORS = ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
@@ -32,12 +33,14 @@ class _Call(MultiOutputOp, abstract=True):
         return [None] * len(spec.Tout)
 
     def compute(self, context: Any, *args: Any) -> Any:
-        """Of a function that calls itself: its own body is not inlined into it."""
+        """Of a function that calls itself, or that is not to be inlined."""
         spec: Any = self
         return tuple(context.function(spec.f)(args))
 
     def function_body(self, op: Operation) -> Body | None:
         spec: Any = self
+        if defined_in(op.graph, spec.f, op).keeps_calls:
+            return None
         return body_of(op, spec.f)
 
 
@@ -51,6 +54,14 @@ class _PartitionedCall(_Call, abstract=True):
     config: str = ""
     config_proto: str = ""
     executor_type: str = ""
+
+    def called_shapes(
+        self, graph: Graph, inputs: Sequence[Tensor]
+    ) -> Sequence[Shape] | None:
+        defined = graph.functions.get(self.f.name)
+        if defined is None:
+            return None
+        return defined.output_shapes(graph, self.f, [t.static_shape for t in inputs])
 
     def function_body(self, op: Operation) -> Body | None:
         if self.executor_type not in _EXECUTORS:

@@ -8,18 +8,30 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.autodiff.gradients import gradients
+from tfteach.control.context_protos import (
+    cond_from_proto,
+    cond_proto,
+    while_from_proto,
+    while_proto,
+)
 from tfteach.framework.convert import convert
 from tfteach.framework.errors import InternalError, invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, body_rule, defined_in
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.graph import Graph
+from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.graphdef.import_graph_def import import_graph
 from tfteach.framework.indexed_slices import IndexedSlices, quietly
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.attr_value import c_name
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.functions.calls import SymbolicGradient
+
+_CONTEXTS: tuple[tuple[str, Any, Any], ...] = (
+    (GraphKeys.COND_CONTEXT, cond_proto, cond_from_proto),
+    (GraphKeys.WHILE_CONTEXT, while_proto, while_from_proto),
+)
 
 
 @body_rule(SymbolicGradient)
@@ -107,6 +119,8 @@ def copied(body: Body, graph: Graph, inputs: list[Tensor]) -> list[Tensor]:
     """
     graph_def = body.graph.as_graph_def()
     graph_def.ClearField("library")
+    if body.graph.has_control_flow:
+        return _copied_with_contexts(body, graph, graph_def, inputs)
     arguments = {t.op.name: x for t, x in zip(body.inputs, inputs, strict=True)}
     kept = [node for node in graph_def.node if node.name not in arguments]
     used = {text.partition(":")[0] for node in kept for text in node.input}
@@ -123,3 +137,28 @@ def copied(body: Body, graph: Graph, inputs: list[Tensor]) -> list[Tensor]:
     made: dict[Tensor, Any] = dict(zip(own, found or (), strict=True))
     made.update(zip(body.inputs, inputs, strict=True))
     return [made[tensor] for tensor in body.outputs]
+
+
+def _copied_with_contexts(
+    body: Body, graph: Graph, graph_def: Any, inputs: list[Tensor]
+) -> list[Tensor]:
+    """Like `copied`, with the contexts of branches and loops, which gradients need.
+
+    The arguments become Identity ops, so that all names of the contexts exist.
+    """
+    arguments = {t.op.name: x for t, x in zip(body.inputs, inputs, strict=True)}
+    outer = {f"{name}/argument:0": x for name, x in arguments.items()}
+    for node in graph_def.node:
+        if node.name in arguments:
+            dtype = node.attr["dtype"].type
+            node.op = "Identity"
+            node.attr.clear()
+            node.attr["T"].type = dtype
+            node.input.append(f"{node.name}/argument")
+    names = [t.name for t in body.outputs]
+    with graph.as_default():
+        found = import_graph(graph_def, outer, names, name="body") or ()
+        for key, to_proto, from_proto in _CONTEXTS:
+            for context in body.graph.get_collection(key):
+                from_proto(to_proto(context), "body")
+    return list(found)
