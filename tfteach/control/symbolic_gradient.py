@@ -157,8 +157,8 @@ def _copied_with_contexts(
             node.input.append(f"{node.name}/argument")
     names = [t.name for t in body.outputs]
     with graph.as_default():
-        found = import_graph(graph_def, outer, names, name="body") or ()
+        found: Any = import_graph(graph_def, outer, names, name="body")
         for key, to_proto, from_proto in _CONTEXTS:
             for context in body.graph.get_collection(key):
                 from_proto(to_proto(context), "body")
-    return list(found)
+    return list(found or ())

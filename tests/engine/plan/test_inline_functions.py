@@ -61,8 +61,8 @@ def test_a_step_has_only_the_ops_that_it_needs_of_a_body(graph: Graph) -> None:
         names = [n.name for n in session.planned_step((both[1],), (p,)).nodes]
         assert names == ["call/s"]
         assert session.run(both[2], {p: value}).tolist() == value.tolist()
-        fed = session.run([both[0], both[1]], {both[0]: [7.0], p: value})
-        assert fed[0].tolist() == [7.0]
+        fed = session.run([both[0], both[1]], {both[0]: [7.0, 8.0], p: value})
+        assert fed[0].tolist() == [7.0, 8.0]
 
 
 def test_calls_in_calls_and_static_shapes(graph: Graph) -> None:
