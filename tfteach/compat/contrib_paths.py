@@ -30,8 +30,11 @@ _MODULES = {
 _ROWS = {
     "contrib.factorization.python.ops": {
         "clustering_ops": f"{_FACTORIZATION}.kmeans {_FACTORIZATION}.kmeans_start",
-        "kmeans": f"{_FACTORIZATION}.kmeans_clustering",
         "factorization_ops": "",
+        "gmm": "",
+        "gmm_ops": f"{_FACTORIZATION}.gmm_ops",
+        "wals": f"{_FACTORIZATION}.wals",
+        "kmeans": f"{_FACTORIZATION}.kmeans_clustering {_FACTORIZATION}.features",
     },
     "contrib.layers.python.layers": {
         "feature_column": " ".join(
@@ -44,6 +47,8 @@ _ROWS = {
 }
 # Names that have another name here.
 ALIASES = {
+    "contrib.factorization.python.ops.wals._SweepHook": "SweepHook",
+    "contrib.factorization.python.ops.wals._StopAtSweepHook": "StopAtSweepHook",
     "contrib.factorization.python.ops.kmeans._parse_features_if_necessary": "points_of",
     "contrib.layers.python.layers.feature_column."
     "_create_sequence_feature_spec_for_parsing": (
@@ -73,7 +78,7 @@ def rows() -> dict[str, tuple[str, ...]]:
     }
     for folder, modules in _ROWS.items():
         package = ".".join(folder.split(".")[:2])
-        found[folder] = (package,)
+        found[folder] = ()  # a function may have the name of a module: gmm
         for name, places in modules.items():
             found[f"{folder}.{name}"] = (package, *places.split())
     return found

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tfteach.framework.call_origin import is_called_by_user, user_frame
+from tfteach.framework.convert import convert
 from tfteach.framework.opened_scopes import OpenedScope, open_recorded_scope
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import (
@@ -185,8 +186,15 @@ class GraphScopes:
         return open_colocation(self, op, ignore_existing)
 
     def colocation_op(self, value: Any) -> Operation:
-        """The operation of this graph with which `colocate_with(value)` colocates."""
-        element = self.as_graph_element(getattr(value, "_control_element", value))
+        """The operation of this graph with which `colocate_with(value)` colocates.
+
+        Values that are no graph elements, such as lists, become constants.
+        """
+        value = getattr(value, "_control_element", value)
+        is_element = isinstance(value, Operation | Tensor)
+        if not is_element and not hasattr(value, "_as_graph_element"):
+            value = convert(value)
+        element = self.as_graph_element(value)
         return element.op if isinstance(element, Tensor) else element
 
     def container(self, container_name: str) -> Any:

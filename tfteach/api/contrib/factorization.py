@@ -5,30 +5,30 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.lib.contrib.factorization.gmm import GMM as GMM
+    from tfteach.lib.contrib.factorization.gmm_ops import GmmAlgorithm as GmmAlgorithm
+    from tfteach.lib.contrib.factorization.gmm_ops import gmm as gmm
     from tfteach.lib.contrib.factorization.kmeans import COSINE_DISTANCE as COSINE_DISTANCE
     from tfteach.lib.contrib.factorization.kmeans import KMEANS_PLUS_PLUS_INIT as KMEANS_PLUS_PLUS_INIT
     from tfteach.lib.contrib.factorization.kmeans import KMeans as KMeans
     from tfteach.lib.contrib.factorization.kmeans import RANDOM_INIT as RANDOM_INIT
     from tfteach.lib.contrib.factorization.kmeans import SQUARED_EUCLIDEAN_DISTANCE as SQUARED_EUCLIDEAN_DISTANCE
     from tfteach.lib.contrib.factorization.kmeans_clustering import KMeansClustering as KMeansClustering
-    from tfteach.lib.contrib.factorization.not_implemented import GMM as GMM
-    from tfteach.lib.contrib.factorization.not_implemented import GmmAlgorithm as GmmAlgorithm
-    from tfteach.lib.contrib.factorization.not_implemented import WALSMatrixFactorization as WALSMatrixFactorization
-    from tfteach.lib.contrib.factorization.not_implemented import gmm as gmm
+    from tfteach.lib.contrib.factorization.wals import WALSMatrixFactorization as WALSMatrixFactorization
     from tfteach.lib.contrib.factorization.wals_model import WALSModel as WALSModel
 
 _LATER = {
     "COSINE_DISTANCE": ("tfteach.lib.contrib.factorization.kmeans", "COSINE_DISTANCE"),
-    "GMM": ("tfteach.lib.contrib.factorization.not_implemented", "GMM"),
-    "GmmAlgorithm": ("tfteach.lib.contrib.factorization.not_implemented", "GmmAlgorithm"),
+    "GMM": ("tfteach.lib.contrib.factorization.gmm", "GMM"),
+    "GmmAlgorithm": ("tfteach.lib.contrib.factorization.gmm_ops", "GmmAlgorithm"),
     "KMEANS_PLUS_PLUS_INIT": ("tfteach.lib.contrib.factorization.kmeans", "KMEANS_PLUS_PLUS_INIT"),
     "KMeans": ("tfteach.lib.contrib.factorization.kmeans", "KMeans"),
     "KMeansClustering": ("tfteach.lib.contrib.factorization.kmeans_clustering", "KMeansClustering"),
     "RANDOM_INIT": ("tfteach.lib.contrib.factorization.kmeans", "RANDOM_INIT"),
     "SQUARED_EUCLIDEAN_DISTANCE": ("tfteach.lib.contrib.factorization.kmeans", "SQUARED_EUCLIDEAN_DISTANCE"),
-    "WALSMatrixFactorization": ("tfteach.lib.contrib.factorization.not_implemented", "WALSMatrixFactorization"),
+    "WALSMatrixFactorization": ("tfteach.lib.contrib.factorization.wals", "WALSMatrixFactorization"),
     "WALSModel": ("tfteach.lib.contrib.factorization.wals_model", "WALSModel"),
-    "gmm": ("tfteach.lib.contrib.factorization.not_implemented", "gmm"),
+    "gmm": ("tfteach.lib.contrib.factorization.gmm_ops", "gmm"),
 }
 
 

@@ -13,8 +13,6 @@ import functools
 from collections.abc import Iterable
 from typing import Any, ClassVar, overload
 
-import numpy as np
-
 from tfteach.framework import nest
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
@@ -452,13 +450,6 @@ def is_tensor(value: Any) -> bool:
     )
 
 
-def _element(value: Any) -> Any:
-    """A value with which ops can be colocated; a constant of numbers."""
-    if isinstance(value, int | float | list | tuple | np.ndarray | np.generic):
-        return convert(value)
-    return value
-
-
 @overload
 def with_dependencies(
     dependencies: Iterable[Any], output_tensor: IndexedSlices, name: str | None = ...
@@ -487,7 +478,7 @@ def with_dependencies(
     graph = get_default_graph()
     with (
         name_scope(name, "control_dependency", [*waits, output_tensor]) as scope,
-        graph.colocate_with(_element(output_tensor)),
+        graph.colocate_with(output_tensor),
         graph.control_dependencies(waits),
     ):
         if is_slices(output_tensor):

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tfteach.api.contrib.learn import preprocessing as preprocessing
     from tfteach.api.contrib.learn import python as python
     from tfteach.api.contrib.learn import utils as utils
-    from tfteach.lib.contrib.factorization.not_implemented import KMeansClustering as KMeansClustering
     from tfteach.lib.contrib.learn.dnn import DNNClassifier as DNNClassifier
     from tfteach.lib.contrib.learn.dnn import DNNEstimator as DNNEstimator
     from tfteach.lib.contrib.learn.dnn import DNNRegressor as DNNRegressor
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.keys import PredictionKey as PredictionKey
     from tfteach.lib.contrib.learn.keys import ProblemType as ProblemType
     from tfteach.lib.contrib.learn.keys import TaskType as TaskType
+    from tfteach.lib.contrib.learn.kmeans import KMeansClustering as KMeansClustering
     from tfteach.lib.contrib.learn.linear import LinearClassifier as LinearClassifier
     from tfteach.lib.contrib.learn.linear import LinearEstimator as LinearEstimator
     from tfteach.lib.contrib.learn.linear import LinearRegressor as LinearRegressor
@@ -91,7 +91,7 @@ _LATER = {
     "ExportStrategy": ("tfteach.lib.contrib.learn.export_strategy", "ExportStrategy"),
     "Head": ("tfteach.lib.contrib.learn.head", "Head"),
     "InputFnOps": ("tfteach.lib.contrib.learn.serving_input_fns", "InputFnOps"),
-    "KMeansClustering": ("tfteach.lib.contrib.factorization.not_implemented", "KMeansClustering"),
+    "KMeansClustering": ("tfteach.lib.contrib.learn.kmeans", "KMeansClustering"),
     "LinearClassifier": ("tfteach.lib.contrib.learn.linear", "LinearClassifier"),
     "LinearEstimator": ("tfteach.lib.contrib.learn.linear", "LinearEstimator"),
     "LinearRegressor": ("tfteach.lib.contrib.learn.linear", "LinearRegressor"),

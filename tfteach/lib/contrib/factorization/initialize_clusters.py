@@ -11,6 +11,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import SessionLike
 from tfteach.lib.queues.coordinator import Coordinator
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
+from tfteach.variables.base import Variable
 
 _POLL_S = 1.0  # of a worker that waits for the chief
 
@@ -25,7 +26,10 @@ class InitializeClustersHook(SessionRunHook):
     """
 
     def __init__(
-        self, init_op: Operation | Tensor, is_initialized: Tensor, is_chief: bool
+        self,
+        init_op: Operation | Tensor,
+        is_initialized: Tensor | Variable,
+        is_chief: bool,
     ) -> None:
         self._init_op = init_op
         self._is_initialized = is_initialized

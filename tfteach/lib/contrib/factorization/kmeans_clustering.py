@@ -6,13 +6,12 @@ tensorflow_estimator/python/estimator/canned/kmeans.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
-from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Array, PathLike
+from tfteach.lib.contrib.factorization.features import Columns, points_of
 from tfteach.lib.contrib.factorization.initialize_clusters import InitializeClustersHook
 from tfteach.lib.contrib.factorization.kmeans import (
     COSINE_DISTANCE,
@@ -23,67 +22,21 @@ from tfteach.lib.contrib.factorization.kmeans import (
     KMeans,
 )
 from tfteach.lib.contrib.factorization.kmeans_start import InitialClusters
+from tfteach.lib.contrib.factorization.loss_relative_change import (
+    LossRelativeChangeHook,
+)
 from tfteach.lib.estimator.estimator import Estimator
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
 from tfteach.lib.estimator.export_outputs import PredictOutput
 from tfteach.lib.estimator.run_config import RunConfig
-from tfteach.lib.feature_column.base_column import FeatureColumn
-from tfteach.lib.feature_column.input_layer import input_layer
 from tfteach.lib.metrics.means import mean
 from tfteach.lib.saved_model import signature_constants
 from tfteach.lib.training.global_step import get_global_step
-from tfteach.lib.training.hooks.session_run_hook import (
-    SessionRunArgs,
-    SessionRunContext,
-    SessionRunHook,
-    SessionRunValues,
-)
-from tfteach.ops.array.concat_split import concat
+from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 from tfteach.ops.core.control_flow_ops import with_dependencies
 from tfteach.ops.debug.summary_functions import scalar
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.state.ref_variables import assign_add
-
-_Columns = Sequence[FeatureColumn] | None
-
-
-def points_of(features: Any, columns: _Columns) -> Any:
-    """The features as one Tensor [n, d]."""
-    if not isinstance(features, dict):
-        return features
-    if columns:
-        return input_layer(features, columns)
-    values = [features[key] for key in sorted(features)]
-    with get_default_graph().colocate_with(values[0], ignore_existing=True):
-        return concat(values, 1)
-
-
-class LossRelativeChangeHook(SessionRunHook):
-    """Ends the training once the loss hardly changes.
-
-    Args:
-      loss: a scalar.
-      tolerance: the least change, as a fraction of 1 + the loss before.
-    """
-
-    def __init__(self, loss: Tensor, tolerance: float) -> None:
-        self._loss = loss
-        self._tolerance = tolerance
-        self._previous: float | None = None
-
-    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """Fetch the loss."""
-        return SessionRunArgs(self._loss)
-
-    def after_run(
-        self, run_context: SessionRunContext, run_values: SessionRunValues
-    ) -> None:
-        """Compare it with that of the step before."""
-        loss, previous = run_values.results, self._previous
-        self._previous = loss
-        # TensorFlow compares with no loss of 0.
-        if previous and abs(loss - previous) / (1 + abs(previous)) <= self._tolerance:
-            run_context.request_stop()
 
 
 class _KMeansEstimator(Estimator):
@@ -102,7 +55,7 @@ class _KMeansEstimator(Estimator):
         initial_clusters: InitialClusters,
         distance_metric: str,
         relative_tolerance: float | None,
-        feature_columns: _Columns,
+        feature_columns: Columns,
         model_dir: PathLike | None,
         config: RunConfig | None,
     ) -> None:
@@ -239,7 +192,7 @@ class KMeansClustering(_KMeansEstimator):
         kmeans_plus_plus_num_retries: int = 2,
         relative_tolerance: float | None = None,
         config: RunConfig | None = None,
-        feature_columns: _Columns = None,
+        feature_columns: Columns = None,
     ) -> None:
         def make(points: Any) -> KMeans:
             return KMeans(
@@ -291,7 +244,7 @@ class ExperimentalKMeans(_KMeansEstimator):
         kmeans_plus_plus_num_retries: int = 2,
         relative_tolerance: float | None = None,
         config: RunConfig | None = None,
-        feature_columns: _Columns = None,
+        feature_columns: Columns = None,
     ) -> None:
         def make(points: Any) -> KMeans:
             return CoreKMeans(

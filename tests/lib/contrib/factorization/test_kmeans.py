@@ -9,7 +9,9 @@ import pytest
 import tfteach as tf
 from tests.golden import kmeans, training_loops
 from tests.lib.contrib.learn.test_contrib_learn import alike
-from tfteach.lib.contrib.factorization.kmeans_clustering import LossRelativeChangeHook
+from tfteach.lib.contrib.factorization.loss_relative_change import (
+    LossRelativeChangeHook,
+)
 
 RECORDED = json.loads(Path(kmeans.__file__).with_suffix(".json").read_text())
 X = kmeans.POINTS
