@@ -10,9 +10,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tfteach.framework.convert import list_dtypes
 from tfteach.framework.export import export_value
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.input_conversion import list_dtypes
 from tfteach.framework.op import Op, find_op
 from tfteach.framework.signature import Arg, split_args
 

@@ -185,21 +185,3 @@ export_value(
     __name__, convert_to_tensor="convert_to_tensor",
     register_tensor_conversion_function="register_tensor_conversion_function",
 )  # fmt: skip
-
-
-def list_dtypes(values: Sequence[Any]) -> tuple[DType, ...]:
-    """The types of the tensors that values would be converted to.
-
-    Nothing is added to the default graph: the op that converts them names them.
-    """
-    from tfteach.framework.graph import Graph
-
-    found = []
-    for value in values:
-        if isinstance(value, Tensor):
-            tensor = value
-        else:
-            with Graph().as_default():
-                tensor = convert(value, as_ref=True)
-        found.append(tensor.dtype.base_dtype)
-    return tuple(found)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType
+from tfteach.framework.graph import Graph
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.signature import Arg
@@ -205,3 +206,19 @@ def refuse_dtype(
         f"{prefix}{tensor.dtype.base_dtype.name} that does not match expected type of "
         f"{dtype.name}."
     )
+
+
+def list_dtypes(values: Sequence[Any]) -> tuple[DType, ...]:
+    """The types of the tensors that values would be converted to.
+
+    Nothing is added to the default graph: the op that converts them names them.
+    """
+    found = []
+    for value in values:
+        if isinstance(value, Tensor):
+            tensor = value
+        else:
+            with Graph().as_default():
+                tensor = convert(value, as_ref=True)
+        found.append(tensor.dtype.base_dtype)
+    return tuple(found)

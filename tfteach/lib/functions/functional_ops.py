@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfteach.framework.convert import list_dtypes as types_of
 from tfteach.framework.dtypes import as_dtype, float32, int32
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.input_conversion import list_dtypes as types_of
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos import pool
 from tfteach.lib.functions.body_of_python_function import get_extra_args
