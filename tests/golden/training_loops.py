@@ -14,6 +14,10 @@ import sys
 import tempfile
 
 LOG = "tensorflow"
+_UNSTABLE = (
+    "deprecated|Instructions for updating|contrib module|; retrying|"
+    "Object was never used"
+)
 
 
 class _Lines(logging.Handler):
@@ -26,15 +30,13 @@ class _Lines(logging.Handler):
         self.with_constant_steps = False
 
     def emit(self, record):
-        text = record.getMessage().replace(self.folder, "DIR")
-        if re.search(
-            "deprecated|Instructions for updating|contrib module|; retrying", text
-        ):
+        text = record.getMessage().replace(self.folder, "DIR").split("\n\t [[")[0]
+        if re.search(_UNSTABLE, text):
             return
         # Whether a run's fetch sees its own increment is a race in TensorFlow.
         if "It seems that global step" in text and not self.with_constant_steps:
             return
-        text = re.sub(r"[0-9.e+-]+ sec\)", "N sec)", text)
+        text = re.sub(r"[0-9.e+-]+ sec(\)|/batch)", r"N sec\1", text)
         text = re.sub(r"/sec: [0-9.e+]+", "/sec: N", text)
         text = re.sub(r" at 0x[0-9a-f]+", "", text)
         text = re.sub(r"<[\w.]+\.Calls", "<Calls", text)
@@ -427,6 +429,9 @@ def run(tf, program):
             handler.with_constant_steps
         ):  # TensorFlow counts those of other programs, too
             found["log"] = sorted(set(handler.lines))
+        racing = getattr(program, "lines_of_threads", None)
+        if racing:
+            found["log"] = [n for n in handler.lines if not re.search(racing, n)]
         if program.__name__ == "threads":  # which of them is first is a matter of luck
             found["log"] = sorted(handler.lines)
         text = json.dumps(found).replace(folder, "DIR")

@@ -32,7 +32,7 @@ estimators.tensor_signature: /tensor_signature
 evaluable: .
 experiment: . /experiment
 export_strategy: .
-graph_actions: graph_actions
+graph_actions: graph_actions /graph_fetches
 learn_io: io
 learn_io.generator_io: io
 learn_io.numpy_io: io

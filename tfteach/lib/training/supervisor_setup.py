@@ -42,15 +42,14 @@ from tfteach.variables.collections import (
 _USE_DEFAULT: Any = 0
 
 
-def _collected(given: Any, key: str, make: Callable[[], Any] | None = None) -> Any:
-    """The argument; by default the collection's first element, or a new one, added."""
-    if given is not _USE_DEFAULT:
-        return given
+def first_or_new(key: str, make: Callable[[], Any] | None = None) -> Any:
+    """A collection's first element, or a new one, which is added.
+
+    Args:
+      key: the collection of the default graph.
+      make: returns the new element; None for none.
+    """
     found = get_collection(key)
-    if len(found) > 1:
-        get_logger().info(
-            f"Found {len(found)} {key} operations. Returning the first one."
-        )
     if found:
         return found[0]
     made = make() if make else None
@@ -59,11 +58,23 @@ def _collected(given: Any, key: str, make: Callable[[], Any] | None = None) -> A
     return made
 
 
-def _default_local_init_op() -> Any:
+def _collected(given: Any, key: str, make: Callable[[], Any] | None = None) -> Any:
+    """The argument; by default the collection's first element, or a new one, added."""
+    if given is not _USE_DEFAULT:
+        return given
+    number = len(get_collection(key))
+    if number > 1:
+        get_logger().info(f"Found {number} {key} operations. Returning the first one.")
+    return first_or_new(key, make)
+
+
+def default_local_init_op() -> Any:
+    """Initializes the local variables and the tables."""
     return group(local_variables_initializer(), tables_initializer())
 
 
-def _default_saver() -> Any:
+def default_saver() -> Any:
+    """A Saver of the graph's variables; None if there are none."""
     return Saver() if global_variables() else None
 
 
@@ -125,9 +136,9 @@ class SupervisorSetup:
                 init_op, keys.INIT_OP, global_variables_initializer
             )
             self._local_init_op = _collected(
-                local_init_op, keys.LOCAL_INIT_OP, _default_local_init_op
+                local_init_op, keys.LOCAL_INIT_OP, default_local_init_op
             )
-            self._saver = _collected(saver, keys.SAVERS, _default_saver)
+            self._saver = _collected(saver, keys.SAVERS, default_saver)
             self._summary_op = _collected(summary_op, keys.SUMMARY_OP, merge_all)
             self._global_step = _collected(
                 global_step, keys.GLOBAL_STEP, _default_global_step

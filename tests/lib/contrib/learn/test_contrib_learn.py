@@ -12,6 +12,7 @@ import pytest
 import tfteach as tf
 from tests.golden import (
     contrib_learn,
+    contrib_learn_actions,
     contrib_learn_experiment,
     contrib_learn_monitors,
     contrib_learn_parts,
@@ -20,6 +21,7 @@ from tests.golden import (
 
 MODULES = (
     contrib_learn,
+    contrib_learn_actions,
     contrib_learn_experiment,
     contrib_learn_monitors,
     contrib_learn_parts,
@@ -76,10 +78,10 @@ def test_as_in_tensorflow(program):
 
 REFUSED = """
     DynamicRnnEstimator learn_runner.tune LogisticRegressor SVM
-    KMeansClustering evaluate infer run_feeds run_n train read_batch_examples
+    KMeansClustering read_batch_examples
     read_batch_features read_batch_record_features read_keyed_batch_examples
     read_keyed_batch_examples_shared_queue read_keyed_batch_features
-    read_keyed_batch_features_shared_queue graph_actions.train
+    read_keyed_batch_features_shared_queue
     monitors.ExportMonitor monitors.GraphDump monitors.CheckpointSaver"""
 
 

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.frames import extract_pandas_data as extract_pandas_data
     from tfteach.lib.contrib.learn.frames import extract_pandas_labels as extract_pandas_labels
     from tfteach.lib.contrib.learn.frames import extract_pandas_matrix as extract_pandas_matrix
+    from tfteach.lib.contrib.learn.graph_actions import train as train
+    from tfteach.lib.contrib.learn.graph_evaluation import evaluate as evaluate
+    from tfteach.lib.contrib.learn.graph_fetches import infer as infer
+    from tfteach.lib.contrib.learn.graph_fetches import run_feeds as run_feeds
+    from tfteach.lib.contrib.learn.graph_fetches import run_n as run_n
     from tfteach.lib.contrib.learn.head import Head as Head
     from tfteach.lib.contrib.learn.head import no_op_train_fn as no_op_train_fn
     from tfteach.lib.contrib.learn.head_functions import binary_svm_head as binary_svm_head
@@ -56,8 +61,6 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.not_implemented import DynamicRnnEstimator as DynamicRnnEstimator
     from tfteach.lib.contrib.learn.not_implemented import LogisticRegressor as LogisticRegressor
     from tfteach.lib.contrib.learn.not_implemented import SVM as SVM
-    from tfteach.lib.contrib.learn.not_implemented import evaluate as evaluate
-    from tfteach.lib.contrib.learn.not_implemented import infer as infer
     from tfteach.lib.contrib.learn.not_implemented import read_batch_examples as read_batch_examples
     from tfteach.lib.contrib.learn.not_implemented import read_batch_features as read_batch_features
     from tfteach.lib.contrib.learn.not_implemented import read_batch_record_features as read_batch_record_features
@@ -65,9 +68,6 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_examples_shared_queue as read_keyed_batch_examples_shared_queue
     from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features as read_keyed_batch_features
     from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features_shared_queue as read_keyed_batch_features_shared_queue
-    from tfteach.lib.contrib.learn.not_implemented import run_feeds as run_feeds
-    from tfteach.lib.contrib.learn.not_implemented import run_n as run_n
-    from tfteach.lib.contrib.learn.not_implemented import train as train
     from tfteach.lib.contrib.learn.run_config import RunConfig as RunConfig
     from tfteach.lib.contrib.learn.saved_model_exports import make_export_strategy as make_export_strategy
     from tfteach.lib.contrib.learn.serving_input_fns import InputFnOps as InputFnOps
@@ -111,7 +111,7 @@ _LATER = {
     "binary_svm_head": ("tfteach.lib.contrib.learn.head_functions", "binary_svm_head"),
     "build_parsing_serving_input_fn": ("tfteach.lib.contrib.learn.serving_input_fns", "build_parsing_serving_input_fn"),
     "datasets": ("tfteach.api.contrib.learn", "datasets"),
-    "evaluate": ("tfteach.lib.contrib.learn.not_implemented", "evaluate"),
+    "evaluate": ("tfteach.lib.contrib.learn.graph_evaluation", "evaluate"),
     "extract_dask_data": ("tfteach.lib.contrib.learn.frames", "extract_dask_data"),
     "extract_dask_labels": ("tfteach.lib.contrib.learn.frames", "extract_dask_labels"),
     "extract_pandas_data": ("tfteach.lib.contrib.learn.frames", "extract_pandas_data"),
@@ -119,7 +119,7 @@ _LATER = {
     "extract_pandas_matrix": ("tfteach.lib.contrib.learn.frames", "extract_pandas_matrix"),
     "graph_actions": ("tfteach.api.contrib.learn", "graph_actions"),
     "head": ("tfteach.api.contrib.learn", "head"),
-    "infer": ("tfteach.lib.contrib.learn.not_implemented", "infer"),
+    "infer": ("tfteach.lib.contrib.learn.graph_fetches", "infer"),
     "infer_real_valued_columns_from_input": ("tfteach.lib.contrib.learn.inferred_columns", "infer_real_valued_columns_from_input"),
     "infer_real_valued_columns_from_input_fn": ("tfteach.lib.contrib.learn.inferred_columns", "infer_real_valued_columns_from_input_fn"),
     "io": ("tfteach.api.contrib.learn", "io"),
@@ -143,9 +143,9 @@ _LATER = {
     "read_keyed_batch_features": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_features"),
     "read_keyed_batch_features_shared_queue": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_features_shared_queue"),
     "regression_head": ("tfteach.lib.contrib.learn.head_functions", "regression_head"),
-    "run_feeds": ("tfteach.lib.contrib.learn.not_implemented", "run_feeds"),
-    "run_n": ("tfteach.lib.contrib.learn.not_implemented", "run_n"),
-    "train": ("tfteach.lib.contrib.learn.not_implemented", "train"),
+    "run_feeds": ("tfteach.lib.contrib.learn.graph_fetches", "run_feeds"),
+    "run_n": ("tfteach.lib.contrib.learn.graph_fetches", "run_n"),
+    "train": ("tfteach.lib.contrib.learn.graph_actions", "train"),
     "utils": ("tfteach.api.contrib.learn", "utils"),
 }
 

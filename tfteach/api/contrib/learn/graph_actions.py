@@ -5,18 +5,24 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.lib.contrib.learn.not_implemented import evaluate as evaluate
-    from tfteach.lib.contrib.learn.not_implemented import infer as infer
-    from tfteach.lib.contrib.learn.not_implemented import run_feeds as run_feeds
-    from tfteach.lib.contrib.learn.not_implemented import run_n as run_n
-    from tfteach.lib.contrib.learn.not_implemented import train as train
+    from tfteach.lib.contrib.learn.graph_actions import train as train
+    from tfteach.lib.contrib.learn.graph_evaluation import evaluate as evaluate
+    from tfteach.lib.contrib.learn.graph_fetches import clear_summary_writers as clear_summary_writers
+    from tfteach.lib.contrib.learn.graph_fetches import get_summary_writer as get_summary_writer
+    from tfteach.lib.contrib.learn.graph_fetches import infer as infer
+    from tfteach.lib.contrib.learn.graph_fetches import run_feeds as run_feeds
+    from tfteach.lib.contrib.learn.graph_fetches import run_feeds_iter as run_feeds_iter
+    from tfteach.lib.contrib.learn.graph_fetches import run_n as run_n
 
 _LATER = {
-    "evaluate": ("tfteach.lib.contrib.learn.not_implemented", "evaluate"),
-    "infer": ("tfteach.lib.contrib.learn.not_implemented", "infer"),
-    "run_feeds": ("tfteach.lib.contrib.learn.not_implemented", "run_feeds"),
-    "run_n": ("tfteach.lib.contrib.learn.not_implemented", "run_n"),
-    "train": ("tfteach.lib.contrib.learn.not_implemented", "train"),
+    "clear_summary_writers": ("tfteach.lib.contrib.learn.graph_fetches", "clear_summary_writers"),
+    "evaluate": ("tfteach.lib.contrib.learn.graph_evaluation", "evaluate"),
+    "get_summary_writer": ("tfteach.lib.contrib.learn.graph_fetches", "get_summary_writer"),
+    "infer": ("tfteach.lib.contrib.learn.graph_fetches", "infer"),
+    "run_feeds": ("tfteach.lib.contrib.learn.graph_fetches", "run_feeds"),
+    "run_feeds_iter": ("tfteach.lib.contrib.learn.graph_fetches", "run_feeds_iter"),
+    "run_n": ("tfteach.lib.contrib.learn.graph_fetches", "run_n"),
+    "train": ("tfteach.lib.contrib.learn.graph_actions", "train"),
 }
 
 

@@ -57,65 +57,6 @@ def SVM(*args: object, **kwargs: object) -> NoReturn:
     _refuse("contrib.learn.SVM", "use a LinearEstimator with a binary_svm_head")
 
 
-@export("contrib.learn.evaluate", "contrib.learn.graph_actions.evaluate")
-def evaluate(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: use tf.contrib.training.evaluate_once.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse("contrib.learn.evaluate", "use tf.contrib.training.evaluate_once")
-
-
-@export("contrib.learn.infer", "contrib.learn.graph_actions.infer")
-def infer(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: restore the checkpoint in a tf.Session.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.infer",
-        "restore the checkpoint in a tf.Session",
-    )
-
-
-@export("contrib.learn.run_feeds", "contrib.learn.graph_actions.run_feeds")
-def run_feeds(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: run the outputs in a tf.Session.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.run_feeds",
-        "run the outputs in a tf.Session",
-    )
-
-
-@export("contrib.learn.run_n", "contrib.learn.graph_actions.run_n")
-def run_n(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: run the outputs in a tf.Session.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse("contrib.learn.run_n", "run the outputs in a tf.Session")
-
-
-@export("contrib.learn.train", "contrib.learn.graph_actions.train")
-def train(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: use tf.contrib.training.train.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.train",
-        "use tf.contrib.training.train",
-    )
-
-
 @export("contrib.learn.read_batch_examples", "contrib.learn.io.read_batch_examples")
 def read_batch_examples(*args: object, **kwargs: object) -> NoReturn:
     """Not implemented: use tf.train.shuffle_batch or tf.data.
