@@ -70,6 +70,13 @@ restored(lambda: tf.TextLineReader(), b'')
 wrong_queue(tf.int32, [])
 wrong_queue(tf.string, [2])
 wrong_queue([tf.string, tf.string], [[], []])
+epochs(['r.tfrecord', 's.tfrecord'], file_pattern='?.tfrecord', batch_size=5)
+epochs(['r.tfrecord'], file_pattern='r.tfrecord', batch_size=2, buffer_size=3, name='n')
+epochs(['r.tfrecord'], file_pattern='r.tf*,s.none', batch_size=3, buffer_size=99)
+epochs(['r.gz'], file_pattern='r.gz', batches=3, compression_type=tf.python_io.TFRecordCompressionType.GZIP)
+epochs(['r.tfrecord', 's.tfrecord'], file_pattern='?.tfrecord', batch_size=2, batches=5, parallelism=2, shift_ratio=.5, seed=9)
+epochs([], file_pattern='none*')
+epochs([], file_pattern='r.tfrecord', compression_type=tf.python_io.TFRecordCompressionType.ZLIB)
 [tf.WholeFileReader().supports_serialize, tf.TextLineReader().supports_serialize]
 """
 
@@ -89,6 +96,9 @@ def make_files(tf, folder):
         with tf.python_io.TFRecordWriter(os.path.join(folder, name), kind) as writer:
             for record in (b"one", b"", b"three" * 9):
                 writer.write(record)
+    with tf.python_io.TFRecordWriter(os.path.join(folder, "s.tfrecord")) as writer:
+        for number in range(7):
+            writer.write(b"s%d" % number)
     with open(os.path.join(folder, "r.tfrecord"), "rb") as file:
         texts["cut.tfrecord"] = file.read()[:-3]
     for name, content in texts.items():
@@ -180,6 +190,31 @@ def names(tf):
                 return plain(session.run(list(pair)))
         except Exception as error:
             return error_of(error)
+
+    def epochs(files, **arguments):
+        """Two epochs of RecordInput, whose order is that of threads, sorted."""
+        size = sum(
+            1
+            for f in files
+            for _ in tf.python_io.tf_record_iterator(
+                f, tf.python_io.TFRecordOptions(arguments.get("compression_type", 0))
+            )
+        )
+        batch = arguments.get("batch_size", 1) * (arguments.get("batches") or 1)
+        try:
+            op = tf.contrib.framework.RecordInput(**arguments).get_yield_op()
+            shapes = plain(
+                tf.contrib.framework.nest.map_structure(
+                    lambda part: str(part.shape), op
+                )
+            )
+            with tf.Session() as session:
+                runs = [session.run(op) for _ in range(max(1, 2 * size // batch))]
+        except Exception as error:
+            return error_of(error)
+        found = np.concatenate([np.ravel(run) for run in runs])
+        shape = list(np.shape(runs[0]))
+        return [shapes, shape, [sorted(plain(found[i:][:size])) for i in (0, size)]]
 
     found = dict(locals())
     found["np"] = np

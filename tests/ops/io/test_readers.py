@@ -63,3 +63,43 @@ def test_a_reader_that_waits_ends_with_its_session(tmp_path: Path) -> None:
             thread.join(60)
         assert len(errors) == 3
         assert not any(thread.is_alive() for thread in threads)
+
+
+def test_record_input_shuffles_by_its_seed(tmp_path: Path) -> None:
+    path = tmp_path / "r.tfrecord"
+    with tf.python_io.TFRecordWriter(str(path)) as writer:
+        for number in range(50):
+            writer.write(b"%d" % number)
+
+    def epochs(seed: int) -> list[list[bytes]]:
+        with tf.Graph().as_default(), tf.Session() as session:
+            batch = tf.contrib.framework.RecordInput(
+                str(path), batch_size=50, buffer_size=20, seed=seed
+            ).get_yield_op()
+            return [list(session.run(batch)) for _ in range(2)]
+
+    first, second = epochs(3)
+    assert first != second
+    assert sorted(first) == sorted(second)
+    assert epochs(3) == [first, second]
+    assert epochs(4)[0] != first
+    # A record leaves the buffer of 20 at most 19 places early.
+    assert all(int(record) < place + 20 for place, record in enumerate(first))
+
+
+def test_record_input_reads_as_many_files_at_a_time_as_it_may(tmp_path: Path) -> None:
+    for name in "abcd":
+        with tf.python_io.TFRecordWriter(str(tmp_path / name)) as writer:
+            for _ in range(3):
+                writer.write(name.encode())
+
+    def order(parallelism: int) -> str:
+        with tf.Graph().as_default(), tf.Session() as session:
+            batch = tf.contrib.framework.RecordInput(
+                str(tmp_path / "*"), 12, buffer_size=1, parallelism=parallelism
+            ).get_yield_op()
+            return b"".join(session.run(batch)).decode()
+
+    assert all(len(set(order(1)[i : i + 3])) == 1 for i in range(0, 12, 3))
+    assert len(set(order(2)[:6])) == 2
+    assert len(set(order(4)[:4])) == 4

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, Self
 from tfteach.framework.errors import DataLossError, invalid_argument
 
 GZIP_WINDOW, ZLIB_WINDOW = zlib.MAX_WBITS + 16, zlib.MAX_WBITS
+WINDOW_BITS = {"GZIP": GZIP_WINDOW, "ZLIB": ZLIB_WINDOW}
 _GZIP_MAGIC = b"\x1f\x8b"
 _PIECE_BYTES = 64 * 1024  # of compressed input
 
@@ -119,6 +120,22 @@ class InflatedSource:
             except zlib.error:
                 bad = middle
         return before.decompress(self._input[:good], limit)
+
+
+def opened_source(
+    file: BinaryIO, path: str, compression: str
+) -> PlainSource | InflatedSource:
+    """An open file as a source of records.
+
+    Args:
+      file: open at its beginning.
+      path: its name, for messages.
+      compression: "GZIP" or "ZLIB"; anything else for a file that is not compressed.
+    """
+    window_bits = WINDOW_BITS.get(compression)
+    if window_bits is None:
+        return PlainSource(file)
+    return InflatedSource(file, path, window_bits)
 
 
 class DeflateOptions(NamedTuple):

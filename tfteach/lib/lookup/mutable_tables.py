@@ -19,7 +19,7 @@ from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.files.saveable_object import SaveableObject, SaveSpec
 from tfteach.lib.lookup.tables import LookupInterface, like
 from tfteach.ops.core.sparse_tensor import SparseTensor
-from tfteach.ops.state.lookup_tables import (
+from tfteach.ops.state.lookup_table_ops import (
     LookupTableExportV2,
     LookupTableFindV2,
     LookupTableImportV2,

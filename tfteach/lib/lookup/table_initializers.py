@@ -17,12 +17,11 @@ from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.type_aliases import DTypeLike, PathLike, TensorLike
 from tfteach.ops.core.constant import Const
 from tfteach.ops.core.control_flow_ops import group, no_op
-from tfteach.ops.state.lookup_tables import (
-    LINE_NUMBER,
-    WHOLE_LINE,
+from tfteach.ops.state.lookup_table_ops import (
     InitializeTableFromTextFileV2,
     LookupTableImportV2,
 )
+from tfteach.ops.state.lookup_tables import LINE_NUMBER, WHOLE_LINE
 
 
 @export("tables_initializer", "initializers.tables_initializer")

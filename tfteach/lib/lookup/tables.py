@@ -16,7 +16,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.lookup.table_initializers import TableInitializerBase
 from tfteach.ops.core.sparse_tensor import SparseTensor
-from tfteach.ops.state.lookup_tables import (
+from tfteach.ops.state.lookup_table_ops import (
     HashTableV2,
     LookupTableExportV2,
     LookupTableFindV2,

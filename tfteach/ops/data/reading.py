@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Generator, Iterator
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from tfteach.framework.dtypes import string
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.files.compression import InflatedSource, PlainSource
+from tfteach.framework.files.compression import WINDOW_BITS, opened_source
 from tfteach.framework.files.file_system import open_file, resolve
 from tfteach.framework.files.os_errors import os_errors_translated
 from tfteach.framework.files.records import read_records
@@ -23,7 +23,6 @@ from tfteach.ops.data.dataset import Dataset, DrawBlock, Running, integer
 from tfteach.ops.data.elements import Element
 from tfteach.ops.data.sources import SourceOp
 
-_WINDOWS = {"GZIP": 31, "ZLIB": 15}  # zlib's window_bits
 _PIECE_BYTES = 1 << 18
 
 
@@ -60,7 +59,7 @@ class FileRecords(Dataset):
         path = resolve(name)
         with os_errors_translated(path), contextlib.ExitStack() as stack:
             file = stack.enter_context(open_file(path, "rb", buffering=0))
-            records = self._records(_source(file, path, self._compression), path)
+            records = self._records(opened_source(file, path, self._compression), path)
             return _closing(records, path, stack.pop_all())
 
 
@@ -69,12 +68,6 @@ def _closing(
 ) -> Generator[bytes]:
     with opened, os_errors_translated(path):
         yield from records
-
-
-def _source(file: BinaryIO, path: str, compression: str) -> Any:
-    if not compression:
-        return PlainSource(file)
-    return InflatedSource(file, path, _WINDOWS[compression])
 
 
 class RecordElements:
@@ -196,7 +189,7 @@ def compression_kind(compression_type: Any) -> str:
       InvalidArgumentError: there is no such compression.
     """
     kind = np.asarray(compression_type, object).item().decode()
-    if kind and kind not in _WINDOWS:
+    if kind and kind not in WINDOW_BITS:
         raise invalid_argument(" Unsupported compression_type.")
     return str(kind)
 

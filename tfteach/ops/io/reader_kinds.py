@@ -21,28 +21,23 @@ from tfteach.framework.errors import (
     invalid_argument,
 )
 from tfteach.framework.files import file_system
-from tfteach.framework.files.compression import (
-    GZIP_WINDOW,
-    ZLIB_WINDOW,
-    InflatedSource,
-    PlainSource,
-)
+from tfteach.framework.files.compression import WINDOW_BITS, opened_source
 from tfteach.framework.files.os_errors import os_errors_translated
 from tfteach.framework.files.records import read_records
 from tfteach.framework.protos.wire_format import chunk, read_varint, varint
+from tfteach.framework.resource_names import ReferencedResource
 from tfteach.framework.type_aliases import KernelContext
 from tfteach.ops.io.example_wire import message_fields
 
 Record = tuple[bytes, bytes]  # key and value
-_WINDOWS = {"ZLIB": ZLIB_WINDOW, "GZIP": GZIP_WINDOW}
 _RECORD_FRAME_BYTES = 16  # what a TFRecord file has beside a record
 
 
-class Reader:
+class Reader(ReferencedResource):
     """Reads records of files whose names come from a queue.
 
     Args:
-      name: of the node, for messages.
+      node_name: for messages.
 
     Attributes:
       kind: its type, for messages.
@@ -54,8 +49,8 @@ class Reader:
     kind: ClassVar[str]
     has_state: ClassVar[bool] = False
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, node_name: str) -> None:
+        self.node_name = self.name = node_name
         # One read at a time, as TensorFlow's.
         self.lock = threading.Lock()
         self.records: Iterator[Record] | None = None
@@ -66,11 +61,6 @@ class Reader:
     shape: tuple[int, ...] = ()
     ndim = 0
     dtype = np.dtype(object)
-
-    @property
-    def value(self) -> Any:
-        """A reference to it, as a run returns: the container and the name."""
-        return np.array([b"", self.name.encode()], object)
 
     def open(self, path: str) -> Iterator[Record]:
         """The records of a file."""
@@ -175,7 +165,7 @@ class Reader:
                     unit = state[start:end]
         except ValueError:
             raise invalid_argument(
-                f"Could not parse state for {self.kind} '{self.name}': "
+                f"Could not parse state for {self.kind} '{self.node_name}': "
                 f"{state.decode('utf-8', 'replace')}"
             ) from None
         with self.lock:
@@ -255,8 +245,8 @@ class FixedLengthRecords(Reader):
 
     def open(self, path: str) -> Iterator[Record]:
         file = self._opened(path)
-        if self.encoding in _WINDOWS:
-            work = zlib.decompressobj(_WINDOWS[self.encoding])
+        if self.encoding in WINDOW_BITS:
+            work = zlib.decompressobj(WINDOW_BITS[self.encoding])
             file = io.BytesIO(work.decompress(file.read()))
         end = file.seek(0, io.SEEK_END)
         if self.header > end:
@@ -280,15 +270,15 @@ class TFRecords(Reader):
 
     def __init__(self, name: str, compression_type: str) -> None:
         super().__init__(name)
-        self.window = _WINDOWS.get(compression_type)
+        self.compression_type = compression_type
 
     def open(self, path: str) -> Iterator[Record]:
         return self._records(self._opened(path), path)
 
     def _records(self, file: BinaryIO, path: str) -> Iterator[Record]:
-        window = self.window
-        source = PlainSource(file) if window is None else None
         offset = 0
-        for data in read_records(source or InflatedSource(file, path, window), path):  # type: ignore[arg-type]
+        for data in read_records(
+            opened_source(file, path, self.compression_type), path
+        ):
             yield f"{path}:{offset}".encode(), data
             offset += len(data) + _RECORD_FRAME_BYTES

@@ -1,5 +1,7 @@
 """Readers, and the ops that read with them.
 
+Each op exists for a resource handle, which today's readers have, and for a reference,
+which graphs of TensorFlow before 1.2 have.
 Source: core/ops/io_ops.cc, core/kernels/reader_ops.cc.
 """
 
@@ -10,9 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.errors import OpError, invalid_argument
+from tfteach.framework.errors import OpError, UnimplementedError, invalid_argument
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
+from tfteach.framework.resource_names import resource_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, Gradient, KernelContext
 from tfteach.ops.io.reader_kinds import (
@@ -38,12 +41,11 @@ class _ReaderOp(StatefulOp, abstract=True):
 class _ReaderHandle(_ReaderOp, abstract=True):
     """A reader, shared by name."""
 
-    signature = "-> reader_handle: resource"
     aliases: ClassVar[bool] = True
     returns_handle: ClassVar[bool] = True
 
     def infer_shape(self) -> Shape:
-        return ()
+        return (2,) if self.outputs[0].is_ref else ()
 
     def make(self, name: str) -> Reader:
         """A new reader."""
@@ -52,16 +54,19 @@ class _ReaderHandle(_ReaderOp, abstract=True):
     def compute(self, ctx: KernelContext) -> Any:
         own: Any = self
         key = own.shared_name or f"node {ctx.op.name}"
-        name = own.shared_name or ctx.op.name
+
+        def make() -> Reader:
+            reader = self.make(own.shared_name or ctx.op.name)
+            reader.name = resource_name(own.shared_name, ctx.op.name)
+            return reader
+
         try:
-            return ctx.resource("reader", key, lambda: self.make(name), own.container)
+            return ctx.resource("reader", key, make, own.container)
         except OpError as error:
             raise error.at(ctx.op) from None
 
 
-class TextLineReaderV2(_ReaderHandle):
-    """Reads lines.  Source: io_ops.cc, TextLineReaderV2."""
-
+class _TextLineReader(_ReaderHandle, abstract=True):
     skip_header_lines: int = 0
     container: str = ""
     shared_name: str = ""
@@ -70,9 +75,19 @@ class TextLineReaderV2(_ReaderHandle):
         return TextLines(name, self.skip_header_lines)
 
 
-class WholeFileReaderV2(_ReaderHandle):
-    """Reads whole files.  Source: io_ops.cc, WholeFileReaderV2."""
+class TextLineReaderV2(_TextLineReader):
+    """Reads lines.  Source: io_ops.cc, TextLineReaderV2."""
 
+    signature = "-> reader_handle: resource"
+
+
+class TextLineReader(_TextLineReader):
+    """Reads lines.  Source: io_ops.cc, TextLineReader."""
+
+    signature = "-> reader_handle: ref string"
+
+
+class _WholeFileReader(_ReaderHandle, abstract=True):
     container: str = ""
     shared_name: str = ""
 
@@ -80,9 +95,19 @@ class WholeFileReaderV2(_ReaderHandle):
         return WholeFiles(name)
 
 
-class IdentityReaderV2(_ReaderHandle):
-    """Returns what the queue has.  Source: io_ops.cc, IdentityReaderV2."""
+class WholeFileReaderV2(_WholeFileReader):
+    """Reads whole files.  Source: io_ops.cc, WholeFileReaderV2."""
 
+    signature = "-> reader_handle: resource"
+
+
+class WholeFileReader(_WholeFileReader):
+    """Reads whole files.  Source: io_ops.cc, WholeFileReader."""
+
+    signature = "-> reader_handle: ref string"
+
+
+class _IdentityReader(_ReaderHandle, abstract=True):
     container: str = ""
     shared_name: str = ""
 
@@ -90,25 +115,68 @@ class IdentityReaderV2(_ReaderHandle):
         return Identities(name)
 
 
-class FixedLengthRecordReaderV2(_ReaderHandle):
-    """Reads records of one size.  Source: io_ops.cc, FixedLengthRecordReaderV2."""
+class IdentityReaderV2(_IdentityReader):
+    """Returns what the queue has.  Source: io_ops.cc, IdentityReaderV2."""
 
+    signature = "-> reader_handle: resource"
+
+
+class IdentityReader(_IdentityReader):
+    """Returns what the queue has.  Source: io_ops.cc, IdentityReader."""
+
+    signature = "-> reader_handle: ref string"
+
+
+class _FixedLengthRecordReader(_ReaderHandle, abstract=True):
     header_bytes: int = 0
     record_bytes: int  # type: ignore[misc]  # the order is TensorFlow's
     footer_bytes: int = 0
     hop_bytes: int = 0
     container: str = ""
     shared_name: str = ""
-    encoding: str = ""
 
     def make(self, name: str) -> Reader:
         sizes = self.header_bytes, self.record_bytes, self.footer_bytes, self.hop_bytes
-        return FixedLengthRecords(name, *sizes, self.encoding)
+        return FixedLengthRecords(name, *sizes, getattr(self, "encoding", ""))
 
 
-class TFRecordReaderV2(_ReaderHandle):
-    """Reads records of TFRecord files.  Source: io_ops.cc, TFRecordReaderV2."""
+class FixedLengthRecordReaderV2(_FixedLengthRecordReader):  # type: ignore[misc]
+    """Reads records of one size.  Source: io_ops.cc, FixedLengthRecordReaderV2."""
 
+    signature = "-> reader_handle: resource"
+    encoding: str = ""
+
+
+class FixedLengthRecordReader(_FixedLengthRecordReader):  # type: ignore[misc]
+    """Reads records of one size; TensorFlow 1.15 itself fails on it in a run.
+
+    Its kernel reads an attribute `encoding` that the op has not.
+    Source: io_ops.cc, FixedLengthRecordReader.
+    """
+
+    signature = "-> reader_handle: ref string"
+
+
+class LMDBReader(_ReaderHandle):
+    """Records of LMDB databases, which tfteach does not read.
+
+    Source: io_ops.cc, LMDBReader.
+    """
+
+    signature = "-> reader_handle: ref string"
+    container: str = ""
+    shared_name: str = ""
+
+    def make(self, name: str) -> Reader:
+        raise UnimplementedError(
+            None,
+            None,
+            f"LMDBReader '{name}' needs LMDB, which tfteach does not have. Write the "
+            "records to TFRecord files, and read these with TFRecordReader.",
+        )
+
+
+class _TFRecordReader(_ReaderHandle, abstract=True):
     container: str = ""
     shared_name: str = ""
     compression_type: str = ""
@@ -117,15 +185,22 @@ class TFRecordReaderV2(_ReaderHandle):
         return TFRecords(name, self.compression_type)
 
 
+class TFRecordReaderV2(_TFRecordReader):
+    """Reads records of TFRecord files.  Source: io_ops.cc, TFRecordReaderV2."""
+
+    signature = "-> reader_handle: resource"
+
+
+class TFRecordReader(_TFRecordReader):
+    """Reads records of TFRecord files.  Source: io_ops.cc, TFRecordReader."""
+
+    signature = "-> reader_handle: ref string"
+
+
 # ---- reading
 
 
-class ReaderReadV2(_ReaderOp, MultiOutputOp):
-    """The next record.  Source: io_ops.cc, ReaderReadV2."""
-
-    signature = (
-        "reader_handle: resource, queue_handle: resource -> key: string, value: string"
-    )
+class _Read(_ReaderOp, MultiOutputOp, abstract=True):
     may_wait: ClassVar[bool] = True
 
     def infer_shape(self, reader_handle: Shape, queue_handle: Shape) -> list[Shape]:
@@ -138,13 +213,24 @@ class ReaderReadV2(_ReaderOp, MultiOutputOp):
         return strings([key], ()), strings([value], ())
 
 
-class ReaderReadUpToV2(_ReaderOp, MultiOutputOp):
-    """Some records.  Source: io_ops.cc, ReaderReadUpToV2."""
+class ReaderReadV2(_Read):
+    """The next record.  Source: io_ops.cc, ReaderReadV2."""
 
     signature = (
-        "reader_handle: resource, queue_handle: resource, num_records: int64 -> "
-        "keys: string, values: string"
+        "reader_handle: resource, queue_handle: resource -> key: string, value: string"
     )
+
+
+class ReaderRead(_Read):
+    """The next record.  Source: io_ops.cc, ReaderRead."""
+
+    signature = (
+        "reader_handle: ref string, queue_handle: ref string -> "
+        "key: string, value: string"
+    )
+
+
+class _ReadUpTo(_ReaderOp, MultiOutputOp, abstract=True):
     may_wait: ClassVar[bool] = True
 
     def infer_shape(
@@ -165,11 +251,25 @@ class ReaderReadUpToV2(_ReaderOp, MultiOutputOp):
         return strings(keys, (len(keys),)), strings(values, (len(values),))
 
 
-class ReaderNumRecordsProducedV2(_ReaderOp):
-    """The number of records read.  Source: io_ops.cc, ReaderNumRecordsProducedV2."""
+class ReaderReadUpToV2(_ReadUpTo):
+    """Some records.  Source: io_ops.cc, ReaderReadUpToV2."""
 
-    signature = "reader_handle: resource -> records_produced: int64"
+    signature = (
+        "reader_handle: resource, queue_handle: resource, num_records: int64 -> "
+        "keys: string, values: string"
+    )
 
+
+class ReaderReadUpTo(_ReadUpTo):
+    """Some records.  Source: io_ops.cc, ReaderReadUpTo."""
+
+    signature = (
+        "reader_handle: ref string, queue_handle: ref string, num_records: int64 -> "
+        "keys: string, values: string"
+    )
+
+
+class _NumRecordsProduced(_ReaderOp, abstract=True):
     def infer_shape(self, reader_handle: Shape) -> Shape:
         return ()
 
@@ -177,11 +277,19 @@ class ReaderNumRecordsProducedV2(_ReaderOp):
         return np.int64(reader_handle.records_produced)
 
 
-class ReaderNumWorkUnitsCompletedV2(_ReaderOp):
-    """The number of files read.  Source: io_ops.cc, ReaderNumWorkUnitsCompletedV2."""
+class ReaderNumRecordsProducedV2(_NumRecordsProduced):
+    """The number of records read.  Source: io_ops.cc, ReaderNumRecordsProducedV2."""
 
-    signature = "reader_handle: resource -> units_completed: int64"
+    signature = "reader_handle: resource -> records_produced: int64"
 
+
+class ReaderNumRecordsProduced(_NumRecordsProduced):
+    """The number of records read.  Source: io_ops.cc, ReaderNumRecordsProduced."""
+
+    signature = "reader_handle: ref string -> records_produced: int64"
+
+
+class _NumWorkUnitsCompleted(_ReaderOp, abstract=True):
     def infer_shape(self, reader_handle: Shape) -> Shape:
         return ()
 
@@ -189,11 +297,19 @@ class ReaderNumWorkUnitsCompletedV2(_ReaderOp):
         return np.int64(reader_handle.units_completed)
 
 
-class ReaderSerializeStateV2(_ReaderOp):
-    """A reader's state.  Source: io_ops.cc, ReaderSerializeStateV2."""
+class ReaderNumWorkUnitsCompletedV2(_NumWorkUnitsCompleted):
+    """The number of files read.  Source: io_ops.cc, ReaderNumWorkUnitsCompletedV2."""
 
-    signature = "reader_handle: resource -> state: string"
+    signature = "reader_handle: resource -> units_completed: int64"
 
+
+class ReaderNumWorkUnitsCompleted(_NumWorkUnitsCompleted):
+    """The number of files read.  Source: io_ops.cc, ReaderNumWorkUnitsCompleted."""
+
+    signature = "reader_handle: ref string -> units_completed: int64"
+
+
+class _SerializeState(_ReaderOp, abstract=True):
     def infer_shape(self, reader_handle: Shape) -> Shape:
         return ()
 
@@ -201,11 +317,19 @@ class ReaderSerializeStateV2(_ReaderOp):
         return strings([reader_handle.saved()], ())
 
 
-class ReaderRestoreStateV2(_ReaderOp, NoOutputOp):
-    """Give a reader a saved state.  Source: io_ops.cc, ReaderRestoreStateV2."""
+class ReaderSerializeStateV2(_SerializeState):
+    """A reader's state.  Source: io_ops.cc, ReaderSerializeStateV2."""
 
-    signature = "reader_handle: resource, state: string ->"
+    signature = "reader_handle: resource -> state: string"
 
+
+class ReaderSerializeState(_SerializeState):
+    """A reader's state.  Source: io_ops.cc, ReaderSerializeState."""
+
+    signature = "reader_handle: ref string -> state: string"
+
+
+class _RestoreState(_ReaderOp, NoOutputOp, abstract=True):
     def infer_shape(self, reader_handle: Shape, state: Shape) -> list[Shape]:
         shapes.with_rank(state, 0)
         return []
@@ -222,11 +346,19 @@ class ReaderRestoreStateV2(_ReaderOp, NoOutputOp):
         return ()
 
 
-class ReaderResetV2(_ReaderOp, NoOutputOp):
-    """Return a reader to its first state.  Source: io_ops.cc, ReaderResetV2."""
+class ReaderRestoreStateV2(_RestoreState):
+    """Give a reader a saved state.  Source: io_ops.cc, ReaderRestoreStateV2."""
 
-    signature = "reader_handle: resource ->"
+    signature = "reader_handle: resource, state: string ->"
 
+
+class ReaderRestoreState(_RestoreState):
+    """Give a reader a saved state.  Source: io_ops.cc, ReaderRestoreState."""
+
+    signature = "reader_handle: ref string, state: string ->"
+
+
+class _Reset(_ReaderOp, NoOutputOp, abstract=True):
     def infer_shape(self, reader_handle: Shape) -> list[Shape]:
         return []
 
@@ -234,3 +366,15 @@ class ReaderResetV2(_ReaderOp, NoOutputOp):
         with reader_handle.lock:
             reader_handle.clear()
         return ()
+
+
+class ReaderResetV2(_Reset):
+    """Return a reader to its first state.  Source: io_ops.cc, ReaderResetV2."""
+
+    signature = "reader_handle: resource ->"
+
+
+class ReaderReset(_Reset):
+    """Return a reader to its first state.  Source: io_ops.cc, ReaderReset."""
+
+    signature = "reader_handle: ref string ->"

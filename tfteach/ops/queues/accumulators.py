@@ -18,16 +18,17 @@ from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.logger import get_logger
 from tfteach.framework.op import MultiOutputOp, NoOutputOp
+from tfteach.framework.resource_names import ReferencedResource, resource_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
-from tfteach.ops.queues.queue_attempts import fits, numbers
+from tfteach.ops.queues.queue_attempts import fits
 from tfteach.ops.queues.queue_ops import OnHost
 from tfteach.ops.state.resource_variables import NUMBERS
 
 CANCELLED = "TakeGrad operation was cancelled"
 
 
-class Accumulator:
+class Accumulator(ReferencedResource):
     """The sum of dense gradients of a session.
 
     Attributes:
@@ -41,11 +42,6 @@ class Accumulator:
         self.name, self.dtype, self.sizes, self.is_mean = name, dtype, sizes, is_mean
         self.global_step = self.count = 0
         self.changed = threading.Condition(threading.Lock())
-
-    @property
-    def value(self) -> Any:
-        """A reference to it, as a run returns: the container and the name."""
-        return np.array([b"localhost", self.name.encode()], object)
 
     def clear(self) -> None:
         with self.changed:
@@ -226,7 +222,7 @@ class _AccumulatorHandle(OnHost, abstract=True):
         key = own.shared_name or f"node {ctx.op.name}"
 
         def make() -> Accumulator:
-            name = own.shared_name or f"_{next(numbers)}_{ctx.op.name}"
+            name = resource_name(own.shared_name, ctx.op.name)
             is_mean = own.reduction_type == "MEAN"
             return self.store(name, own.dtype, own.shape, is_mean)
 

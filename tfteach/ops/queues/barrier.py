@@ -22,6 +22,7 @@ from tfteach.framework.errors import (
 )
 from tfteach.framework.op import MultiOutputOp, NoOutputOp
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.resource_names import ReferencedResource, resource_name
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.type_aliases import (
     DTypeLike,
@@ -35,12 +36,12 @@ from tfteach.ops.queues.component_lists import (
     check_components,
     type_name,
 )
-from tfteach.ops.queues.queue_attempts import Element, numbers
+from tfteach.ops.queues.queue_attempts import Element
 from tfteach.ops.queues.queue_ops import OnHost, refuse_timeout
 from tfteach.ops.queues.queue_stores import PriorityStore
 
 
-class BarrierStore:
+class BarrierStore(ReferencedResource):
     """The incomplete elements by key, and a queue of the complete ones.
 
     Attributes:
@@ -61,11 +62,6 @@ class BarrierStore:
         self.incomplete: dict[bytes, tuple[int, list[Any]]] = {}
         self.insertions = np.iinfo(np.int64).min
         self.is_closed = self.is_cancelled = False
-
-    @property
-    def value(self) -> Any:
-        """A reference to it, as a run returns: the container and the name."""
-        return np.array([b"localhost", self.name.encode()], object)
 
     def clear(self) -> None:
         self.incomplete.clear()
@@ -201,7 +197,7 @@ class Barrier(OnHost):
         key = self.shared_name or f"node {ctx.op.name}"
 
         def make() -> BarrierStore:
-            name = self.shared_name or f"_{next(numbers)}_{ctx.op.name}"
+            name = resource_name(self.shared_name, ctx.op.name)
             return BarrierStore(name, self.component_types, self.shapes)
 
         found: BarrierStore = ctx.resource("barrier", key, make, self.container)

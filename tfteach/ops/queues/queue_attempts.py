@@ -8,7 +8,6 @@ Source: core/kernels/queue_base.cc (semantics and messages).
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -27,14 +26,13 @@ from tfteach.framework.errors import (
     invalid_argument,
 )
 from tfteach.framework.operation import Operation
+from tfteach.framework.resource_names import ReferencedResource
 from tfteach.framework.shape import Shape
 from tfteach.framework.transaction import Uninterrupted
 from tfteach.framework.type_aliases import KernelContext
 from tfteach.framework.waiting import refuse_if_trying
 
 UNLIMITED = 2**31 - 1
-# The name of a resource without `shared_name` starts with its number in the process.
-numbers = itertools.count()
 
 Element = tuple[Any, ...]  # an array for each component
 
@@ -166,7 +164,7 @@ ENQUEUE_CANCELLED = "Enqueue operation was cancelled"
 DEQUEUE_CANCELLED = "Dequeue operation was cancelled"
 
 
-class Queue:
+class Queue(ReferencedResource):
     """A queue of a session.
 
     Subclasses store the elements.
@@ -200,11 +198,6 @@ class Queue:
     shape: tuple[int, ...] = ()
     ndim = 0
     dtype = np.dtype(object)
-
-    @property
-    def value(self) -> Any:
-        """A reference to it, as a run returns: the container and the name."""
-        return np.array([b"localhost", self.name.encode()], object)
 
     # ---- elements, for subclasses; the caller holds the lock
 

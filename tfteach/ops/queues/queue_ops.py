@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import DType, int64
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
+from tfteach.framework.resource_names import resource_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.ops.queues.component_lists import (
@@ -22,7 +23,7 @@ from tfteach.ops.queues.component_lists import (
     shared_differs,
     type_name,
 )
-from tfteach.ops.queues.queue_attempts import Queue, numbers
+from tfteach.ops.queues.queue_attempts import Queue
 from tfteach.ops.queues.queue_stores import (
     FIFOStore,
     PaddingStore,
@@ -73,7 +74,7 @@ class QueueHandle(OnHost, abstract=True):
         key = own.shared_name or f"node {ctx.op.name}"
 
         def make() -> Queue:
-            return self.make(own.shared_name or f"_{next(numbers)}_{ctx.op.name}")
+            return self.make(resource_name(own.shared_name, ctx.op.name))
 
         try:
             queue: Queue = ctx.resource("queue", key, make, own.container)

@@ -65,8 +65,10 @@ if TYPE_CHECKING:
     from tfteach.lib.files.remapped_matrix import load_embedding_initializer as load_embedding_initializer
     from tfteach.lib.files.remapped_matrix import load_linear_multiclass_bias_initializer as load_linear_multiclass_bias_initializer
     from tfteach.lib.files.remapped_matrix import load_variable_slot_initializer as load_variable_slot_initializer
+    from tfteach.ops.io.record_input import RecordInput as RecordInput
 
 _LATER = {
+    "RecordInput": ("tfteach.ops.io.record_input", "RecordInput"),
     "VariableDeviceChooser": ("tfteach.lib.contrib.framework.variables", "VariableDeviceChooser"),
     "add_arg_scope": ("tfteach.lib.contrib.framework.arguments", "add_arg_scope"),
     "add_model_variable": ("tfteach.lib.contrib.framework.variables", "add_model_variable"),
