@@ -21,6 +21,7 @@ from tfteach.framework.operation import (
     Operation,
     Tensor,
 )
+from tfteach.framework.recording import record, tapes
 from tfteach.framework.scope import (
     graph_of,
     is_valid_name,
@@ -32,8 +33,10 @@ from tfteach.framework.shape_inference import infer
 
 
 def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
-    """Add a node of type `op`; see `Op.__call__`."""
+    """Add a node of type `op`, or run it; see `Op.__call__`."""
     graph = get_default_graph()
+    if graph.is_eager:
+        return graph.execute(op, values, name)
     for value in values:
         if type(value) is not Tensor or value.op.graph is not graph:
             # Also values that the body of a function captures.
@@ -144,6 +147,8 @@ def create(
         _append_in_context(graph, node)
     else:
         graph.append(node)
+    if tapes.active:
+        record(node)
     return node
 
 

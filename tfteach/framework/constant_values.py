@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.framework.dtypes import DType, float32
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.errors import OpError
 from tfteach.framework.graph import Graph
 from tfteach.framework.op import Op
@@ -414,6 +415,8 @@ def _size(tensor: Tensor) -> tuple[int | None, _Blocked | None]:
 def _source_of(handle: Tensor) -> Operation:
     """The op that created a resource handle."""
     while True:
+        if type(handle) is EagerTensor:
+            return handle.source
         op = handle.op
         if op.spec.passes_handle:
             handle = op.inputs[0]

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.export import export_value
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import DTypeLike
@@ -104,6 +106,8 @@ def convert(
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with "
                 f"dtype {value.dtype.name}: {value!r}"
             )
+        if type(value) is EagerTensor:
+            return _in_graph(value, name)
         return value
     if preferred_dtype is not None:
         preferred_dtype = as_dtype(preferred_dtype)
@@ -137,6 +141,20 @@ def convert(
         f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion "
         "function registered."
     )
+
+
+def _in_graph(value: EagerTensor, name: str | None) -> Tensor:
+    """A tensor with a value where ops run eagerly; its capture in a function's body."""
+    graph = get_default_graph()
+    if graph.is_eager:
+        return value
+    if not graph.building_function:
+        raise RuntimeError(
+            "Attempting to capture an EagerTensor without building a function. The "
+            "tensor was computed eagerly; in a graph, build it there, or use its "
+            "`.numpy()`."
+        )
+    return graph.capture(value, name)
 
 
 def _refuse_operation(

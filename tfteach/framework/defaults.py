@@ -22,13 +22,44 @@ class _Stacks(threading.local):
 
 _STACKS = _Stacks()
 _global_graph: Graph | None = None
+# What ops are added to outside all `with graph.as_default()` blocks, if it is not the
+# global graph: in an eager program ops run there at once.
+_outermost: Graph | None = None
 _new_graph: Callable[[], Graph]
 
 
 def get_default_graph() -> Graph:
-    """The innermost default graph of this thread, or the global one."""
+    """What new ops are added to: the innermost default graph of this thread.
+
+    Outside all blocks that set one it is the global graph, or in an eager program the
+    one that `is_eager`, which runs ops at once.
+    """
     graphs = _STACKS.graphs
-    return graphs[-1] if graphs else _global_default()
+    return graphs[-1] if graphs else (_outermost or _global_default())
+
+
+def public_default_graph() -> Graph:
+    """The default graph of this thread, for building a graph.
+
+    Where ops run eagerly, it is the global graph, as in TensorFlow.
+
+    Example:
+      >>> tf.get_default_graph() is tf.constant(1.0).graph
+      True
+    """
+    graph = get_default_graph()
+    return _global_default() if graph.is_eager else graph
+
+
+def set_outermost(graph: Graph | None) -> None:
+    """Choose what ops are added to outside all blocks; None for the global graph."""
+    global _outermost
+    _outermost = graph
+
+
+def outermost() -> Graph | None:
+    """What `set_outermost` has chosen."""
+    return _outermost
 
 
 def has_default_graph() -> bool:
@@ -120,6 +151,6 @@ def remove_session(session: SessionLike | None, graph: Graph | None) -> None:
 
 export_value(
     __name__,
-    get_default_graph="get_default_graph",
+    public_default_graph="get_default_graph",
     reset_default_graph="reset_default_graph",
 )

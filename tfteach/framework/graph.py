@@ -116,6 +116,12 @@ class Graph(GraphCollections, GraphScopes):
 
     # Whether this is the body of a function; overridden by `FuncGraph`.
     building_function = False
+    # Whether ops run at once; overridden by `EagerGraph`.
+    is_eager = False
+
+    def execute(self, op: Op, values: tuple[Any, ...], name: str | None) -> Any:
+        """Run an op at once; see `EagerGraph`."""
+        raise NotImplementedError
 
     @property
     def _last_id(self) -> int:
@@ -130,6 +136,10 @@ class Graph(GraphCollections, GraphScopes):
     def captured(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """The inputs of a new op, with those of outer graphs brought into a body."""
         return inputs
+
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        """The tensor with the value of `tensor` in a function's body."""
+        raise NotImplementedError
 
     def captured_from(self, tensor: Tensor) -> Tensor | None:
         """The outer tensor that a placeholder of a function's body stands for."""

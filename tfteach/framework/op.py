@@ -88,6 +88,7 @@ class Op(Traits):
 
     _interned: ClassVar[dict[Any, Op]] = {}
     _inferred: dict[Any, Any]
+    eager_kernels: dict[Any, Any]  # by the inputs' types (engine/eager/execute.py)
 
     def __init_subclass__(
         cls, abstract: bool = False, role: Role | None = None, **kwargs: Any
@@ -172,6 +173,7 @@ class Op(Traits):
                 value = CONVERTERS[annotation](name, value)
             object.__setattr__(op, name, value)
         object.__setattr__(op, "_inferred", {})
+        object.__setattr__(op, "eager_kernels", {})
         try:
             op._check_minimum()
             op.validate()

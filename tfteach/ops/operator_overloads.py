@@ -55,7 +55,7 @@ def _binary(
     reflected = f"__r{symbol}__"
 
     def left(x: Tensor, y: Any) -> Any:
-        if is_one and type(y) is Tensor:
+        if is_one and (type(y) is Tensor or type(y) is type(x)):
             # No scope is needed: the node takes the scope's name.
             return function(x, y, name=name)
         if with_sparse and isinstance(y, SparseTensor):

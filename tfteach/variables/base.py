@@ -151,6 +151,7 @@ class Kinds:
 
     ref: Callable[..., Any]
     resource: Callable[..., Any]
+    eager: Any  # the class of resource variables that have values themselves
     use_resource_of_scope: Callable[[], bool | None] = staticmethod(lambda: None)
     use_resource_by_default = False
 
@@ -174,7 +175,11 @@ def resource_variables_enabled() -> bool:
 
 
 def default_creator(use_resource: bool | None = None, **kwargs: Any) -> Any:
-    """Create a variable of the requested kind."""
+    """Create a variable of the requested kind; an eager program has only one."""
+    with open_init_scope(get_default_graph()):
+        if get_default_graph().is_eager:
+            kwargs.pop("expected_shape")
+            return Kinds.eager(**kwargs)
     if use_resource is None:
         use_resource = Kinds.use_resource_of_scope()
     if use_resource is None:

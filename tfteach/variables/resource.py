@@ -271,7 +271,24 @@ for _name, _sign in (("mul", "*"), ("div", "/"), ("truediv", "/"), ("pow", "**")
     ))  # fmt: skip
 
 
-class ResourceVariable(BaseResourceVariable):
+def check_declared_shape(initial: Tensor, shape: Any) -> None:
+    """Reject an initial value that does not fit the `shape` of a variable."""
+    if not initial.shape.is_compatible_with(shape):
+        raise ValueError(
+            f"The initial value's shape ({initial.shape}) is not compatible with the "
+            f"explicitly supplied `shape` argument ({shape})."
+        )
+
+
+class _ResourceMeta(type(Variable)):  # type: ignore[misc]
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        kind = cls
+        if cls is ResourceVariable and get_default_graph().is_eager:
+            kind = Kinds.eager
+        return super(_ResourceMeta, kind).__call__(*args, **kwargs)
+
+
+class ResourceVariable(BaseResourceVariable, metaclass=_ResourceMeta):
     """A variable referred to by a handle (`use_resource=True`); see `tf.Variable`."""
 
     def __init__(
@@ -322,12 +339,7 @@ class ResourceVariable(BaseResourceVariable):
                 initial = convert(given, dtype, "initial_value")
             known = initial._shape
             if shape is not None:
-                if not initial.shape.is_compatible_with(shape):
-                    raise ValueError(
-                        f"The initial value's shape ({initial.shape}) is not "
-                        "compatible with the explicitly supplied `shape` argument "
-                        f"({shape})."
-                    )
+                check_declared_shape(initial, shape)
                 known = as_shape(shape)
             self._dtype = initial.dtype.base_dtype
             self._shape = as_tensor_shape(known)

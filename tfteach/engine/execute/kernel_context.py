@@ -40,6 +40,11 @@ class Resources:
         """The item of that key, or None."""
         return self._items.get(key)
 
+    def remove(self, key: Hashable) -> None:
+        """Forget an item, if there is one of that key."""
+        with self._lock:
+            self._items.pop(key, None)
+
     def items(self) -> list[tuple[Hashable, Any]]:
         with self._lock:
             return list(self._items.items())

@@ -6,6 +6,7 @@ import re
 import traceback
 from typing import Any
 
+from tfteach.engine.devices.devices import Device
 from tfteach.engine.devices.memory_ledger import no_room_for
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.framework import errors
@@ -58,17 +59,18 @@ def _blamed(error: Exception, instruction: Instruction | None) -> Exception:
         return error
     op = instruction.node.op
     if not isinstance(error, errors.OpError):
-        translated = _translated(error, instruction)
+        node = instruction.node
+        translated = translated_error(error, node.op.name, node.spec, node.device)
         _free_if_exhausted(error)
-        return _with_hint(translated.at(op))
+        return with_hint(translated.at(op))
     _free_if_exhausted(error)
     if error.op is not None:
         return error
     error._message = error._message.replace("{name}", op.name)
-    return _with_hint(error.at(op))
+    return with_hint(error.at(op))
 
 
-def _with_hint(error: errors.OpError) -> errors.OpError:
+def with_hint(error: errors.OpError) -> errors.OpError:
     if isinstance(error, errors.ResourceExhaustedError):
         error._message += OOM_HINT
     return error
@@ -80,8 +82,17 @@ def _free_if_exhausted(error: Exception) -> None:
         traceback.clear_frames(error.__traceback__)
 
 
-def _translated(error: Exception, instruction: Instruction) -> errors.OpError:
-    """The OpError for an exception of NumPy or Python."""
+def translated_error(
+    error: Exception, name: str, spec: Op, device: Device
+) -> errors.OpError:
+    """The OpError for an exception of NumPy or Python that a kernel raised.
+
+    Args:
+      error: the exception.
+      name: the op's name.
+      spec: the op.
+      device: where it ran.
+    """
     message = str(error)
     if isinstance(error, NotImplementedError):
         return errors.UnimplementedError(None, None, message)
@@ -92,24 +103,22 @@ def _translated(error: Exception, instruction: Instruction) -> errors.OpError:
             return errors.invalid_argument(
                 f"Incompatible shapes: [{first}] vs. [{second}]"
             )
-    node = instruction.node
     if isinstance(error, MemoryError):
         large = _TOO_LARGE.match(message)
         if large is None:
-            found = f"OOM when computing {node.op.name}: {error}"
+            found = f"OOM when computing {name}: {error}"
         else:
             shape = tuple(map(int, filter(None, _numbers(large[1]).split(","))))
-            device = node.device
             found = no_room_for(shape, large[2], device.name, device.allocator)
         return errors.ResourceExhaustedError(None, None, found)
-    given = " and ".join(_shapes_given(error, node.spec)) or "unknown"
+    given = " and ".join(_shapes_given(error, spec)) or "unknown"
     if _BEYOND_ADDRESSES.search(message):
         found = (
-            f"OOM when computing {node.op.name} of inputs of shapes {given}: {message}"
+            f"OOM when computing {name} of inputs of shapes {given}: {message}"
         )
         return errors.ResourceExhaustedError(None, None, found)
     return errors.invalid_argument(
-        f"{node.op.type} cannot compute with inputs of shapes {given}: {message}"
+        f"{spec.op_type} cannot compute with inputs of shapes {given}: {message}"
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfteach.framework.defaults import default_graph, get_default_graph
 from tfteach.framework.dtypes import as_dtype
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.functions.body import Body, effects_of
 from tfteach.framework.graph import Graph
 from tfteach.framework.op import ROLES
@@ -105,10 +106,8 @@ class FuncGraph(Graph):
 
     def captured(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         for tensor in inputs:
-            if tensor.op.graph is not self:
-                return tuple(
-                    t if t.op.graph is self else self.capture(t) for t in inputs
-                )
+            if type(tensor) is EagerTensor or tensor.op.graph is not self:
+                return tuple(map(self.capture, inputs))
         return inputs
 
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
@@ -121,17 +120,20 @@ class FuncGraph(Graph):
         Raises:
           ValueError: `tensor` belongs to a graph that does not enclose this one.
         """
-        if tensor.op.graph is self:
+        is_eager = type(tensor) is EagerTensor
+        if not is_eager and tensor.op.graph is self:
             return tensor
         found = self.captures.get(tensor)
         if found is None:
-            if tensor.op.graph is not self.outer_graph:
+            if not is_eager and tensor.op.graph is not self.outer_graph:
                 self._check_encloses(tensor)
             found = self._add_capture(tensor, name)
         return found
 
     def _add_capture(self, tensor: Tensor, name: str | None) -> Tensor:
-        if name is None and self.names_captures:
+        if type(tensor) is EagerTensor:
+            name = None
+        elif name is None and self.names_captures:
             name = tensor.op.name
         found = self._capture_placeholder(tensor, name)
         self.captures[tensor] = found

@@ -12,6 +12,7 @@ from tfteach.framework.build import create
 from tfteach.framework.convert import register_tensor_conversion_function
 from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import DType, as_dtype, int32, int64
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op
@@ -128,6 +129,9 @@ def constant_node(
         )
     array.flags.writeable = False
     graph = get_default_graph()
+    if graph.is_eager:
+        is_number = not array.ndim and not array.dtype.hasobject
+        return EagerTensor(array[()] if is_number else array, dtype)
     if type(name) is not str:
         name = _node_name(name)
     if name[-1:] == "/" and name != "/":
@@ -177,6 +181,8 @@ def constant(
         return constant_node(array, dtype or as_dtype(array.dtype), name)
     array = _shaped(value, dtype, shape, verify_shape)
     node = constant_node(array, dtype or as_dtype(array.dtype), name)
+    if isinstance(node, EagerTensor):
+        return node
     given = np.size(value)  # type: ignore[arg-type]  # an array, or made of numbers
     if 1 < given < array.size:
         object.__setattr__(node.op.spec, "given", given)

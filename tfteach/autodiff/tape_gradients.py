@@ -1,0 +1,195 @@
+"""Gradients of what a tape has recorded: each op's rule, from the last op to the first.
+
+Source: core/c/eager/c_api (tape), python/eager/imperative_grad.py, backprop.py.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from tfteach.autodiff.backward_traversal import TRAINABLE
+from tfteach.autodiff.gradient_registry import gradient_rule
+from tfteach.autodiff.seed_gradients import Gradient, sum_slices
+from tfteach.framework import dtypes
+from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.ops.core.fill import ones_like, zeros_like
+from tfteach.ops.math.add_n import AddN
+from tfteach.ops.state.resource_gather import variable_shape
+
+
+class Recorded(NamedTuple):
+    """A computation that a tape has recorded.
+
+    Attributes:
+      outputs: its results.
+      inputs: what they depend on.
+      backward: from the gradients of the outputs to those of the inputs.
+    """
+
+    outputs: Sequence[Tensor]
+    inputs: Sequence[Tensor]
+    backward: Callable[..., Any]
+
+
+class RecordedTape:
+    """The computations that depend on watched tensors, in order.
+
+    Attributes:
+      watched: the tensors that the user watches.
+      variables: the variables that were watched, by handle, in the order of their
+        first reading.
+    """
+
+    def __init__(self, watches_variables: bool = True) -> None:
+        self.watched: set[Tensor] = set()
+        self.variables: dict[Tensor, Any] = {}
+        self._watches_variables = watches_variables
+        self._made_by: dict[Tensor, int] = {}  # tensor -> index in `_records`
+        self._records: list[Recorded] = []
+
+    def watch(self, tensor: Tensor) -> None:
+        self.watched.add(tensor)
+
+    def watch_variable(self, variable: Any) -> None:
+        """Watch a variable by its handle."""
+        self.variables[variable.handle] = variable
+        self.watched.add(variable.handle)
+
+    def record_variable(self, variable: Any) -> None:
+        if self._watches_variables and variable.trainable:
+            self.watch_variable(variable)
+
+    def record(self, op: Operation) -> None:
+        if self._depends(op.inputs):
+            self._append(Recorded(op.outputs, op.inputs, _rule_of(op)))
+
+    def record_function(
+        self,
+        outputs: Sequence[Tensor],
+        inputs: Sequence[Tensor],
+        backward: Callable[..., Any],
+    ) -> None:
+        """Record a computation whose gradient is a function of its own.
+
+        Args:
+          outputs: the results.
+          inputs: the tensors they depend on.
+          backward: (*grads of the outputs) -> gradients of the inputs.
+        """
+        if self._depends(inputs):
+            self._append(Recorded(outputs, inputs, backward))
+
+    def _depends(self, inputs: Iterable[Tensor]) -> bool:
+        watched, made_by = self.watched, self._made_by
+        for tensor in inputs:
+            if (
+                tensor in watched or tensor in made_by
+            ) and tensor.dtype.base_dtype in TRAINABLE:
+                return True
+        return False
+
+    def _append(self, record: Recorded) -> None:
+        number = len(self._records)
+        self._records.append(record)
+        for tensor in record.outputs:
+            self._made_by[tensor] = number
+
+    # ---- backward
+
+    def gradients(
+        self,
+        targets: Sequence[Tensor],
+        sources: Sequence[Tensor],
+        weights: Sequence[Gradient],
+    ) -> list[Gradient]:
+        """The gradient of the weighted sum of the targets for each source.
+
+        Args:
+          targets: what is differentiated.
+          sources: with respect to what.
+          weights: the gradient of each target; None for ones.
+        """
+        arrived: dict[Tensor, list[Gradient]] = {}
+        for target, weight in zip(targets, weights, strict=True):
+            if weight is None:
+                weight = ones_like(target)
+            arrived.setdefault(target, []).append(weight)
+        wanted = set(sources)
+        queue: list[int] = []
+        seen: set[int] = set()
+
+        def visit(tensors: Iterable[Tensor]) -> None:
+            for tensor in tensors:
+                number = self._made_by.get(tensor)
+                if number is not None and number not in seen:
+                    seen.add(number)
+                    heapq.heappush(queue, -number)
+
+        visit(targets)
+        while queue:  # the last one first: all that use its results are done by then
+            record = self._records[-heapq.heappop(queue)]
+            grads = [_sum(arrived, t, t in wanted) for t in record.outputs]
+            if all(g is None for g in grads):
+                continue
+            self._send(record, grads, arrived)
+            visit(record.inputs)
+        return [_sum(arrived, source, True) for source in sources]
+
+    def _send(
+        self,
+        record: Recorded,
+        grads: list[Gradient],
+        arrived: dict[Tensor, list[Gradient]],
+    ) -> None:
+        for i, (grad, output) in enumerate(zip(grads, record.outputs, strict=True)):
+            if grad is None and output.dtype.base_dtype in TRAINABLE:
+                grads[i] = zeros(output)
+        sent = record.backward(*grads)
+        if sent is None:
+            return
+        sent = list(sent) if isinstance(sent, list | tuple) else [sent]
+        for tensor, grad in zip(record.inputs, sent, strict=True):
+            if grad is not None:
+                arrived.setdefault(tensor, []).append(grad)
+
+
+def _rule_of(op: Operation) -> Callable[..., Any]:
+    """The op's gradient rule as a function of the gradients of its outputs."""
+
+    def backward(*grads: Gradient) -> Any:
+        rule = gradient_rule(op)
+        return None if rule is None else rule(op, *grads)
+
+    return backward
+
+
+def zeros(tensor: Tensor) -> Gradient:
+    """Zeros of the shape of a tensor, or of the variable of a handle."""
+    if tensor.dtype.base_dtype is dtypes.resource:
+        return zeros_of_variable(tensor)
+    return zeros_like(tensor)
+
+
+def zeros_of_variable(handle: Tensor) -> Tensor:
+    from tfteach.framework.constant_values import handle_dtype
+    from tfteach.ops.core.fill import zeros as zeros_of_shape
+
+    return zeros_of_shape(variable_shape(handle), dtype=handle_dtype(handle))
+
+
+def _sum(
+    arrived: dict[Tensor, list[Gradient]], tensor: Tensor, keep: bool
+) -> Gradient:
+    """The sum of the gradients of a tensor."""
+    found = arrived.get(tensor)
+    if not found:
+        return None
+    if len(found) > 1:
+        slices = any(isinstance(g, IndexedSlices) for g in found)
+        arrived[tensor] = found = [sum_slices(found) if slices else AddN()(found)]
+    if not keep:
+        del arrived[tensor]
+    return found[0]

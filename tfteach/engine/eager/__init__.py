@@ -1,0 +1,1 @@
+"""Eager execution: each op runs as soon as it is called."""

@@ -1,0 +1,235 @@
+"""Runs one op at once: convert its inputs, find its kernel, call it, record it.
+
+The kernels, the rules for types and the errors are those of a graph.  The kernel for
+given types of inputs is cached on the op.
+Source: python/eager/execute.py, core/common_runtime/eager/execute.cc (messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfteach.engine.devices.array_module import IGNORED, float_errors
+from tfteach.engine.devices.devices import Device
+from tfteach.engine.eager.eager_errors import raise_from_kernel
+from tfteach.engine.plan.step import (
+    checking_shapes,
+    keeping_strings,
+    kernel_of,
+    needs_context,
+)
+from tfteach.framework.call_origin import user_frame
+from tfteach.framework.dtypes import DType, string
+from tfteach.framework.eager_tensor import EagerTensor
+from tfteach.framework.input_conversion import convert_inputs
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation
+from tfteach.framework.recording import record, tapes
+from tfteach.framework.shape_inference import bind_types
+from tfteach.framework.threads import LARGE, own_threads
+
+if TYPE_CHECKING:
+    from tfteach.engine.eager.eager_graph import EagerGraph
+
+
+class Kernel(NamedTuple):
+    """What runs an op for inputs of certain types on the host.
+
+    Attributes:
+      function: of the arrays; None for an op that gets a context.
+      dtypes: the types of the outputs.
+      dtype: the type of the only output of an op that is no sequence; None for others.
+    """
+
+    function: Callable[..., Any] | None
+    dtypes: tuple[DType, ...]
+    dtype: DType | None
+
+
+def execute(graph: EagerGraph, op: Op, values: tuple[Any, ...], name: str | None) -> Any:
+    """The outputs of an op: a tensor, a list of them, or None if it has none.
+
+    Args:
+      graph: the open scopes, and the devices.
+      op: the op.
+      values: one per input of the signature; converted to tensors.
+      name: the name that the caller gave, for messages; or None.
+    """
+    # What follows is repeated in `_run`; here without anything that most ops lack.
+    kernel = None
+    if len(values) == 2:
+        x, y = values
+        if type(x) is EagerTensor and type(y) is EagerTensor:
+            kernel = op.eager_kernels.get((x.dtype, y.dtype))
+            if kernel is not None and kernel.dtype is not None and graph.is_plain:
+                mode = float_errors.set(IGNORED)
+                try:
+                    found = kernel.function(x.value, y.value)
+                except Exception as error:
+                    raise_from_kernel(error, op, name, graph.host)
+                finally:
+                    float_errors.reset(mode)
+                result = _new(EagerTensor)
+                result.value, result.dtype = found, kernel.dtype
+                if tapes.active:
+                    _record(graph, op, values, [result])
+                return result
+    inputs: Sequence[Any] = values
+    for value in values:
+        if type(value) is not EagerTensor:
+            inputs = convert_inputs(op, values)
+            break
+    else:
+        if op._has_lists or len(values) != len(type(op).inputs):
+            inputs = convert_inputs(op, values)
+    outputs = _run(graph, op, tuple(inputs), name)
+    declared = type(op).outputs
+    if len(declared) == 1 and not declared[0].is_sequence:
+        return outputs[0]
+    return outputs if declared else None
+
+
+_new = EagerTensor.__new__
+
+
+def _run(
+    graph: EagerGraph, op: Op, inputs: tuple[EagerTensor, ...], name: str | None
+) -> list[EagerTensor]:
+    key = tuple([t.dtype for t in inputs])
+    if len(key) == 1:
+        key = key[0]  # type: ignore[assignment]  # a cheaper key
+    kernel = op.eager_kernels.get(key)
+    if kernel is None:
+        kernel = op.eager_kernels[key] = _kernel(graph, op, inputs)
+    device = graph.host if graph.is_plain else graph.device_of(op, inputs)
+    arrays = [t.value for t in inputs]
+    node = None
+    function = kernel.function
+    if not graph.is_plain:
+        arrays = [graph.copied(t, op, device) for t in inputs]
+    if function is None or device is not graph.host:
+        node = _node(graph, op, inputs)
+        node.device = device.name
+        function = _bound(graph, op, node, device, kernel.dtypes)
+    mode = float_errors.set(IGNORED)
+    try:
+        if op.is_heavy or any(getattr(a, "size", 0) >= LARGE for a in arrays):
+            with own_threads():
+                found = function(*arrays)
+        else:
+            found = function(*arrays)
+    except Exception as error:
+        raise_from_kernel(error, op, name, device)
+    finally:
+        float_errors.reset(mode)
+    dtypes = kernel.dtypes
+    results = (found,) if len(dtypes) == 1 else tuple(found or ())
+    where = "" if device is graph.host else device.name
+    outputs = [EagerTensor(v, d, where) for v, d in zip(results, dtypes, strict=True)]
+    if op.returns_handle or op.passes_handle or op.passes_handles:
+        _describe_handles(op, node, inputs, outputs)
+    if tapes.active:
+        _record(graph, op, inputs, outputs, node)
+    if graph.observers:
+        graph.announce_run(node or _node(graph, op, inputs), outputs)
+    return outputs
+
+
+def _kernel(graph: EagerGraph, op: Op, inputs: tuple[EagerTensor, ...]) -> Kernel:
+    """Check the types and attributes; find the kernel for the host."""
+    op.check_attributes()
+    dtypes = tuple(op.output_dtypes(bind_types(op, inputs)))
+    declared = type(op).outputs
+    is_single = len(declared) == 1 and not declared[0].is_sequence
+    if needs_context(op):
+        return Kernel(None, dtypes, None)
+    function = _function(op, inputs, dtypes, graph.host.xp)
+    return Kernel(function, dtypes, dtypes[0] if is_single and not op.is_heavy else None)
+
+
+def _function(
+    op: Op, inputs: Sequence[EagerTensor], dtypes: Sequence[DType], first: Any
+) -> Callable[..., Any]:
+    """The op's kernel, with the checks of shapes and types that it relies on."""
+    names = [f"x{i}" for i in range(len(inputs))]
+    has_strings = any(t.dtype.numpy_dtype.hasobject for t in inputs)
+    if op.is_elementwise and not has_strings:
+        expression = op.expression(*names)
+        if expression is not None:  # operators on scalars cost less than ufuncs
+            made: Callable[..., Any] = eval(  # noqa: S307 - source that an op wrote
+                f"lambda {', '.join(names)}: {expression}", {}
+            )
+            return made
+    function = kernel_of(op, first)
+    function = checking_shapes(op, function, [None] * len(inputs))
+    if string in dtypes:
+        outputs = [EagerTensor(None, dtype) for dtype in dtypes]
+        function = keeping_strings(function, outputs)
+    return function
+
+
+def _bound(
+    graph: EagerGraph,
+    op: Op,
+    node: Operation,
+    device: Device,
+    dtypes: Sequence[DType],
+) -> Callable[..., Any]:
+    """The kernel for a device, or with a context for this call."""
+    first: Any = device.xp
+    if needs_context(op):
+        first = graph.runtime.context(node, device)
+    return device.bind(_function(op, node.inputs, dtypes, first))  # type: ignore[arg-type]
+
+
+def _node(
+    graph: EagerGraph,
+    op: Op,
+    inputs: tuple[Any, ...],
+    outputs: Sequence[EagerTensor] = (),
+) -> Operation:
+    """The call as an `Operation`, for gradient rules and stateful kernels."""
+    node = Operation.__new__(Operation)
+    node.graph, node.name, node.spec = graph, op.op_type, op
+    node.inputs, node.outputs = inputs, list(outputs)
+    node.extra_attrs = None
+    node.control_flow_context = None
+    node.control_inputs = []
+    node.device = ""
+    node.node_id = 0
+    node._origin = None
+    return node
+
+
+def _describe_handles(
+    op: Op,
+    node: Operation | None,
+    inputs: Sequence[EagerTensor],
+    outputs: Sequence[EagerTensor],
+) -> None:
+    """Note which call made the resources that the outputs refer to."""
+    for i, output in enumerate(outputs):
+        if output.dtype.is_numpy_compatible:
+            continue
+        if op.returns_handle:
+            output.__dict__["source"] = node
+        elif "source" in inputs[i].__dict__:
+            output.__dict__["source"] = inputs[i].source
+
+
+def _record(
+    graph: EagerGraph,
+    op: Op,
+    inputs: tuple[Any, ...],
+    outputs: Sequence[EagerTensor],
+    node: Operation | None = None,
+) -> None:
+    if node is None:
+        node = _node(graph, op, inputs)
+    node.outputs = list(outputs)
+    overrides = graph.scopes.state.gradient_overrides
+    if op.op_type in overrides:
+        node.extra_attrs = {"_gradient_op_type": overrides[op.op_type]}
+    node._origin = user_frame()
+    record(node)

@@ -1,0 +1,113 @@
+"""`EagerRuntime`: the devices and the state of eager execution, as a session has them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from tfteach.engine.devices.devices import Device
+from tfteach.engine.devices.malloc_tuning import keep_freed_memory
+from tfteach.engine.execute.kernel_context import Context, Resources
+from tfteach.engine.session.config import default_config
+from tfteach.engine.session.config_proto import Options
+from tfteach.engine.session.device_list import attributes_of
+from tfteach.engine.session.planner import StepPlanner
+from tfteach.framework.device import DeviceSpecV2
+from tfteach.framework.eager_tensor import ANONYMOUS
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.operation import Operation
+
+_T = TypeVar("_T")
+
+
+class EagerResources(Resources):
+    """Resources by name, except for the anonymous ones, which their handles own."""
+
+    def get(self, key: Hashable, factory: Callable[[], _T]) -> _T:
+        if isinstance(key, tuple) and key[-1] == ANONYMOUS:
+            return factory()
+        return super().get(key, factory)
+
+
+class EagerContext(Context):
+    """What the kernel of a stateful op gets when it runs eagerly."""
+
+    __slots__ = ()
+
+    def once(self, factory: Callable[[], _T]) -> _T:
+        """An object that all calls of equal ops share, such as a random stream."""
+        op = self.op
+        key = op.spec, tuple(t.dtype for t in op.inputs), self.device.name
+        return self._resources.get(("op", key), factory)
+
+
+class EagerRuntime:
+    """The devices, resources and compiled functions of eager execution.
+
+    Kernels find it where a session stands when a graph runs.
+
+    Args:
+      config: a ConfigProto, or None.
+
+    Attributes:
+      config: the ConfigProto.
+      planner: compiles functions.
+      resources: variables, tables and other state by name.
+      devices: the first is the host.
+    """
+
+    def __init__(self, config: Any = None) -> None:
+        keep_freed_memory()
+        self.config = default_config() if config is None else config
+        self.planner = StepPlanner(Options.of(self.config), self.config)
+        self.resources = EagerResources()
+        self._random = random.Random()
+        self._by_name: dict[str, Device] = {}
+
+    @property
+    def devices(self) -> list[Device]:
+        return self.planner.devices
+
+    def list_devices(self) -> list[Any]:
+        """The devices as `DeviceAttributes`."""
+        return [attributes_of(device) for device in self.devices]
+
+    def device(self, name: str) -> Device:
+        """The device of that name, whose parts may be left out.
+
+        Raises:
+          InvalidArgumentError: there is no such device.
+        """
+        found = self._by_name.get(name)
+        if found is None:
+            found = self._by_name[name] = self._matching(name)
+        return found
+
+    def _matching(self, name: str) -> Device:
+        wanted = DeviceSpecV2.from_string(name)
+        for device in self.devices:
+            spec = DeviceSpecV2.from_string(device.name)
+            if wanted.make_merged_spec(spec) == spec:
+                return device
+        known = ", ".join(device.name for device in self.devices)
+        raise invalid_argument(
+            f"{name} unknown device. The devices of this process are {known}."
+        )
+
+    def context(self, op: Operation, device: Device) -> EagerContext:
+        """What the kernel of a stateful op gets."""
+        return EagerContext(op, device, self.resources, self)
+
+    # ---- random seeds
+
+    def seed_operations(self, seed: int | None) -> None:
+        """Start the seeds of ops without one of their own again."""
+        self._random = random.Random(seed)
+        for key, _ in self.resources.items():
+            if isinstance(key, tuple) and key[0] == "op":
+                self.resources.remove(key)
+
+    def operation_seed(self) -> int:
+        """The next seed for an op without one of its own."""
+        return self._random.randint(0, 2**31 - 1)

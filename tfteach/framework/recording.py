@@ -1,0 +1,55 @@
+"""Who is told of each op: the tapes of this thread, from which gradients are computed.
+
+An op is recorded when it has run eagerly, or when it was added to a graph.  Gradients
+of what was recorded: `autodiff/gradient_tape.py`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from tfteach.framework.operation import Operation
+
+
+class Tape(Protocol):
+    """Records the ops that depend on the tensors it watches."""
+
+    def record(self, op: Operation) -> None:
+        """Called after each op of the thread, with its inputs and outputs."""
+
+    def record_variable(self, variable: Any) -> None:
+        """Called when a variable is read."""
+
+
+class _Tapes(threading.local):
+    """The tapes of a thread that record now, the outermost first."""
+
+    active: Sequence[Tape] = ()
+
+
+tapes = _Tapes()
+
+
+def record(op: Operation) -> None:
+    """Notify the tapes of an op that has run, or was added to a graph."""
+    for tape in tapes.active:
+        tape.record(op)
+
+
+def record_variable(variable: Any) -> None:
+    """Notify the tapes that a variable is read."""
+    for tape in tapes.active:
+        tape.record_variable(variable)
+
+
+@contextmanager
+def stop_recording() -> Iterator[None]:
+    """A block whose ops no tape records."""
+    saved, tapes.active = tapes.active, ()
+    try:
+        yield
+    finally:
+        tapes.active = saved
