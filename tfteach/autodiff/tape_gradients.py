@@ -64,7 +64,7 @@ class RecordedTape:
 
     def record(self, op: Operation) -> None:
         if self._depends(op.inputs):
-            self._append(Recorded(op.outputs, op.inputs, _rule_of(op)))
+            self._append(Recorded(op.outputs, op.inputs, self._rule_of(op)))
 
     def record_function(
         self,
@@ -90,6 +90,27 @@ class RecordedTape:
             ) and tensor.dtype.base_dtype in TRAINABLE:
                 return True
         return False
+
+    def _rule_of(self, op: Operation) -> Callable[..., Any]:
+        """The op's gradient rule as a function of the gradients of its outputs."""
+        watched, made_by = self.watched, self._made_by
+        unneeded = [
+            i
+            for i, tensor in enumerate(op.inputs)
+            if tensor not in watched and tensor not in made_by
+        ]
+
+        def backward(*grads: Gradient) -> Any:
+            rule = gradient_rule(op)
+            if rule is None:
+                return None
+            op.unneeded_gradients = unneeded
+            try:
+                return rule(op, *grads)
+            finally:
+                op.unneeded_gradients = ()
+
+        return backward
 
     def _append(self, record: Recorded) -> None:
         number = len(self._records)
@@ -154,16 +175,6 @@ class RecordedTape:
         for tensor, grad in zip(record.inputs, sent, strict=True):
             if grad is not None:
                 arrived.setdefault(tensor, []).append(grad)
-
-
-def _rule_of(op: Operation) -> Callable[..., Any]:
-    """The op's gradient rule as a function of the gradients of its outputs."""
-
-    def backward(*grads: Gradient) -> Any:
-        rule = gradient_rule(op)
-        return None if rule is None else rule(op, *grads)
-
-    return backward
 
 
 def zeros(tensor: Tensor) -> Gradient:

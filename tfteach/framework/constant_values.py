@@ -225,6 +225,8 @@ def constant_value(tensor: Tensor, through: Folding = Folding.SHAPES) -> Any:
       tensor: a Tensor.
       through: the minimum `folds_while_building` of the ops to evaluate.
     """
+    if type(tensor) is EagerTensor:
+        return np.asarray(tensor.value)
     op = tensor.op
     if op.spec.holds_value:
         return op.spec.constant
@@ -249,6 +251,8 @@ def folded_value(tensor: Tensor) -> Any:
 
 def _folded(tensor: Tensor) -> tuple[Any, list[_Blocked]]:
     """The value of `folded_value`, or the shapes that it depends on."""
+    if type(tensor) is EagerTensor:
+        return tensor.value, []
     op = tensor.op
     if op.spec.holds_value:
         return op.spec.constant, []
@@ -311,6 +315,8 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
             "Received an invalid shape scalar with a static value that is not '-1': "
             f"Tensor<type: {tensor.dtype.name} shape: [] values: {int(value)}>"
         )
+    if type(tensor) is EagerTensor:
+        return tuple(None if n < 0 else n for n in tensor.value.tolist())
     cached = known_values(tensor.op.graph).shapes
     local: dict[Tensor, _KnownShape] = {}
     stack = [tensor]

@@ -5,7 +5,7 @@ Source: python/framework/ops.py (API and messages).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tfteach.framework import shape as shapes
@@ -246,6 +246,8 @@ class Operation:
     # Attributes outside the op's definition, such as _class; None if there are none.
     extra_attrs: dict[str, Any] | None
     control_flow_context: Any
+    # Positions of the inputs whose gradients the tape that asks does not need.
+    unneeded_gradients: Sequence[int] = ()
     _origin: Origin | None
 
     @property

@@ -159,12 +159,17 @@ class MatMul(Op):
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         a, b = conj(op.inputs[0]), conj(op.inputs[1])
-        if self.transpose_a:
+        grad_a = grad_b = None
+        if 0 in op.unneeded_gradients:
+            pass
+        elif self.transpose_a:
             first = MatMul(False, True) if not self.transpose_b else MatMul(True, True)
             grad_a = first(b, grad)
         else:
             grad_a = MatMul(False, not self.transpose_b)(grad, b)
-        if self.transpose_b:
+        if 1 in op.unneeded_gradients:
+            pass
+        elif self.transpose_b:
             grad_b = MatMul(True, self.transpose_a)(grad, a)
         else:
             grad_b = MatMul(not self.transpose_a, False)(a, grad)
