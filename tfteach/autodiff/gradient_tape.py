@@ -157,8 +157,7 @@ class GradientTape:
         tape = self._tape
         if tape is None:
             raise RuntimeError(
-                "GradientTape.gradient can only be called once on non-persistent "
-                "tapes."
+                "GradientTape.gradient can only be called once on non-persistent tapes."
             )
         if self._recording:
             if not self._persistent:
@@ -183,7 +182,8 @@ class GradientTape:
         weights: list[Gradient] = [None] * len(targets)
         if output_gradients is not None:
             weights = [
-                None if w is None else convert(w) for w in nest.flatten(output_gradients)
+                None if w is None else convert(w)
+                for w in nest.flatten(output_gradients)
             ]
         found = tape.gradients(targets, flat, weights)
         if unconnected is UnconnectedGradients.ZERO:

@@ -191,9 +191,7 @@ def zeros_of_variable(handle: Tensor) -> Tensor:
     return zeros_of_shape(variable_shape(handle), dtype=handle_dtype(handle))
 
 
-def _sum(
-    arrived: dict[Tensor, list[Gradient]], tensor: Tensor, keep: bool
-) -> Gradient:
+def _sum(arrived: dict[Tensor, list[Gradient]], tensor: Tensor, keep: bool) -> Gradient:
     """The sum of the gradients of a tensor."""
     found = arrived.get(tensor)
     if not found:

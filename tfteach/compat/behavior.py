@@ -21,7 +21,10 @@ from tfteach.variables.base import disable_resource_variables
 @export("init_scope")
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """A context manager: new ops get no control inputs, branch or loop from outside."""
+    """A block outside all functions, control dependencies, branches and loops.
+
+    In an eager program ops in it run at once, even while a function is traced.
+    """
     with open_init_scope(get_default_graph()):
         yield
 
@@ -30,11 +33,6 @@ def init_scope() -> Iterator[None]:
 def disable_v2_behavior() -> None:
     """Switches of TensorFlow 1's behavior: always on, except resource variables."""
     disable_resource_variables()
-
-
-@export("disable_eager_execution")
-def disable_eager_execution() -> None:
-    """No effect: there are only graphs."""
 
 
 @export("disable_tensor_equality")
@@ -47,25 +45,11 @@ def disable_v2_tensorshape() -> None:
     """No effect: the sizes in a `TensorShape` are `Dimension`s."""
 
 
-@export("executing_eagerly")
-def executing_eagerly() -> bool:
-    """False."""
-    return False
-
-
 def _refusal(name: str) -> NotImplementedError:
     return NotImplementedError(
         f"tf.{name}: tfteach has TensorFlow 1's graphs and sessions only. Build the "
         "graph, then run it in a tf.Session."
     )
-
-
-@export("enable_eager_execution")
-def enable_eager_execution(
-    config: Any = None, device_policy: Any = None, execution_mode: Any = None
-) -> None:
-    """Raises NotImplementedError."""
-    raise _refusal("enable_eager_execution")
 
 
 @export("enable_v2_behavior")

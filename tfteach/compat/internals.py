@@ -30,7 +30,7 @@ client.session: . tfteach.engine.session.session
 client.timeline: client.timeline
 compat.compat: compat
 eager.backprop: .
-eager.context: . tfteach.compat.eager_context tfteach.compat.behavior
+eager.context: . tfteach.engine.eager.context
 eager.def_function: .
 eager.function: .
 estimator: estimator

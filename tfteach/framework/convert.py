@@ -106,8 +106,8 @@ def convert(
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with "
                 f"dtype {value.dtype.name}: {value!r}"
             )
-        if type(value) is EagerTensor:
-            return _in_graph(value, name)
+        if type(value) is EagerTensor or get_default_graph().is_eager:
+            return _in_this_mode(value, name)
         return value
     if preferred_dtype is not None:
         preferred_dtype = as_dtype(preferred_dtype)
@@ -143,15 +143,29 @@ def convert(
     )
 
 
-def _in_graph(value: EagerTensor, name: str | None) -> Tensor:
-    """A tensor with a value where ops run eagerly; its capture in a function's body."""
+def _in_this_mode(value: Tensor, name: str | None) -> Tensor:
+    """A tensor as the default graph can use it; in a function's body its capture.
+
+    Raises:
+      RuntimeError: it has a value, and a graph is being built.
+      TypeError: it belongs to a graph, and ops run eagerly.
+    """
     graph = get_default_graph()
-    if graph.is_eager:
+    is_eager = type(value) is EagerTensor
+    if graph.is_eager == is_eager:
         return value
+    if graph.is_eager:
+        raise TypeError(
+            'An op outside of the function building code is being passed a "Graph" '
+            "tensor. It is possible to have Graph tensors leak out of the function "
+            "building context by including a tf.init_scope in your function building "
+            f"code. The graph tensor has name: {value.name}. Run it in a tf.Session, "
+            "or return it from the function."
+        )
     if not graph.building_function:
         raise RuntimeError(
             "Attempting to capture an EagerTensor without building a function. The "
-            "tensor was computed eagerly; in a graph, build it there, or use its "
+            "tensor was computed eagerly: in a graph, build it there, or use its "
             "`.numpy()`."
         )
     return graph.capture(value, name)

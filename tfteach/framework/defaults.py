@@ -74,6 +74,11 @@ def _global_default() -> Graph:
     return _global_graph
 
 
+def is_program_started() -> bool:
+    """Whether something was built in the global graph."""
+    return _global_graph is not None and bool(_global_graph.version)
+
+
 def is_global_default(graph: Graph) -> bool:
     """Whether `graph` is the one that `reset_default_graph` replaces."""
     return graph is _global_graph

@@ -6,6 +6,7 @@ Source: python/framework/ops.py (EagerTensor, _EagerTensorBase; API and messages
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -13,6 +14,8 @@ import numpy as np
 
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import DType, string
+from tfteach.framework.op import ROLES
+from tfteach.framework.op_traits import Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, TensorShape
 
@@ -62,7 +65,8 @@ class EagerTensor(Tensor):
     @property
     def device(self) -> str:
         """The name of the device that holds the value."""
-        return self.__dict__.get("device", HOST)
+        found: str = self.__dict__.get("device", HOST)
+        return found
 
     backing_device = device
 
@@ -88,10 +92,11 @@ class EagerTensor(Tensor):
         return self.ndim
 
     def _num_elements(self) -> int:
-        return int(np.prod(self._shape or (), dtype=np.int64))
+        return math.prod(self._shape_tuple())
 
     def _shape_tuple(self) -> tuple[int, ...]:
-        return tuple(self._shape or ())
+        found: tuple[int, ...] = getattr(self.value, "shape", ())
+        return found
 
     def set_shape(self, shape: Any) -> None:
         """Check the shape.
@@ -136,9 +141,10 @@ class EagerTensor(Tensor):
 
     def _host_value(self) -> Any:
         """The value in host memory; it may be shared."""
-        value = self.value
+        value: Any = self.value
         if isinstance(value, np.ndarray | np.generic):
-            return value
+            kind: Any = value.dtype  # of a quantized type it has one field
+            return value if kind.names is None else value.view(kind[0])
         get = getattr(value, "get", None)  # an array of a GPU
         if get is None or not self.dtype.is_numpy_compatible:
             raise ValueError(
@@ -146,7 +152,7 @@ class EagerTensor(Tensor):
             )
         return get()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: Any = None, **_: Any) -> Any:
         found = np.array(self._host_value())
         return found if dtype is None else found.astype(dtype)
 
@@ -162,7 +168,9 @@ class EagerTensor(Tensor):
     def __index__(self) -> int:
         value = self._host_value()
         if not self.dtype.is_integer:
-            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+            raise TypeError(
+                "only integer scalar arrays can be converted to a scalar index"
+            )
         return value.__index__()  # type: ignore[no-any-return]
 
     def __bool__(self) -> bool:
@@ -200,7 +208,7 @@ class EagerTensor(Tensor):
         value = self._host_value()
         if not value.ndim:
             value = value.item()
-            if not self.dtype.base_dtype is string:
+            if self.dtype.base_dtype is not string:
                 return str(self._host_value())
         return repr(value) if is_repr else str(value)
 
@@ -227,12 +235,9 @@ class EagerTensor(Tensor):
         return self._on(f"/device:GPU:{gpu_index}")
 
     def _on(self, device: str) -> Tensor:
-        from tfteach.ops.core.identity_reshape import identity
-
         with get_default_graph().device(device):
-            return identity(self)
+            return ROLES[Role.IDENTITY]()(self)
 
 
 def _unpickled(value: Any, dtype: DType) -> EagerTensor:
     return EagerTensor(value, dtype)
-

@@ -111,6 +111,10 @@ class Graph(GraphCollections, GraphScopes):
     def seed(self, seed: int | None) -> None:
         self._seed = seed
 
+    def next_op_seed(self) -> int:
+        """The seed of an op that has none of its own."""
+        return self.version
+
     # Whether an op without a seed of its own was created under the graph's seed.
     seed_used = False
 

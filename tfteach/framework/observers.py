@@ -22,6 +22,18 @@ class OpAdded(NamedTuple):
     op: Operation
 
 
+class OpRan(NamedTuple):
+    """An op has run eagerly.
+
+    Attributes:
+      op: the call, with its inputs and outputs, which have values.
+      elapsed_s: how long its kernel took, in seconds.
+    """
+
+    op: Operation
+    elapsed_s: float
+
+
 class SessionRun(NamedTuple):
     """A session is about to run a part of the graph.
 
@@ -58,7 +70,7 @@ class RunRefused(NamedTuple):
     error: Exception
 
 
-Observer = Callable[[OpAdded | SessionRun], Any]
+Observer = Callable[[Any], Any]  # of an OpAdded, an OpRan or a SessionRun
 
 
 class GraphMade(NamedTuple):

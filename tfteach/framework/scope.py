@@ -244,8 +244,8 @@ def graph_of(values: Iterable[Any]) -> Graph:
     """
     first, graph = None, None
     default = get_default_graph()
-    if default.building_function:
-        return default  # which captures tensors of outer graphs
+    if default.building_function or default.is_eager:
+        return default  # which captures tensors of outer graphs, or refuses them
     for value in values:
         value = getattr(value, "_graph_element", value)
         found = getattr(value, "graph", None)

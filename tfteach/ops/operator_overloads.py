@@ -11,6 +11,7 @@ from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import string
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
@@ -53,11 +54,14 @@ def _binary(
         commutative.
     """
     reflected = f"__r{symbol}__"
+    scope_name = f"{name}/"
 
     def left(x: Tensor, y: Any) -> Any:
-        if is_one and (type(y) is Tensor or type(y) is type(x)):
+        if is_one and type(y) is Tensor:
             # No scope is needed: the node takes the scope's name.
             return function(x, y, name=name)
+        if is_one and type(y) is EagerTensor and type(x) is EagerTensor:
+            return function(x, y, name=scope_name)  # for messages
         if with_sparse and isinstance(y, SparseTensor):
             return getattr(y, f"__{symbol}__")(x)
         with name_scope(None, name, [x, y]) as scope:

@@ -151,7 +151,6 @@ class Kinds:
 
     ref: Callable[..., Any]
     resource: Callable[..., Any]
-    eager: Any  # the class of resource variables that have values themselves
     use_resource_of_scope: Callable[[], bool | None] = staticmethod(lambda: None)
     use_resource_by_default = False
 
@@ -179,7 +178,7 @@ def default_creator(use_resource: bool | None = None, **kwargs: Any) -> Any:
     with open_init_scope(get_default_graph()):
         if get_default_graph().is_eager:
             kwargs.pop("expected_shape")
-            return Kinds.eager(**kwargs)
+            return Kinds.resource(**kwargs)
     if use_resource is None:
         use_resource = Kinds.use_resource_of_scope()
     if use_resource is None:
@@ -190,7 +189,9 @@ def default_creator(use_resource: bool | None = None, **kwargs: Any) -> Any:
     return Kinds.resource(**kwargs)
 
 
-class _VariableMeta(type):
+class VariableMeta(type):
+    """`tf.Variable(...)` makes a variable of one of several kinds."""
+
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is not Variable:
             return super().__call__(*args, **kwargs)
@@ -198,7 +199,7 @@ class _VariableMeta(type):
 
 
 @export("Variable")
-class Variable(PartUpdates, metaclass=_VariableMeta):
+class Variable(PartUpdates, metaclass=VariableMeta):
     """A tensor that retains its value between the runs of a session.
 
     Args:

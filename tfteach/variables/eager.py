@@ -21,7 +21,7 @@ from tfteach.framework.recording import record_variable, tapes
 from tfteach.framework.scope import open_init_scope, open_name_scope
 from tfteach.framework.shape import as_shape, as_tensor_shape
 from tfteach.ops.state import resource_variables as ops
-from tfteach.variables.base import Kinds, check_arguments, check_modes
+from tfteach.variables.base import check_arguments, check_modes
 from tfteach.variables.resource import (
     BaseResourceVariable,
     ResourceVariable,
@@ -66,6 +66,18 @@ class EagerReads(BaseResourceVariable):
             return self._read()
         return super().read_value()
 
+    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+        """The rows `indices`, without reading the whole variable."""
+        if tapes.active:
+            record_variable(self)
+        return super().sparse_read(indices, name)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements or slices at `indices`, without reading the whole variable."""
+        if tapes.active:
+            record_variable(self)
+        return super().gather_nd(indices, name)
+
     def numpy(self) -> Any:
         """A copy of the value, as an array."""
         if not get_default_graph().is_eager:
@@ -80,7 +92,9 @@ class EagerReads(BaseResourceVariable):
             raise TypeError("Non-integer variable can't be converted to integer.")
         return int(self.read_value().numpy())  # type: ignore[attr-defined]
 
-    def __deepcopy__(self, memo: Any) -> EagerVariable:
+    def __deepcopy__(  # type: ignore[override]
+        self, memo: Any
+    ) -> EagerVariable:
         copied = EagerVariable(
             initial_value=self.read_value(),
             trainable=self._trainable,
@@ -197,6 +211,3 @@ class EagerUnread(EagerReads):
     def name(self) -> str:
         """A name that all results of assignments have."""
         return "UnreadVariable"
-
-
-Kinds.eager = EagerVariable

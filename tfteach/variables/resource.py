@@ -30,6 +30,7 @@ from tfteach.ops.state.scatter_ops import ResourceStridedSliceAssign
 from tfteach.variables.base import (
     Kinds,
     Variable,
+    VariableMeta,
     check_arguments,
     check_modes,
     refuse_control_flow,
@@ -280,12 +281,19 @@ def check_declared_shape(initial: Tensor, shape: Any) -> None:
         )
 
 
-class _ResourceMeta(type(Variable)):  # type: ignore[misc]
+def _is_eager_outside() -> bool:
+    """Whether a variable made here, outside all functions, has a value at once."""
+    with open_init_scope(get_default_graph()):
+        return get_default_graph().is_eager
+
+
+class _ResourceMeta(VariableMeta):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        kind = cls
-        if cls is ResourceVariable and get_default_graph().is_eager:
-            kind = Kinds.eager
-        return super(_ResourceMeta, kind).__call__(*args, **kwargs)
+        if cls is ResourceVariable and _is_eager_outside():
+            from tfteach.variables.eager import EagerVariable
+
+            return EagerVariable(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
 
 
 class ResourceVariable(BaseResourceVariable, metaclass=_ResourceMeta):

@@ -17,7 +17,7 @@ from tfteach.framework.op import Op
 def raise_from_kernel(
     error: Exception, op: Op, name: str | None, device: Device
 ) -> NoReturn:
-    """Raise an exception of a kernel as an OpError, whose message ends in the op's type.
+    """Raise an exception of a kernel as an OpError whose message names the op's type.
 
     Args:
       error: the exception.

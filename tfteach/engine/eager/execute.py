@@ -7,12 +7,14 @@ Source: python/eager/execute.py, core/common_runtime/eager/execute.cc (messages)
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tfteach.engine.devices.array_module import IGNORED, float_errors
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.eager.eager_errors import raise_from_kernel
+from tfteach.engine.eager.eager_scopes import EagerScopes
 from tfteach.engine.plan.step import (
     checking_shapes,
     keeping_strings,
@@ -29,9 +31,6 @@ from tfteach.framework.recording import record, tapes
 from tfteach.framework.shape_inference import bind_types
 from tfteach.framework.threads import LARGE, own_threads
 
-if TYPE_CHECKING:
-    from tfteach.engine.eager.eager_graph import EagerGraph
-
 
 class Kernel(NamedTuple):
     """What runs an op for inputs of certain types on the host.
@@ -47,7 +46,9 @@ class Kernel(NamedTuple):
     dtype: DType | None
 
 
-def execute(graph: EagerGraph, op: Op, values: tuple[Any, ...], name: str | None) -> Any:
+def execute(
+    graph: EagerScopes, op: Op, values: tuple[Any, ...], name: str | None
+) -> Any:
     """The outputs of an op: a tensor, a list of them, or None if it has none.
 
     Args:
@@ -62,7 +63,7 @@ def execute(graph: EagerGraph, op: Op, values: tuple[Any, ...], name: str | None
         x, y = values
         if type(x) is EagerTensor and type(y) is EagerTensor:
             kernel = op.eager_kernels.get((x.dtype, y.dtype))
-            if kernel is not None and kernel.dtype is not None and graph.is_plain:
+            if kernel is not None and kernel.dtype is not None and graph.is_fast:
                 mode = float_errors.set(IGNORED)
                 try:
                     found = kernel.function(x.value, y.value)
@@ -94,7 +95,7 @@ _new = EagerTensor.__new__
 
 
 def _run(
-    graph: EagerGraph, op: Op, inputs: tuple[EagerTensor, ...], name: str | None
+    graph: EagerScopes, op: Op, inputs: tuple[EagerTensor, ...], name: str | None
 ) -> list[EagerTensor]:
     key = tuple([t.dtype for t in inputs])
     if len(key) == 1:
@@ -102,12 +103,13 @@ def _run(
     kernel = op.eager_kernels.get(key)
     if kernel is None:
         kernel = op.eager_kernels[key] = _kernel(graph, op, inputs)
-    device = graph.host if graph.is_plain else graph.device_of(op, inputs)
-    arrays = [t.value for t in inputs]
-    node = None
-    function = kernel.function
-    if not graph.is_plain:
+    device, node, function = graph.host, None, kernel.function
+    if graph.is_fast:
+        arrays = [t.value for t in inputs]
+    else:
+        device = graph.device_of(op, inputs)
         arrays = [graph.copied(t, op, device) for t in inputs]
+    began_s = time.perf_counter() if graph.observers else 0.0
     if function is None or device is not graph.host:
         node = _node(graph, op, inputs)
         node.device = device.name
@@ -132,11 +134,13 @@ def _run(
     if tapes.active:
         _record(graph, op, inputs, outputs, node)
     if graph.observers:
-        graph.announce_run(node or _node(graph, op, inputs), outputs)
+        node = _node(graph, op, inputs) if node is None else node
+        node.outputs, node._origin = list(outputs), user_frame()
+        graph.announce_run(node, time.perf_counter() - began_s)
     return outputs
 
 
-def _kernel(graph: EagerGraph, op: Op, inputs: tuple[EagerTensor, ...]) -> Kernel:
+def _kernel(graph: EagerScopes, op: Op, inputs: tuple[EagerTensor, ...]) -> Kernel:
     """Check the types and attributes; find the kernel for the host."""
     op.check_attributes()
     dtypes = tuple(op.output_dtypes(bind_types(op, inputs)))
@@ -145,7 +149,9 @@ def _kernel(graph: EagerGraph, op: Op, inputs: tuple[EagerTensor, ...]) -> Kerne
     if needs_context(op):
         return Kernel(None, dtypes, None)
     function = _function(op, inputs, dtypes, graph.host.xp)
-    return Kernel(function, dtypes, dtypes[0] if is_single and not op.is_heavy else None)
+    return Kernel(
+        function, dtypes, dtypes[0] if is_single and not op.is_heavy else None
+    )
 
 
 def _function(
@@ -157,7 +163,7 @@ def _function(
     if op.is_elementwise and not has_strings:
         expression = op.expression(*names)
         if expression is not None:  # operators on scalars cost less than ufuncs
-            made: Callable[..., Any] = eval(  # noqa: S307 - source that an op wrote
+            made: Callable[..., Any] = eval(
                 f"lambda {', '.join(names)}: {expression}", {}
             )
             return made
@@ -170,7 +176,7 @@ def _function(
 
 
 def _bound(
-    graph: EagerGraph,
+    graph: EagerScopes,
     op: Op,
     node: Operation,
     device: Device,
@@ -184,7 +190,7 @@ def _bound(
 
 
 def _node(
-    graph: EagerGraph,
+    graph: EagerScopes,
     op: Op,
     inputs: tuple[Any, ...],
     outputs: Sequence[EagerTensor] = (),
@@ -219,7 +225,7 @@ def _describe_handles(
 
 
 def _record(
-    graph: EagerGraph,
+    graph: EagerScopes,
     op: Op,
     inputs: tuple[Any, ...],
     outputs: Sequence[EagerTensor],

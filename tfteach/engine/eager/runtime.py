@@ -1,4 +1,4 @@
-"""`EagerRuntime`: the devices and the state of eager execution, as a session has them."""
+"""`EagerRuntime`: the devices and the state of eager execution, like a session's."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class EagerRuntime:
         wanted = DeviceSpecV2.from_string(name)
         for device in self.devices:
             spec = DeviceSpecV2.from_string(device.name)
-            if wanted.make_merged_spec(spec) == spec:
+            if spec.make_merged_spec(wanted) == spec:
                 return device
         known = ", ".join(device.name for device in self.devices)
         raise invalid_argument(

@@ -113,9 +113,7 @@ def translated_error(
         return errors.ResourceExhaustedError(None, None, found)
     given = " and ".join(_shapes_given(error, spec)) or "unknown"
     if _BEYOND_ADDRESSES.search(message):
-        found = (
-            f"OOM when computing {name} of inputs of shapes {given}: {message}"
-        )
+        found = f"OOM when computing {name} of inputs of shapes {given}: {message}"
         return errors.ResourceExhaustedError(None, None, found)
     return errors.invalid_argument(
         f"{spec.op_type} cannot compute with inputs of shapes {given}: {message}"

@@ -65,7 +65,7 @@ class BaseSession:
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         check_config(target, config)
         keep_freed_memory()
-        self._graph = defaults.get_default_graph() if graph is None else graph
+        self._graph = defaults.public_default_graph() if graph is None else graph
         config = default_config() if config is None else config
         self._config = config
         self._options = Options.of(config)

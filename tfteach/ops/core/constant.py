@@ -54,6 +54,7 @@ class Const(Op, role=Role.CONSTANT):
         object.__setattr__(op, "value", value)
         object.__setattr__(op, "dtype", dtype)
         object.__setattr__(op, "_inferred", {})
+        object.__setattr__(op, "eager_kernels", {})
         return op
 
     @property

@@ -52,8 +52,9 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
 
     Returns:
       (seed, seed2): the graph's seed (87654321 if only the op has one) and the op's
-      seed (the number of the last op if only the graph has one); (None, None) if
-      neither is set: each session then draws different numbers.
+      seed (if only the graph has one, the number of the last op, or the next seed of
+      eager execution); (None, None) if neither is set: each session then draws
+      different numbers.
 
     Source: python/framework/random_seed.py.
     """
@@ -63,7 +64,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     if graph.seed is not None:
         if op_seed is None:
             graph.seed_used = True
-        own = graph.version if op_seed is None else op_seed
+        own = graph.next_op_seed() if op_seed is None else op_seed
         seeds = graph.seed % _LARGEST_SEED, own % _LARGEST_SEED
         return (0, _LARGEST_SEED) if seeds == (0, 0) else seeds
     if op_seed is None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tfteach.framework.constant_values import handle_shape
 from tfteach.framework.dtypes import DType
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
@@ -35,7 +36,9 @@ from tfteach.ops.state.resource_variables import (
 def variable_shape(handle: Tensor) -> Tensor:
     """The shape of a handle's variable: a constant if it is known."""
     # For a handle captured by a loop or a branch, TF reads the shape from the variable.
-    known = handle_shape(handle) if isinstance(handle.op.spec, VarHandleOp) else None
+    is_eager = type(handle) is EagerTensor
+    is_known = is_eager or isinstance(handle.op.spec, VarHandleOp)
+    known = handle_shape(handle) if is_known else None
     if is_full(known):
         return constant(list(known or ()), "int32")
     return VariableShape()(handle)

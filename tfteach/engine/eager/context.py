@@ -1,0 +1,140 @@
+"""Whether ops run eagerly: the switch of a program, and blocks in either mode.
+
+Source: python/eager/context.py, python/framework/ops.py (API and messages).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tfteach.engine.eager.eager_graph import EagerGraph
+from tfteach.framework import defaults
+from tfteach.framework.export import export
+from tfteach.framework.protos import pool
+
+# How eager execution runs ops.
+SYNC = 0
+ASYNC = 1
+GRAPH_MODE = 0
+EAGER_MODE = 1
+# What happens to a tensor that is on another device than the op.
+DEVICE_PLACEMENT_EXPLICIT = 0
+DEVICE_PLACEMENT_WARN = 1
+DEVICE_PLACEMENT_SILENT = 2
+DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
+
+_lock = threading.Lock()
+_graph: EagerGraph | None = None
+
+
+def eager_graph(config: Any = None) -> EagerGraph:
+    """The process's `EagerGraph`, made at the first call with a ConfigProto."""
+    global _graph
+    with _lock:
+        if _graph is None:
+            _graph = EagerGraph(config)
+        return _graph
+
+
+def forget_eager_graph() -> None:
+    """End eager execution, and let go of its resources; for tests."""
+    global _graph
+    with _lock:
+        defaults.set_outermost(None)
+        _graph = None
+
+
+@export("executing_eagerly")
+def executing_eagerly() -> bool:
+    """Whether an op that is called now runs at once.
+
+    Example:
+      >>> tf.executing_eagerly()
+      False
+
+    Source: python/eager/context.py.
+    """
+    return defaults.get_default_graph().is_eager
+
+
+@export("enable_eager_execution")
+def enable_eager_execution(
+    config: Any = None,
+    device_policy: int | None = None,
+    execution_mode: int | None = None,
+) -> None:
+    """Run ops when they are called, from now on, instead of adding them to a graph.
+
+    Tensors then have values, and variables keep theirs without a session.  Graphs can
+    still be built, in `with tf.Graph().as_default()`.
+
+    Args:
+      config: a ConfigProto, for the devices.
+      device_policy: one of `tf.contrib.eager.DEVICE_PLACEMENT_*`; tensors are copied to
+        the device of the op with all of them.
+      execution_mode: `tf.contrib.eager.SYNC` or None.
+
+    Raises:
+      TypeError: `config` is no ConfigProto.
+      ValueError: another argument is unknown, or the program has built ops already.
+      NotImplementedError: `execution_mode` is ASYNC, or `device_policy` refuses copies.
+
+    Example:
+      >>> tf.enable_eager_execution()  # the first lines of a program
+      >>> tf.add(1, 2)
+      <tf.Tensor: id=2, shape=(), dtype=int32, numpy=3>
+
+    Source: python/framework/ops.py.
+    """
+    if config is not None and not isinstance(config, pool.message("ConfigProto")):
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    if device_policy not in (None, 0, 1, 2, 3):
+        raise ValueError(
+            "device_policy must be one of None, tf.contrib.eager.DEVICE_PLACEMENT_*"
+        )
+    if execution_mode not in (None, SYNC, ASYNC):
+        raise ValueError(
+            "execution_mode must be one of None, tf.contrib.eager.SYNC, "
+            "tf.contrib.eager.ASYNC"
+        )
+    if device_policy in (DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN):
+        raise NotImplementedError(
+            "enable_eager_execution: device_policy: tensors are always copied to the "
+            "device of the op"
+        )
+    if execution_mode == ASYNC:
+        raise NotImplementedError(
+            "enable_eager_execution: execution_mode=ASYNC: ops run in the caller's "
+            "thread"
+        )
+    if defaults.outermost() is not None:
+        return
+    if defaults.is_program_started():
+        raise ValueError(
+            "tf.enable_eager_execution must be called at program startup. Restart the "
+            "kernel, and call it before anything else builds an op."
+        )
+    defaults.set_outermost(eager_graph(config))
+
+
+@export("disable_eager_execution")
+def disable_eager_execution() -> None:
+    """Add ops to graphs again, as at the start of a program."""
+    defaults.set_outermost(None)
+
+
+@contextmanager
+def eager_mode() -> Iterator[None]:
+    """A block whose ops run eagerly."""
+    with defaults.default_graph(eager_graph()):
+        yield
+
+
+@contextmanager
+def graph_mode() -> Iterator[None]:
+    """A block whose ops are added to the default graph."""
+    with defaults.default_graph(defaults.public_default_graph()):
+        yield
