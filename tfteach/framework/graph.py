@@ -36,6 +36,7 @@ from tfteach.framework.operation import Operation, Tensor
 if TYPE_CHECKING:
     from tfteach.framework.constant_values import KnownValues
     from tfteach.framework.graph_protocols import GraphFunction, Planner
+    from tfteach.framework.op import Op
 
 __all__ = [
     "Graph",
