@@ -18,6 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.recording import tapes
+from tfteach.framework.type_aliases import Nested, Structure, TensorLike
 
 
 @export("GradientTape")
@@ -74,7 +75,7 @@ class GradientTape:
         tapes.active = tuple(t for t in tapes.active if t is not self._tape)
         self._recording = False
 
-    def watch(self, tensor: Any) -> None:
+    def watch(self, tensor: Nested[TensorLike]) -> None:
         """Record what depends on `tensor` from now on.
 
         Args:
@@ -132,11 +133,11 @@ class GradientTape:
 
     def gradient(
         self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
-    ) -> Any:
+        target: Nested[TensorLike],
+        sources: Nested[TensorLike],
+        output_gradients: Nested[TensorLike | None] = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Structure:
         """The derivatives of the sum of `target` with respect to the sources.
 
         Args:

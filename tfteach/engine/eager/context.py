@@ -14,6 +14,7 @@ from tfteach.engine.eager.eager_graph import EagerGraph
 from tfteach.framework import defaults
 from tfteach.framework.export import export
 from tfteach.framework.protos import pool
+from tfteach.framework.type_aliases import Proto
 
 # How eager execution runs ops.
 SYNC = 0
@@ -62,7 +63,7 @@ def executing_eagerly() -> bool:
 
 @export("enable_eager_execution")
 def enable_eager_execution(
-    config: Any = None,
+    config: Proto | None = None,
     device_policy: int | None = None,
     execution_mode: int | None = None,
 ) -> None:
