@@ -53,8 +53,10 @@ ROWS: dict[str, str] = {
     "estimator.hooks.hooks": "estimator.experimental estimator "
     "tfteach.lib.estimator.early_stopping",
     "estimator.inputs.queues": "estimator.inputs",
-    "estimator.inputs.queues.feeding_functions": "tfteach.lib.estimator.inputs",
-    "estimator.inputs.queues.feeding_queue_runner": "tfteach.lib.estimator.inputs",
+    "estimator.inputs.queues.feeding_functions": "tfteach.lib.estimator."
+    "feeding_functions",
+    "estimator.inputs.queues.feeding_queue_runner": "tfteach.lib.estimator."
+    "feeding_queue_runner",
     "estimator.model_fn": "estimator tfteach.lib.estimator.estimator_spec "
     "tfteach.lib.estimator.model_results tfteach.lib.estimator.canned.logit_fns",
     "estimator.run_config": "estimator tfteach.lib.estimator.cluster_settings "
@@ -107,6 +109,14 @@ ALIASES: dict[str, str] = {
         for name in "get_paths largest_export_versions mod_export_version negation "
         "one_of_every_n_export_versions union".split()
     },
+    **{
+        f"estimator.inputs.queues.feeding_functions._{name}": name
+        for name in "ArrayFeedFn GeneratorFeedFn OrderedDictNumpyFeedFn PandasFeedFn "
+        "enqueue_data fill_array pad_if_needed".split()
+    },
+    "estimator.inputs.queues.feeding_queue_runner._FeedingQueueRunner": (
+        "FeedingQueueRunner"
+    ),
     **{
         f"estimator.head.head_utils._{name}": name
         for name in "assert_no_hooks assert_simple_summaries initialize_variables "

@@ -38,8 +38,8 @@ from tfteach.framework.graph import (
 )
 from tfteach.framework.observers import InputsMade, Lived
 from tfteach.framework.variable_cell import Cell
+from tfteach.lib.estimator.feeding_queue_runner import FeedingQueueRunner
 from tfteach.lib.estimator.input_fn import DatasetInitializerHook
-from tfteach.lib.estimator.inputs import FeedingQueueRunner
 from tfteach.lib.files.saver import Saver
 from tfteach.lib.queues.queue_runner import QueueRunner
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook

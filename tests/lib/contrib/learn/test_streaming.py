@@ -102,12 +102,12 @@ def test_examples_of_a_generator_have_the_same_keys() -> None:
 
 
 def test_a_generator_has_to_yield_something() -> None:
-    """One that is empty the second time is no endless loop."""
+    """One that is empty in the second epoch is no endless loop."""
     calls = []
 
     def examples() -> Iterator[dict[str, Any]]:
         calls.append(1)
-        if len(calls) == 1:
+        if len(calls) <= 4:  # three look at the first example
             yield {"a": np.ones(1)}
 
     with tf.Graph().as_default(), tf.Session() as session:

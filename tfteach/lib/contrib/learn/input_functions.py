@@ -6,19 +6,13 @@ Source: contrib/learn/python/learn/learn_io/{numpy_io,pandas_io,generator_io}.py
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.export import export
-from tfteach.framework.operation import Tensor
-from tfteach.framework.type_aliases import Array, FeedDict
+from tfteach.framework.type_aliases import Array
 from tfteach.lib.estimator import inputs as core
-from tfteach.lib.estimator.inputs import filled_queue
-
-Examples = Iterator[Mapping[str, Any]]
+from tfteach.lib.estimator.feeding_functions import Examples, enqueue_data
 
 
 @export("contrib.learn.io.numpy_input_fn")
@@ -120,24 +114,12 @@ def generator_input_fn(
             raise KeyError(
                 f"target_key not in yielded dict. Expected {keys} keys; got {key}"
             )
-    types = [as_dtype(first[key].dtype) for key in keys]
-    shapes: list[Sequence[int | None]] = [first[key].shape for key in keys]
-    if pad_value is not None:
-        shapes = [[*shape[:-1], None] if shape else shape for shape in shapes]
-
-    def feeds_of(held: list[Tensor]) -> Callable[[], Iterator[FeedDict]]:
-        def feeds() -> Iterator[FeedDict]:
-            for rows in _batches(x, keys, batch_size, num_epochs):
-                columns = [[row[key] for row in rows] for key in keys]
-                arrays = [_stacked(column, pad_value) for column in columns]
-                yield dict(zip(held, arrays, strict=True))
-
-        return feeds
 
     def input_fn() -> Any:
-        queue = filled_queue(
-            types, shapes, feeds_of, queue_capacity, shuffle, num_threads
-        )
+        queue = enqueue_data(
+            x, queue_capacity, shuffle=shuffle, num_threads=num_threads,
+            enqueue_size=batch_size, num_epochs=num_epochs, pad_value=pad_value,
+        )  # fmt: skip
         take = queue.dequeue_many if num_epochs is None else queue.dequeue_up_to
         found: Any = take(batch_size)
         batch = found if isinstance(found, list | tuple) else [found]
@@ -174,39 +156,4 @@ def _first_example(x: Any) -> Mapping[str, Any]:
     found: Any = next(examples)
     if not isinstance(found, Mapping):
         raise TypeError(f"x() must yield dict; got {type(found).__name__}")
-    return found
-
-
-def _batches(
-    x: Callable[[], Examples], keys: list[str], size: int, epochs: int | None
-) -> Iterator[list[Mapping[str, Any]]]:
-    """Lists of examples; only a batch's beginning counts the epochs."""
-    examples, epoch, is_empty = x(), 0, True
-    while epochs is None or epoch < epochs:
-        rows: list[Mapping[str, Any]] = []
-        while len(rows) < size:
-            row = next(examples, None)
-            if row is None:
-                if is_empty:
-                    raise ValueError("x() must yield dicts; it yielded none")
-                examples, epoch, is_empty = x(), epoch + 1, True
-                continue
-            is_empty = False
-            if sorted(row) != keys:
-                raise KeyError(
-                    f"key mismatch between dicts emitted by GenFunExpected {keys} "
-                    f"keys; got {sorted(row)}"
-                )
-            rows.append(row)
-        yield rows
-
-
-def _stacked(values: list[Any], pad_value: float | None) -> Array:
-    """The arrays of a batch as one; smaller ones filled up to the largest sizes."""
-    if pad_value is None:
-        return np.stack(values)
-    sizes = np.max([value.shape for value in values], axis=0)
-    found: Array = np.full((len(values), *sizes), pad_value, values[0].dtype)
-    for row, value in zip(found, values, strict=True):
-        row[tuple(map(slice, value.shape))] = value
     return found
