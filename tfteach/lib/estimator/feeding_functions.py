@@ -261,7 +261,7 @@ def _first_example(generator: Callable[[], Examples]) -> Mapping[str, Any]:
     raise ValueError(_EMPTY)
 
 
-def fill_array(arr: Array, seq: Sequence[Any], fillvalue: Any = 0) -> None:
+def fill_array(arr: Array, seq: Any, fillvalue: Any = 0) -> None:
     """Write nested sequences of several lengths into an array, and fill it up."""
     if arr.ndim == 1:
         count = len(seq)
