@@ -10,6 +10,7 @@ from __future__ import annotations
 
 _FACTORIZATION = "tfteach.lib.contrib.factorization"
 _LAYERS = "tfteach.lib.contrib.layers"
+_TRAINING = "tfteach.lib.contrib.training"
 # Folder -> modules, whose names are those of the package.
 _MODULES = {
     "crf.python.ops": "crf",
@@ -35,6 +36,11 @@ _ROWS = {
         "gmm_ops": f"{_FACTORIZATION}.gmm_ops",
         "wals": f"{_FACTORIZATION}.wals",
         "kmeans": f"{_FACTORIZATION}.kmeans_clustering {_FACTORIZATION}.features",
+    },
+    "contrib.training.python.training": {
+        "bucket_ops": "",
+        "resample": f"{_TRAINING}.resample",
+        "sampling_ops": f"{_TRAINING}.sampling_ops",
     },
     "contrib.layers.python.layers": {
         "feature_column": " ".join(

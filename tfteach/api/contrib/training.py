@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.training.evaluation import evaluate_repeatedly as evaluate_repeatedly
     from tfteach.lib.contrib.training.hparam import HParams as HParams
     from tfteach.lib.contrib.training.hparam import parse_values as parse_values
+    from tfteach.lib.contrib.training.resample import resample_at_rate as resample_at_rate
+    from tfteach.lib.contrib.training.resample import weighted_resample as weighted_resample
+    from tfteach.lib.contrib.training.sampling_ops import rejection_sample as rejection_sample
+    from tfteach.lib.contrib.training.sampling_ops import stratified_sample as stratified_sample
     from tfteach.lib.contrib.training.training import train as train
     from tfteach.lib.files.checkpoint_reader import checkpoints_iterator as checkpoints_iterator
     from tfteach.lib.files.checkpoint_reader import wait_for_new_checkpoint as wait_for_new_checkpoint
@@ -39,8 +43,12 @@ _LATER = {
     "get_or_create_eval_step": ("tfteach.lib.training.evaluation", "get_or_create_eval_step"),
     "multiply_gradients": ("tfteach.lib.contrib.slim.learning", "multiply_gradients"),
     "parse_values": ("tfteach.lib.contrib.training.hparam", "parse_values"),
+    "rejection_sample": ("tfteach.lib.contrib.training.sampling_ops", "rejection_sample"),
+    "resample_at_rate": ("tfteach.lib.contrib.training.resample", "resample_at_rate"),
+    "stratified_sample": ("tfteach.lib.contrib.training.sampling_ops", "stratified_sample"),
     "train": ("tfteach.lib.contrib.training.training", "train"),
     "wait_for_new_checkpoint": ("tfteach.lib.files.checkpoint_reader", "wait_for_new_checkpoint"),
+    "weighted_resample": ("tfteach.lib.contrib.training.resample", "weighted_resample"),
 }
 
 

@@ -1,1 +1,1 @@
-"""tf.contrib.training: hyperparameters."""
+"""tf.contrib.training: loops, hyperparameters, buckets, samplers."""
