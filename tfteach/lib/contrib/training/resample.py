@@ -6,6 +6,7 @@ Source: contrib/training/python/training/resample.py (API, names of nodes).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tfteach.control.branch import cond
 from tfteach.control.loop import while_loop
@@ -47,9 +48,10 @@ def _repeat_range(counts: TensorLike, name: str | None = None) -> Tensor:
             repeated,
             (TensorArray(dtypes.int32, size, infer_shape=False), 0),
         )
-        return cond(
+        found: Tensor = cond(
             index > 0, array.concat, lambda: zeros([0], dtypes.int32), name=scope
         )
+        return found
 
 
 @export("contrib.training.resample_at_rate")
@@ -130,9 +132,10 @@ def weighted_resample(
     with name_scope(scope, "weighted_resample", list(inputs)):
         weights = convert(weights, name="weights")
         with variable_scope(scope, "estimate_mean", list(inputs)):
+            start: Any = cast(0, weights.dtype)
             mean = get_variable(
                 "estimated_mean",
-                initializer=cast(0, weights.dtype),
+                initializer=start,
                 trainable=False,
                 collections=[GraphKeys.LOCAL_VARIABLES],
             )

@@ -103,10 +103,10 @@ def rejection_sample(
             probability = with_dependencies(checks, probability)
             probability = identity(probability, name="prob_with_checks")
         is_accepted = less(random_uniform([]), probability)
-        found: Any = maybe_batch(
+        accepted: Any = maybe_batch(
             parts, is_accepted, batch_size, num_threads=queue_threads
         )
-        return found if len(parts) > 1 else [found]
+        return accepted if len(parts) > 1 else [accepted]
 
 
 @export("contrib.training.stratified_sample")
@@ -197,11 +197,10 @@ def _verify_input(
     for probs in probs_list:
         probs.shape.with_rank(1).assert_is_fully_defined()
         total = reduce_sum(probs)
-        one = probs.dtype.as_numpy_dtype(1)
         checks = [
             assert_non_negative(probs),
-            assert_less(total, one + one.dtype.type(_SUM_TOLERANCE)),
-            assert_less(one - one.dtype.type(_SUM_TOLERANCE), total),
+            assert_less(total, 1.0 + _SUM_TOLERANCE),
+            assert_less(1.0 - _SUM_TOLERANCE, total),
         ]
         checked_probs.append(with_dependencies(checks, probs))
     labels.shape.with_rank(1)
@@ -229,7 +228,8 @@ def _estimate_data_distribution(
 ) -> Tensor:
     """The probability of each class, by a count of the labels of all runs so far."""
     count = int(num_classes)
-    seen = Variable(
+    new_variable: Any = Variable  # its metaclass chooses the kind
+    seen = new_variable(
         np.full(count, smoothing_constant, np.int64),
         trainable=False,
         name="class_count",
@@ -238,7 +238,8 @@ def _estimate_data_distribution(
     ones = one_hot(labels, count, dtype=dtypes.int64)
     # A copy: other threads go on counting.
     total = seen.assign_add(reduce_sum(ones, 0)) + 0
-    return cast(total / reduce_sum(total), dtypes.float32)
+    share: Tensor = total / reduce_sum(total)
+    return cast(share, dtypes.float32)
 
 
 def _acceptance_probabilities(init_probs: Tensor, target_probs: Tensor) -> Tensor:
@@ -258,7 +259,7 @@ def _acceptance_probabilities(init_probs: Tensor, target_probs: Tensor) -> Tenso
     ratio = where_v2(is_nan(ratio), zeros_like(ratio), ratio)  # 0 / 0
     accept_probs = ratio / reduce_max(ratio)
     rejected = reduce_sum((1.0 - accept_probs) * init_probs)
-    return cond(
+    found: Tensor = cond(
         less(rejected, 0.5),
         lambda: accept_probs,
         lambda: Print_(
@@ -268,3 +269,4 @@ def _acceptance_probabilities(init_probs: Tensor, target_probs: Tensor) -> Tenso
             first_n=10,
         ),
     )
+    return found
