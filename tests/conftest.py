@@ -15,7 +15,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
@@ -120,13 +119,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def cache_bytecode_of_children(config: pytest.Config) -> None:
-    """Kernels and scripts import the package a hundred times: they compile it once.
+    """Workers, kernels and scripts import the package a hundred times, compiled once.
 
-    PYTHONDONTWRITEBYTECODE keeps the tree clean, and stays in force for it.
+    PYTHONDONTWRITEBYTECODE keeps the tree clean, and stays in force for it: pytest's
+    own cache has the bytecode, for the next run as well.
     """
-    folder = tempfile.mkdtemp(prefix="tfteach-bytecode-")
-    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    os.environ["PYTHONPYCACHEPREFIX"] = folder
+    cache = getattr(config, "cache", None)  # none with -p no:cacheprovider
+    if cache is None:
+        return
+    os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 

@@ -21,6 +21,8 @@ from typing import Any
 import nbformat
 from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Request
 
+from tests.browser.kernel_forks import KernelForks
+
 LESSONS = Path(__file__).resolve().parents[2] / "notebooks"
 
 CHROMIUM_FLAGS = [
@@ -76,6 +78,7 @@ class Server:
         environment = private_environment(home)
         write_settings(Path(environment["JUPYTERLAB_SETTINGS_DIR"]))
         with self.log.open("wb") as log:
+            self.kernels = KernelForks(home, environment, log)
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "jupyterlab", *self.flags()],
                 env=environment,
@@ -121,6 +124,7 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        self.kernels.stop()
 
 
 class Lab:

@@ -201,6 +201,7 @@ def test_the_magic_compares_with_the_cell_before(shell: Any, capsys: Any) -> Non
     assert "the run before" not in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_cell_that_hangs_is_ended(shell: Any, capsys: Any) -> None:  # noqa: F811
     result = run(shell, HANG.format("--text"))
     assert isinstance(result.error_in_exec, tf.errors.DeadlineExceededError)
