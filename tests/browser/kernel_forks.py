@@ -104,9 +104,7 @@ def serve(listening: socket.socket) -> None:
                 forward_signal(kernels, key.fileobj)
 
 
-def reap(
-    kernels: dict[socket.socket, int], waiting: selectors.BaseSelector
-) -> None:
+def reap(kernels: dict[socket.socket, int], waiting: selectors.BaseSelector) -> None:
     """Collect the kernels that have ended; closing the socket ends the stand-in."""
     for stand_in, kernel in list(kernels.items()):
         if os.waitpid(kernel, os.WNOHANG)[0] == kernel:

@@ -47,6 +47,9 @@ SETTINGS = {
     "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
 }
 
+# Each frame, the default, has the page drawn while a kernel needs the CPU.
+POLLING_MS = 30
+
 PANEL = "window.jupyterapp.shell.currentWidget"
 
 READY = f"""async () => {{
@@ -194,7 +197,7 @@ class Lab:
             self.page.goto(f"{self.server.url}/{app}/{path}?reset")
         self._has_opened = True
         self.page.locator(".jp-NotebookPanel").wait_for()
-        self.page.wait_for_function(READY)
+        self.page.wait_for_function(READY, polling=POLLING_MS)
         if self.page.locator("body[data-jp-theme-light=false]").count():
             self.set_theme("JupyterLab Light")  # a test before has left it dark
 
@@ -222,7 +225,7 @@ class Lab:
 
     def wait_idle(self, timeout_s: float = 60) -> None:
         """Return when no cell runs or waits and the kernel is idle."""
-        self.page.wait_for_function(QUIET, timeout=timeout_s * 1000)
+        self.page.wait_for_function(QUIET, polling=POLLING_MS, timeout=timeout_s * 1000)
 
     def cell(self, index: int) -> Locator:
         """The cell of that number, as an element."""
