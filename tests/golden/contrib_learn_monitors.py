@@ -141,6 +141,129 @@ def protocol(tf, folder):
     return {"found": [outcome(call) for call in calls]}
 
 
+def saving(tf, folder):
+    """Checkpoints of a monitor."""
+    module, found = tf.contrib.learn.monitors, []
+    cases = [
+        ({"save_steps": 2}, True, 5), ({"save_steps": 2}, True, 4),
+        ({"save_steps": 1, "checkpoint_basename": "mine"}, False, 3),
+        ({"save_secs": 1000}, False, 3), ({}, False, 1),
+        ({"save_steps": 2, "save_secs": 2}, False, 1), ({"save_steps": 2}, True, 0),
+    ]  # fmt: skip
+    for number, (options, with_scaffold, steps) in enumerate(cases):
+        place = os.path.join(folder, str(number))
+        with tf.Graph().as_default(), tf.Session() as session:
+            train = tf.assign_add(tf.train.create_global_step(), 1)
+            options = dict(options)
+            if with_scaffold:
+                options["scaffold"] = tf.train.Scaffold()
+            else:
+                options["saver"] = tf.train.Saver()
+            try:
+                monitor = module.CheckpointSaver(place, **options)
+            except ValueError as error:
+                found.append(str(error))
+                continue
+            monitor.begin(max_steps=steps)
+            if with_scaffold:
+                options["scaffold"].finalize()
+            session.run(tf.get_collection("init_op") or
+                        tf.global_variables_initializer())  # fmt: skip
+            seen = []
+            for step in range(1, steps + 1):
+                seen.append(monitor.step_begin(step) or None)
+                session.run(train)
+                monitor.post_step(step, session)
+                seen.append(loops.files(place))
+            monitor.end(session)
+            seen.append(loops.files(place))
+        logs = [event for event in loops.events(tf, place)
+                if event[0] == "session_log"]  # fmt: skip
+        found.append([seen, logs])
+    return {"found": found}
+
+
+def dumps(tf, folder):
+    """The tensors that GraphDump asks for, and comparisons."""
+    make, found = tf.contrib.learn.monitors.GraphDump, []
+    with tf.Graph().as_default(), tf.Session() as session:
+        w = tf.Variable([1.0, 2.0], name="w")
+        x = tf.placeholder_with_default([1.0, 2.0], [2], name="x")
+        tf.nn.top_k(x, 1, name="best")
+        tf.placeholder(tf.float32, name="fed")
+        tf.no_op(name="nothing")
+        tf.add(w, x, name="sum")
+        session.run(tf.global_variables_initializer())
+        made = [make(), make(["Const", "Placeholder"]), make([])]
+        for monitor in made:
+            monitor.begin(max_steps=2)
+        found.append([[t.name for t in m.step_begin(1)] for m in made])
+        first, second = made[0], make()
+        second.begin()
+        for monitor, more in ((first, 0.0), (second, 2.0)):
+            for step in (1, 2):
+                tensors = monitor.step_begin(step)
+                fed = {x: [step + more, 2.0]}
+                values = session.run({t.name: t for t in tensors}, fed)
+                found.append(bool(monitor.step_end(step, values)))
+        found.append(models.rounded(first.data))
+        for step in (1, 2, 3):
+            same, others = first.compare(second, step=step)
+            found.append([sorted(same), models.rounded(others)])
+            same, others = first.compare(second, step, atol=3.0)
+            found.append([sorted(same), models.rounded(others)])
+        second.step_begin(3)
+        second.step_end(3, {"x:0": 1.0, "y:0": 2})
+        found.append(outcome(lambda: second.compare(first, 3))[0])
+        third = make()
+        third.begin()
+        third.step_begin(3)
+        third.step_end(3, {"x:0": 1.5, "y:0": 2})
+        found.append(list(third.compare(second, 3, atol=9)))
+        found.append(list(make.IGNORE_OPS))
+    return {"found": found}
+
+
+def strides(tf, folder):
+    """Steps of a loop whose global step grows by 5."""
+    seen = []
+    base, _ = calls(tf, tf.contrib.learn.monitors, seen)
+    with tf.Graph().as_default():
+        train = tf.assign_add(tf.train.create_global_step(), 5)
+        hook = tf.contrib.learn.monitors.RunHookAdapterForMonitors([base()])
+        with tf.train.MonitoredSession(hooks=[hook]) as session:
+            session.run(train)
+            session.run(train)
+    return {"found": seen}
+
+
+def core_estimators(tf, folder):
+    """What a ValidationMonitor refuses to do with a tf.estimator.Estimator."""
+    module, found = tf.contrib.learn.monitors, []
+
+    def input_fn():
+        return {"x": tf.constant(X)}, tf.constant(Y)
+
+    def model_fn(features, labels, mode):
+        step = tf.assign_add(tf.train.get_global_step(), 1)
+        return tf.estimator.EstimatorSpec(mode, loss=tf.constant(2.0), train_op=step)
+
+    core = tf.estimator.Estimator(model_fn, os.path.join(folder, "core"))
+    core.train(input_fn, steps=1)
+    for options in (
+        {"input_fn": input_fn}, {"x": X}, {"input_fn": input_fn, "metrics": {"a": 1}},
+        {"input_fn": input_fn, "batch_size": 2}, {"x": X, "y": Y, "batch_size": 2},
+    ):  # fmt: skip
+        monitor = module.ValidationMonitor(
+            every_n_steps=1, eval_steps=1, check_interval_secs=None, **options
+        )
+        monitor.set_estimator(core)
+        monitor.begin()
+        monitor.step_begin(1)
+        found.append(outcome(lambda monitor=monitor: monitor.step_end(1, {})))
+    return {"found": found}
+
+
 def preprocessing(tf, folder):
     """Vocabularies, documents as rows of ids."""
     module, found = tf.contrib.learn.preprocessing, []
@@ -220,7 +343,10 @@ def datasets(tf, folder):
     return {"found": found}
 
 
-PROGRAMS = [monitors, protocol, preprocessing, datasets]
+PROGRAMS = [
+    monitors, protocol, saving, dumps, strides, core_estimators, preprocessing,
+    datasets,
+]  # fmt: skip
 
 if __name__ == "__main__":
     loops.main(PROGRAMS)

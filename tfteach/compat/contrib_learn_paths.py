@@ -23,6 +23,7 @@ estimators.dnn: . /dnn
 estimators.dnn_linear_combined: . /dnn_linear_combined /layers
 estimators.estimator: . /estimator
 estimators.head: head . /single_heads /multi_head
+estimators.kmeans: . /kmeans
 estimators.linear: . /linear
 estimators.metric_key: /keys
 estimators.model_fn: .
@@ -35,6 +36,7 @@ export_strategy: .
 graph_actions: graph_actions /graph_fetches
 learn_io: io
 learn_io.generator_io: io
+learn_io.graph_io: io /graph_io /queued_features
 learn_io.numpy_io: io
 learn_io.pandas_io: io
 learn_io.data_feeder: io.data_feeder /data_feeder

@@ -14,6 +14,8 @@ from tests.golden import (
     contrib_learn,
     contrib_learn_actions,
     contrib_learn_experiment,
+    contrib_learn_input,
+    contrib_learn_models,
     contrib_learn_monitors,
     contrib_learn_parts,
     training_loops,
@@ -23,6 +25,8 @@ MODULES = (
     contrib_learn,
     contrib_learn_actions,
     contrib_learn_experiment,
+    contrib_learn_input,
+    contrib_learn_models,
     contrib_learn_monitors,
     contrib_learn_parts,
 )
@@ -78,11 +82,8 @@ def test_as_in_tensorflow(program):
 
 REFUSED = """
     DynamicRnnEstimator learn_runner.tune LogisticRegressor SVM
-    KMeansClustering read_batch_examples
-    read_batch_features read_batch_record_features read_keyed_batch_examples
-    read_keyed_batch_examples_shared_queue read_keyed_batch_features
-    read_keyed_batch_features_shared_queue
-    monitors.ExportMonitor monitors.GraphDump monitors.CheckpointSaver"""
+    read_keyed_batch_examples_shared_queue read_keyed_batch_features_shared_queue
+    monitors.ExportMonitor"""
 
 
 @pytest.mark.parametrize("name", REFUSED.split())

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.graph_fetches import infer as infer
     from tfteach.lib.contrib.learn.graph_fetches import run_feeds as run_feeds
     from tfteach.lib.contrib.learn.graph_fetches import run_n as run_n
+    from tfteach.lib.contrib.learn.graph_io import read_batch_examples as read_batch_examples
+    from tfteach.lib.contrib.learn.graph_io import read_keyed_batch_examples as read_keyed_batch_examples
     from tfteach.lib.contrib.learn.head import Head as Head
     from tfteach.lib.contrib.learn.head import no_op_train_fn as no_op_train_fn
     from tfteach.lib.contrib.learn.head_functions import binary_svm_head as binary_svm_head
@@ -61,13 +63,11 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.not_implemented import DynamicRnnEstimator as DynamicRnnEstimator
     from tfteach.lib.contrib.learn.not_implemented import LogisticRegressor as LogisticRegressor
     from tfteach.lib.contrib.learn.not_implemented import SVM as SVM
-    from tfteach.lib.contrib.learn.not_implemented import read_batch_examples as read_batch_examples
-    from tfteach.lib.contrib.learn.not_implemented import read_batch_features as read_batch_features
-    from tfteach.lib.contrib.learn.not_implemented import read_batch_record_features as read_batch_record_features
-    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_examples as read_keyed_batch_examples
     from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_examples_shared_queue as read_keyed_batch_examples_shared_queue
-    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features as read_keyed_batch_features
     from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features_shared_queue as read_keyed_batch_features_shared_queue
+    from tfteach.lib.contrib.learn.queued_features import read_batch_features as read_batch_features
+    from tfteach.lib.contrib.learn.queued_features import read_batch_record_features as read_batch_record_features
+    from tfteach.lib.contrib.learn.queued_features import read_keyed_batch_features as read_keyed_batch_features
     from tfteach.lib.contrib.learn.run_config import RunConfig as RunConfig
     from tfteach.lib.contrib.learn.saved_model_exports import make_export_strategy as make_export_strategy
     from tfteach.lib.contrib.learn.serving_input_fns import InputFnOps as InputFnOps
@@ -135,12 +135,12 @@ _LATER = {
     "poisson_regression_head": ("tfteach.lib.contrib.learn.head_functions", "poisson_regression_head"),
     "preprocessing": ("tfteach.api.contrib.learn", "preprocessing"),
     "python": ("tfteach.api.contrib.learn", "python"),
-    "read_batch_examples": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_examples"),
-    "read_batch_features": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_features"),
-    "read_batch_record_features": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_record_features"),
-    "read_keyed_batch_examples": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_examples"),
+    "read_batch_examples": ("tfteach.lib.contrib.learn.graph_io", "read_batch_examples"),
+    "read_batch_features": ("tfteach.lib.contrib.learn.queued_features", "read_batch_features"),
+    "read_batch_record_features": ("tfteach.lib.contrib.learn.queued_features", "read_batch_record_features"),
+    "read_keyed_batch_examples": ("tfteach.lib.contrib.learn.graph_io", "read_keyed_batch_examples"),
     "read_keyed_batch_examples_shared_queue": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_examples_shared_queue"),
-    "read_keyed_batch_features": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_features"),
+    "read_keyed_batch_features": ("tfteach.lib.contrib.learn.queued_features", "read_keyed_batch_features"),
     "read_keyed_batch_features_shared_queue": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_features_shared_queue"),
     "regression_head": ("tfteach.lib.contrib.learn.head_functions", "regression_head"),
     "run_feeds": ("tfteach.lib.contrib.learn.graph_fetches", "run_feeds"),

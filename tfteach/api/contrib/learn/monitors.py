@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.lib.contrib.learn.checkpoint_saver import CheckpointSaver as CheckpointSaver
+    from tfteach.lib.contrib.learn.graph_dump import GraphDump as GraphDump
     from tfteach.lib.contrib.learn.monitor_hooks import RunHookAdapterForMonitors as RunHookAdapterForMonitors
     from tfteach.lib.contrib.learn.monitor_hooks import replace_monitors_with_hooks as replace_monitors_with_hooks
     from tfteach.lib.contrib.learn.monitors import BaseMonitor as BaseMonitor
     from tfteach.lib.contrib.learn.monitors import EveryN as EveryN
     from tfteach.lib.contrib.learn.standard_monitors import CaptureVariable as CaptureVariable
-    from tfteach.lib.contrib.learn.standard_monitors import CheckpointSaver as CheckpointSaver
     from tfteach.lib.contrib.learn.standard_monitors import ExportMonitor as ExportMonitor
-    from tfteach.lib.contrib.learn.standard_monitors import GraphDump as GraphDump
     from tfteach.lib.contrib.learn.standard_monitors import LoggingTrainable as LoggingTrainable
     from tfteach.lib.contrib.learn.standard_monitors import NanLoss as NanLoss
     from tfteach.lib.contrib.learn.standard_monitors import PrintTensor as PrintTensor
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 _LATER = {
     "BaseMonitor": ("tfteach.lib.contrib.learn.monitors", "BaseMonitor"),
     "CaptureVariable": ("tfteach.lib.contrib.learn.standard_monitors", "CaptureVariable"),
-    "CheckpointSaver": ("tfteach.lib.contrib.learn.standard_monitors", "CheckpointSaver"),
+    "CheckpointSaver": ("tfteach.lib.contrib.learn.checkpoint_saver", "CheckpointSaver"),
     "EveryN": ("tfteach.lib.contrib.learn.monitors", "EveryN"),
     "ExportMonitor": ("tfteach.lib.contrib.learn.standard_monitors", "ExportMonitor"),
-    "GraphDump": ("tfteach.lib.contrib.learn.standard_monitors", "GraphDump"),
+    "GraphDump": ("tfteach.lib.contrib.learn.graph_dump", "GraphDump"),
     "LoggingTrainable": ("tfteach.lib.contrib.learn.standard_monitors", "LoggingTrainable"),
     "NanLoss": ("tfteach.lib.contrib.learn.standard_monitors", "NanLoss"),
     "PrintTensor": ("tfteach.lib.contrib.learn.standard_monitors", "PrintTensor"),

@@ -1,11 +1,13 @@
-"""K-means as an Estimator of 2016: `tf.contrib.learn.KMeansClustering`.
+"""K-means as an older Estimator: `tf.contrib.learn.KMeansClustering`.
+
+`tf.contrib.factorization.KMeansClustering` is the same on `tf.estimator.Estimator`.
 
 Source: contrib/learn/python/learn/estimators/kmeans.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -36,26 +38,79 @@ from tfteach.ops.debug.summary_functions import scalar
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.state.ref_variables import assign_add
 
+_SCORES = "scores"
+_CLUSTER_IDX = "cluster_idx"
+_ALL_SCORES = "all_scores"
+_LOSS_OP_NAME = "kmeans_loss"
+
+
+def _kmeans_clustering_model_fn(
+    features: Any,
+    labels: Any,
+    mode: str,
+    params: Mapping[str, Any],
+    config: RunConfig,
+) -> ModelFnOps:
+    """The model: `params` are the arguments of `KMeans`."""
+    assert labels is None, labels
+    model = KMeans(
+        points_of(features),
+        params["num_clusters"],
+        initial_clusters=params["training_initial_clusters"],
+        distance_metric=params["distance_metric"],
+        use_mini_batch=params["use_mini_batch"],
+        mini_batch_steps_per_iteration=params["mini_batch_steps_per_iteration"],
+        random_seed=params["random_seed"],
+        kmeans_plus_plus_num_retries=params["kmeans_plus_plus_num_retries"],
+    )
+    distances, index, losses, initialized, init_op, training_op = model.training_graph()
+    step = assign_add(get_global_step(), 1)
+    loss = reduce_sum(losses, name=_LOSS_OP_NAME)
+    scalar("loss/raw", loss)
+    hooks: list[SessionRunHook] = [
+        InitializeClustersHook(init_op, initialized, config.is_chief)
+    ]
+    if params["relative_tolerance"] is not None:
+        hooks.append(LossRelativeChangeHook(loss, params["relative_tolerance"]))
+    return ModelFnOps(
+        mode,
+        predictions={_ALL_SCORES: distances[0], _CLUSTER_IDX: index[0]},
+        loss=loss,
+        train_op=with_dependencies([training_op, step], loss),
+        eval_metric_ops={_SCORES: loss},
+        training_hooks=hooks,
+    )
+
 
 @export("contrib.learn.KMeansClustering")
 class KMeansClustering(Estimator):
-    """Finds clusters of points; `tf.contrib.factorization.KMeansClustering` is newer.
+    """Finds clusters of points.
 
     Args:
       num_clusters: the number of clusters.
       model_dir: the directory of checkpoints and event files.
-      initial_clusters, distance_metric, random_seed, use_mini_batch,
-        mini_batch_steps_per_iteration, kmeans_plus_plus_num_retries,
-        relative_tolerance: see `tf.contrib.factorization.KMeansClustering`.
+      initial_clusters: the first centers: `RANDOM_INIT`, `KMEANS_PLUS_PLUS_INIT`, an
+        array [num_clusters, d], or a function of the inputs and the number of missing
+        centers.
+      distance_metric: `SQUARED_EUCLIDEAN_DISTANCE` or `COSINE_DISTANCE`.
+      random_seed: the seed of the first centers.
+      use_mini_batch: whether a step moves the centers by the points of a batch, instead
+        of to the means of all points.
+      mini_batch_steps_per_iteration: after how many steps such moves are seen.
+      kmeans_plus_plus_num_retries: further tries of each choice of k-means++.
+      relative_tolerance: the training ends when the loss changes by less than this
+        fraction of 1 + the loss; only for whole batches.
       config: a `tf.contrib.learn.RunConfig`.
 
     Raises:
-      ValueError: there is no such start or distance; when the model is built.
+      ValueError: when it is trained: there is no such start or distance.
 
     Example:
-      >>> clusterer = tf.contrib.learn.KMeansClustering(num_clusters=2)
-      >>> clusterer.fit(input_fn=lambda: (tf.constant(points), None), steps=30)
-      >>> clusterer.clusters()
+      >>> def input_fn():
+      ...     return tf.constant(points), None
+      >>> kmeans = tf.contrib.learn.KMeansClustering(5, use_mini_batch=False)
+      >>> kmeans.fit(input_fn=input_fn, steps=10)
+      >>> kmeans.clusters()
 
     Source: contrib/learn/python/learn/estimators/kmeans.py.
     """
@@ -64,11 +119,11 @@ class KMeansClustering(Estimator):
     COSINE_DISTANCE = COSINE_DISTANCE
     RANDOM_INIT = RANDOM_INIT
     KMEANS_PLUS_PLUS_INIT = KMEANS_PLUS_PLUS_INIT
-    SCORES = "scores"
-    CLUSTER_IDX = "cluster_idx"
+    SCORES = _SCORES
+    CLUSTER_IDX = _CLUSTER_IDX
     CLUSTERS = "clusters"
-    ALL_SCORES = "all_scores"
-    LOSS_OP_NAME = "kmeans_loss"
+    ALL_SCORES = _ALL_SCORES
+    LOSS_OP_NAME = _LOSS_OP_NAME
 
     def __init__(
         self,
@@ -83,65 +138,46 @@ class KMeansClustering(Estimator):
         relative_tolerance: float | None = None,
         config: RunConfig | None = None,
     ) -> None:
-        def model_fn(
-            features: Any, labels: object, mode: str, config: RunConfig
-        ) -> ModelFnOps:
-            all_scores, index, scores, initialized, init_op, training_op = KMeans(
-                points_of(features), num_clusters, initial_clusters, distance_metric,
-                use_mini_batch, mini_batch_steps_per_iteration, random_seed,
-                kmeans_plus_plus_num_retries,
-            ).training_graph()  # fmt: skip
-            step = assign_add(get_global_step(), 1)
-            loss = reduce_sum(scores, name=self.LOSS_OP_NAME)
-            scalar("loss/raw", loss)
-            hooks: list[SessionRunHook] = [
-                InitializeClustersHook(init_op, initialized, config.is_chief)
-            ]
-            if relative_tolerance is not None:
-                hooks.append(LossRelativeChangeHook(loss, relative_tolerance))
-            return ModelFnOps(
-                mode,
-                {self.ALL_SCORES: all_scores[0], self.CLUSTER_IDX: index[0]},
-                loss,
-                with_dependencies([training_op, step], loss),
-                {self.SCORES: loss},
-                training_hooks=hooks,
-            )
-
-        super().__init__(model_fn, model_dir, config)
+        params = {
+            "num_clusters": num_clusters,
+            "training_initial_clusters": initial_clusters,
+            "distance_metric": distance_metric,
+            "random_seed": random_seed,
+            "use_mini_batch": use_mini_batch,
+            "mini_batch_steps_per_iteration": mini_batch_steps_per_iteration,
+            "kmeans_plus_plus_num_retries": kmeans_plus_plus_num_retries,
+            "relative_tolerance": relative_tolerance,
+        }
+        super().__init__(_kmeans_clustering_model_fn, model_dir, config, params)
 
     def predict_cluster_idx(self, input_fn: InputFn | None = None) -> Iterator[Any]:
         """Yield the index of the nearest center of each point, an int64.
 
         Args:
-          input_fn: returns points, a float32 Tensor [n, d] or a dict of such, and None.
+          input_fn: returns points, a float32 Tensor [n, d], or a dict of features.
 
         Raises:
           NotFittedError: there is no checkpoint.
         """
-        found: Any = self.predict(
-            input_fn=input_fn, outputs=[self.CLUSTER_IDX], as_iterable=True
-        )
-        for prediction in found:
-            yield prediction[self.CLUSTER_IDX]
+        for found in self.predict(input_fn=input_fn, outputs=[self.CLUSTER_IDX]):
+            yield found[self.CLUSTER_IDX]
 
     def score(
         self, input_fn: InputFn | None = None, steps: int | None = None
-    ) -> np.floating[Any]:
-        """The sum of the points' distances from their nearest centers, of one batch.
+    ) -> np.float32:
+        """The sum of the points' distances from their nearest centers.
 
-        Squared distances, unless they are cosines.
+        Squared distances, unless they are cosines; of the last batch.
 
         Args:
           input_fn: see `predict_cluster_idx`.
-          steps: the number of batches, of which the last one counts; None for all.
+          steps: the number of batches; None until the input's end.
 
         Raises:
           NotFittedError: there is no checkpoint.
         """
-        found: Any = self.evaluate(input_fn=input_fn, steps=steps)
-        score: np.floating[Any] = np.sum(found[self.SCORES])
-        return score
+        found: np.float32 = self.evaluate(input_fn=input_fn, steps=steps)[self.SCORES]
+        return found
 
     def transform(
         self, input_fn: InputFn | None = None, as_iterable: bool = False
@@ -150,19 +186,22 @@ class KMeansClustering(Estimator):
 
         Args:
           input_fn: see `predict_cluster_idx`.
-          as_iterable: whether to return a generator of dicts of a point's distances.
+          as_iterable: whether to return an iterator, of dicts from `ALL_SCORES` to the
+            distances of a point, float32 [num_clusters].
 
         Returns:
-          float32 [n, num_clusters]; or a generator of {"all_scores": [num_clusters]}.
+          An array, float32 [n, num_clusters], or the iterator.
 
         Raises:
           NotFittedError: there is no checkpoint.
         """
-        found: Any = self.predict(
+        found = self.predict(
             input_fn=input_fn, outputs=[self.ALL_SCORES], as_iterable=as_iterable
         )
-        distances: Array | Iterator[dict[str, Array]] = found
-        return distances if as_iterable else found[self.ALL_SCORES]
+        distances: Array | Iterator[dict[str, Array]] = (
+            found if as_iterable else found[self.ALL_SCORES]
+        )
+        return distances
 
     def clusters(self) -> Array:
         """The centers, float32 [num_clusters, d].

@@ -68,7 +68,8 @@ class RunHookAdapterForMonitors(SessionRunHook):
         for monitor in self._monitors:
             if hasattr(monitor, "post_step"):
                 monitor.post_step(step, run_context.session)
-        self._last_step = step + 1
+        # The step may grow by more than one.
+        self._last_step = int(run_context.session.run(self._global_step_tensor)) + 1
 
     def end(self, session: SessionLike) -> None:
         """End the monitors."""

@@ -57,64 +57,6 @@ def SVM(*args: object, **kwargs: object) -> NoReturn:
     _refuse("contrib.learn.SVM", "use a LinearEstimator with a binary_svm_head")
 
 
-@export("contrib.learn.read_batch_examples", "contrib.learn.io.read_batch_examples")
-def read_batch_examples(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: use tf.train.shuffle_batch or tf.data.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.read_batch_examples",
-        "use tf.train.shuffle_batch or tf.data",
-    )
-
-
-@export("contrib.learn.read_batch_features", "contrib.learn.io.read_batch_features")
-def read_batch_features(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: use tf.train.shuffle_batch or tf.data.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.read_batch_features",
-        "use tf.train.shuffle_batch or tf.data",
-    )
-
-
-@export(
-    "contrib.learn.read_batch_record_features",
-    "contrib.learn.io.read_batch_record_features",
-)
-def read_batch_record_features(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: use tf.train.shuffle_batch or tf.data.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.read_batch_record_features",
-        "use tf.train.shuffle_batch or tf.data",
-    )
-
-
-@export(
-    "contrib.learn.read_keyed_batch_examples",
-    "contrib.learn.io.read_keyed_batch_examples",
-)
-def read_keyed_batch_examples(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: use tf.train.shuffle_batch or tf.data.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.read_keyed_batch_examples",
-        "use tf.train.shuffle_batch or tf.data",
-    )
-
-
 @export(
     "contrib.learn.read_keyed_batch_examples_shared_queue",
     "contrib.learn.io.read_keyed_batch_examples_shared_queue",
@@ -127,22 +69,6 @@ def read_keyed_batch_examples_shared_queue(*args: object, **kwargs: object) -> N
     """
     _refuse(
         "contrib.learn.read_keyed_batch_examples_shared_queue",
-        "use tf.train.shuffle_batch or tf.data",
-    )
-
-
-@export(
-    "contrib.learn.read_keyed_batch_features",
-    "contrib.learn.io.read_keyed_batch_features",
-)
-def read_keyed_batch_features(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: use tf.train.shuffle_batch or tf.data.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.read_keyed_batch_features",
         "use tf.train.shuffle_batch or tf.data",
     )
 

@@ -379,23 +379,3 @@ def ExportMonitor(*args: object, **kwargs: object) -> NoReturn:
       NotImplementedError: always.
     """
     _refused("ExportMonitor", "export a SavedModel after the training")
-
-
-@export("contrib.learn.monitors.GraphDump")
-def GraphDump(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: it fetches all tensors, also those that cannot be fetched.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refused("GraphDump", "name the tensors in a CaptureVariable or LoggingTensorHook")
-
-
-@export("contrib.learn.monitors.CheckpointSaver")
-def CheckpointSaver(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: a hook of the same name replaced it.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refused("CheckpointSaver", "use tf.train.CheckpointSaverHook, or RunConfig")

@@ -69,7 +69,7 @@ class ValidationMonitor(EveryN):
         early_stopping_metric: str = "loss",
         early_stopping_metric_minimize: bool = True,
         name: str | None = None,
-        check_interval_secs: float = 5,
+        check_interval_secs: float | None = 5,
     ) -> None:
         super().__init__(every_n_steps=every_n_steps, first_n_steps=-1)
         if x is None and input_fn is None:
@@ -113,8 +113,8 @@ class ValidationMonitor(EveryN):
     def _has_new_checkpoint(self) -> bool:
         """Whether there is a checkpoint that was not evaluated."""
         now = time.time()
-        last = self._last_check_at_s
-        if last is not None and now - last < self.check_interval_secs:
+        last, least = self._last_check_at_s, self.check_interval_secs
+        if last is not None and least is not None and now - last < least:
             return False
         self._last_check_at_s = now
         path = latest_checkpoint(self._estimator.model_dir)
@@ -135,10 +135,11 @@ class ValidationMonitor(EveryN):
             return False
         options = self._options
         if isinstance(self._estimator, CoreEstimator):
-            if options["metrics"] is not None or options["x"] is not None:
+            refused = "x", "y", "batch_size", "metrics"
+            if any(options[key] is not None for key in refused):
                 raise ValueError(
-                    "A tf.estimator.Estimator evaluates `input_fn` with the metrics of "
-                    "its model function: leave out `metrics` and `x`."
+                    "tf.estimator.Estimator does not support following arguments: "
+                    f"{', '.join(refused)}. Should set as `None` in ValidationMonitor"
                 )
             accepted = "input_fn", "steps", "hooks", "name"
             options = {key: options[key] for key in accepted}

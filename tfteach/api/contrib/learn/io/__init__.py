@@ -13,16 +13,17 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.frames import extract_pandas_data as extract_pandas_data
     from tfteach.lib.contrib.learn.frames import extract_pandas_labels as extract_pandas_labels
     from tfteach.lib.contrib.learn.frames import extract_pandas_matrix as extract_pandas_matrix
+    from tfteach.lib.contrib.learn.graph_io import read_batch_examples as read_batch_examples
+    from tfteach.lib.contrib.learn.graph_io import read_keyed_batch_examples as read_keyed_batch_examples
     from tfteach.lib.contrib.learn.input_functions import generator_input_fn as generator_input_fn
     from tfteach.lib.contrib.learn.input_functions import numpy_input_fn as numpy_input_fn
     from tfteach.lib.contrib.learn.input_functions import pandas_input_fn as pandas_input_fn
-    from tfteach.lib.contrib.learn.not_implemented import read_batch_examples as read_batch_examples
-    from tfteach.lib.contrib.learn.not_implemented import read_batch_features as read_batch_features
-    from tfteach.lib.contrib.learn.not_implemented import read_batch_record_features as read_batch_record_features
-    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_examples as read_keyed_batch_examples
     from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_examples_shared_queue as read_keyed_batch_examples_shared_queue
-    from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features as read_keyed_batch_features
     from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features_shared_queue as read_keyed_batch_features_shared_queue
+    from tfteach.lib.contrib.learn.queued_features import queue_parsed_features as queue_parsed_features
+    from tfteach.lib.contrib.learn.queued_features import read_batch_features as read_batch_features
+    from tfteach.lib.contrib.learn.queued_features import read_batch_record_features as read_batch_record_features
+    from tfteach.lib.contrib.learn.queued_features import read_keyed_batch_features as read_keyed_batch_features
 
 _LATER = {
     "HAS_DASK": ("tfteach.lib.contrib.learn.frames", "HAS_DASK"),
@@ -36,12 +37,13 @@ _LATER = {
     "generator_input_fn": ("tfteach.lib.contrib.learn.input_functions", "generator_input_fn"),
     "numpy_input_fn": ("tfteach.lib.contrib.learn.input_functions", "numpy_input_fn"),
     "pandas_input_fn": ("tfteach.lib.contrib.learn.input_functions", "pandas_input_fn"),
-    "read_batch_examples": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_examples"),
-    "read_batch_features": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_features"),
-    "read_batch_record_features": ("tfteach.lib.contrib.learn.not_implemented", "read_batch_record_features"),
-    "read_keyed_batch_examples": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_examples"),
+    "queue_parsed_features": ("tfteach.lib.contrib.learn.queued_features", "queue_parsed_features"),
+    "read_batch_examples": ("tfteach.lib.contrib.learn.graph_io", "read_batch_examples"),
+    "read_batch_features": ("tfteach.lib.contrib.learn.queued_features", "read_batch_features"),
+    "read_batch_record_features": ("tfteach.lib.contrib.learn.queued_features", "read_batch_record_features"),
+    "read_keyed_batch_examples": ("tfteach.lib.contrib.learn.graph_io", "read_keyed_batch_examples"),
     "read_keyed_batch_examples_shared_queue": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_examples_shared_queue"),
-    "read_keyed_batch_features": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_features"),
+    "read_keyed_batch_features": ("tfteach.lib.contrib.learn.queued_features", "read_keyed_batch_features"),
     "read_keyed_batch_features_shared_queue": ("tfteach.lib.contrib.learn.not_implemented", "read_keyed_batch_features_shared_queue"),
 }
 
