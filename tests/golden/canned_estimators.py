@@ -164,6 +164,24 @@ def _only_network(tf):
     )
 
 
+def _older_columns(tf):
+    """Columns of tf.contrib.layers, dense and of ids."""
+    layers = tf.contrib.layers
+    age = layers.real_valued_column("age", normalizer=lambda x: x / 2.0)
+    word = layers.sparse_column_with_hash_bucket("word", 5)
+    buckets = layers.bucketized_column(age, [0.5, 1.75])
+    dense = [age, layers.embedding_column(word, 2), layers.one_hot_column(word)]
+    return dense, [age, word, buckets, layers.crossed_column([word, buckets], 7)]
+
+
+def _linear_of_older(tf):
+    return tf.estimator.LinearClassifier(_older_columns(tf)[1], config=_config(tf))
+
+
+def _dnn_of_older(tf):
+    return tf.estimator.DNNClassifier([3], _older_columns(tf)[0], config=_config(tf))
+
+
 NUMBERS = np.hstack([AGES, AGES * 2 - 1])
 TEXTS = np.array(["0", "2", "1", "1", "0", "2"])
 ALL = ("train", "eval", "infer")
@@ -177,7 +195,8 @@ GRAPHS = [
     *_in_modes(_dnn_of_shared, ALL[:1]), *_in_modes(_combined),
     *_in_modes(_combined_regressor, ALL[:1], labels=NUMBERS),
     *_in_modes(_only_linear, ALL[:1], labels=abs(AGES)),
-    *_in_modes(_only_network, ALL[:1]),
+    *_in_modes(_only_network, ALL[:1]), *_in_modes(_linear_of_older, ALL[:1]),
+    *_in_modes(_dnn_of_older, ALL[:1]),
 ]  # fmt: skip
 
 if __name__ == "__main__":

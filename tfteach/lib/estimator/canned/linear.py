@@ -24,8 +24,9 @@ from tfteach.lib.estimator.heads.head_checks import WeightColumn
 from tfteach.lib.estimator.heads.multi_class_head import classification_head
 from tfteach.lib.estimator.heads.regression_head import RegressionHead
 from tfteach.lib.estimator.run_config import RunConfig
-from tfteach.lib.feature_column.base_column import Columns, FeatureColumn
+from tfteach.lib.feature_column.base_column import Columns
 from tfteach.lib.feature_column.dense_features import LinearModel, is_feature_column_v2
+from tfteach.lib.feature_column.first_version import FeatureColumnV1
 from tfteach.lib.feature_column.linear_model import ScopedLinearModel
 from tfteach.lib.files.warm_start import WarmStartSettings
 from tfteach.lib.losses.weighted import Reduction
@@ -143,7 +144,7 @@ def linear_logit_fn_builder(
     return linear_logit_fn
 
 
-def columns_tuple(feature_columns: Any) -> tuple[FeatureColumn, ...]:
+def columns_tuple(feature_columns: Any) -> tuple[FeatureColumnV1, ...]:
     """The columns of a linear model.
 
     Raises:
@@ -152,7 +153,7 @@ def columns_tuple(feature_columns: Any) -> tuple[FeatureColumn, ...]:
     if not feature_columns:
         raise ValueError("feature_columns must not be empty.")
     for column in feature_columns:
-        if not isinstance(column, FeatureColumn):
+        if not isinstance(column, FeatureColumnV1):
             raise ValueError(
                 "Items of feature_columns must be a _FeatureColumn. Given (type "
                 f"{type(column)}): {column}."
