@@ -210,6 +210,9 @@ def _census_models(tf):
     wide, every = [job, school, buckets, crossed], [job, school, age, buckets, crossed]
     deep = [age, layers.embedding_column(job, 2), layers.one_hot_column(school)]
     adam = tf.train.AdamOptimizer(0.01)
+    fc = tf.feature_column
+    newer = [fc.categorical_column_with_vocabulary_list("school", ["a", "b"])]
+    newer_deep = [fc.embedding_column(newer[0], 2), fc.indicator_column(job)]
     return {
         "linear": lambda **o: learn.LinearClassifier(every, **o),
         "linear weighted": lambda **o: learn.LinearClassifier(
@@ -233,6 +236,11 @@ def _census_models(tf):
         ),
         "joint": lambda **o: learn.LinearClassifier(
             [job, school], _joint_weight=True, **o
+        ),
+        "newer columns": lambda **o: learn.DNNLinearCombinedClassifier(
+            linear_feature_columns=[job, *newer], dnn_hidden_units=[3],
+            dnn_feature_columns=[age, *newer_deep], fix_global_step_increment_bug=True,
+            **o
         ),
     }  # fmt: skip
 

@@ -152,6 +152,9 @@ class SparseReshape(SparseShapeOp, MultiOutputOp):
                 f"input_shape={shapes.text(tuple(size.tolist()))} "
                 f"output_shape={shapes.text(tuple(new))}"
             )
+        if new == size.tolist():
+            # Indices out of range remain, as in TensorFlow.
+            return indices.copy(), np.array(new, np.int64)
         # As in TensorFlow, indices out of range are moved like others.
         places = flat(indices, size, is_checked=False)
         return unflat(places, new), np.array(new, np.int64)

@@ -24,6 +24,7 @@ from tfteach.lib.contrib.learn.layers import (
     MIN_SLICE_BYTES,
     ActivationFn,
     activation_of,
+    are_older,
     columns,
     embedding_rate_multipliers,
     features_by_name,
@@ -34,6 +35,7 @@ from tfteach.lib.contrib.learn.layers import (
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
 from tfteach.lib.contrib.learn.type_aliases import OptimizerLike
 from tfteach.lib.estimator.run_config import RunConfig
+from tfteach.lib.feature_column.input_layer import input_layer
 from tfteach.lib.training.global_step import get_global_step
 from tfteach.ops.nn.activations import relu
 from tfteach.variables.partitioners import min_max_variable_partitioner
@@ -73,9 +75,13 @@ def hidden_layers(
             max_partitions=servers, min_slice_size=least
         ),
     ) as input_scope:
-        layer = input_from_feature_columns(
-            features, params["feature_columns"], [_SCOPE], scope=input_scope
-        )
+        given = params["feature_columns"]
+        if are_older(given):
+            layer = input_from_feature_columns(
+                features, given, [_SCOPE], scope=input_scope
+            )
+        else:
+            layer = input_layer(features, given, [_SCOPE])
     for i, units in enumerate(params["hidden_units"]):
         with variable_scope(f"hiddenlayer_{i}", values=(layer,)) as scope:
             layer = fully_connected(

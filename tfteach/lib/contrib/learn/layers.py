@@ -12,6 +12,7 @@ from tfteach.control.zero_fraction import zero_fraction
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import get_collection
 from tfteach.lib.contrib.layers.embedding_columns import _EmbeddingColumn
+from tfteach.lib.contrib.layers.feature_column import _FeatureColumn
 from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.ops.debug.summary_functions import histogram, scalar
 from tfteach.ops.math.exponential import sigmoid, tanh
@@ -48,6 +49,11 @@ def optimizer_of(given: Any) -> Any:
 def columns(given: Iterable[Any] | None) -> tuple[Any, ...]:
     """Columns as a tuple; none if None."""
     return tuple(given or ())
+
+
+def are_older(given: Iterable[Any]) -> bool:
+    """Whether all are columns of `tf.contrib.layers`, not of `tf.feature_column`."""
+    return all(isinstance(column, _FeatureColumn) for column in given)
 
 
 def embedding_variables(column: Any, collection: str, scope: str) -> list[Variable]:

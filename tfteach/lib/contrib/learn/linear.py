@@ -25,6 +25,7 @@ from tfteach.lib.contrib.learn.head import Head
 from tfteach.lib.contrib.learn.head_functions import multi_class_head, regression_head
 from tfteach.lib.contrib.learn.layers import (
     MIN_SLICE_BYTES,
+    are_older,
     features_by_name,
     optimizer_of,
     server_count,
@@ -32,6 +33,7 @@ from tfteach.lib.contrib.learn.layers import (
 from tfteach.lib.contrib.learn.model_fn import ModelFnOps
 from tfteach.lib.contrib.learn.type_aliases import OptimizerLike
 from tfteach.lib.estimator.run_config import RunConfig
+from tfteach.lib.feature_column.linear_model import linear_model
 from tfteach.lib.training.ftrl import FtrlOptimizer
 from tfteach.lib.training.global_step import get_global_step
 from tfteach.ops.nn.clip_by_norm import clip_by_global_norm
@@ -53,6 +55,10 @@ def linear_logits(
     scope: Any,
 ) -> Tensor:  # fmt: skip
     """The weighted sum of columns."""
+    if not are_older(feature_columns):
+        return linear_model(
+            features, feature_columns, units, weight_collections=[_SCOPE]
+        )
     make: Any = weighted_sum_from_feature_columns
     if joint:
         make = joint_weighted_sum_from_feature_columns
