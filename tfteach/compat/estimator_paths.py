@@ -19,7 +19,7 @@ _COLUMNS = "feature_column " + " ".join(
     f"tfteach.lib.feature_column.{name}"
     for name in "base_column categorical_columns crossed_column dense_columns "
     "dense_features first_version input_layer input_layer_object linear_model "
-    "numeric_columns sequence_columns serialization shared_embeddings "
+    "numeric_columns parse_spec sequence_columns serialization shared_embeddings "
     "transformation_cache".split()
 )
 _SEQUENCES = (
@@ -72,7 +72,9 @@ ROWS: dict[str, str] = {
     },
     "feature_column.dense_features": _COLUMNS,
     "feature_column.dense_features_v2": _COLUMNS,
-    "feature_column.feature_column": _COLUMNS,
+    "feature_column.feature_column": (
+        f"tfteach.lib.feature_column.first_version_columns {_COLUMNS}"
+    ),
     "feature_column.feature_column_v2": _COLUMNS,
     "feature_column.serialization": _COLUMNS,
     "feature_column.sequence_feature_column": _SEQUENCES,
@@ -127,33 +129,17 @@ ALIASES: dict[str, str] = {
     "keras.initializers.Constant": "constant",
     "keras.initializers.Zeros": "zeros",
     "util.function_utils.fn_args": "argument_names",
-    # Until TensorFlow 1.12 numeric_column and the others returned these classes.
-    **{
-        f"feature_column.feature_column._{name}": name
-        for name in "BucketizedColumn CrossedColumn EmbeddingColumn "
-        "HashedCategoricalColumn IndicatorColumn "
-        "IdentityCategoricalColumn NumericColumn VocabularyFileCategoricalColumn "
-        "VocabularyListCategoricalColumn WeightedCategoricalColumn".split()
-    },
-    # Until TensorFlow 1.12 these functions were those of tf.feature_column.
-    **{
-        f"feature_column.feature_column._{name}": name
-        for name in "bucketized_column categorical_column_with_hash_bucket "
-        "categorical_column_with_identity categorical_column_with_vocabulary_file "
-        "categorical_column_with_vocabulary_list crossed_column embedding_column "
-        "indicator_column numeric_column weighted_categorical_column".split()
-    },
     **{
         f"feature_column.feature_column._{name}": f"{name}V1"
         for name in "CategoricalColumn DenseColumn FeatureColumn "
         "SequenceDenseColumn".split()
     },
-    "feature_column.feature_column._LazyBuilder": "FeatureTransformationCache",
+    "feature_column.feature_column._LazyBuilder": "LazyBuilder",
     "feature_column.feature_column._LinearModel": "ScopedLinearModel",
     "feature_column.feature_column._transform_features": "transform_features",
-    "feature_column.feature_column_v2._transform_features_v2": "transform_features",
-    "feature_column.feature_column_v2.make_parse_example_spec_v2": (
-        "make_parse_example_spec"
+    "feature_column.feature_column_v2._StateManagerImpl": "StateManagerImpl",
+    "feature_column.feature_column_v2._transform_features_v2": (
+        "transform_features_v2"
     ),
 }
 

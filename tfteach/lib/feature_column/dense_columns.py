@@ -456,22 +456,22 @@ def common_name(categorical_columns: list[Any]) -> str:
       ValueError: the columns differ in kind or size.
     """
     ordered = sorted(categorical_columns, key=lambda column: column.name)
-    first = ordered[0]
-    kind = type(_unweighted(first))
-    for column in ordered[1:]:
-        if column.num_buckets != first.num_buckets:
-            raise ValueError(
-                "To use shared_embedding_column, all categorical_columns must have the "
-                f"same number of buckets. Given column: {first} with buckets: "
-                f"{first.num_buckets} does  not match column: {column} with buckets: "
-                f"{column.num_buckets}"
-            )
-        if not isinstance(_unweighted(column), kind):
+    first, num_buckets = _unweighted(ordered[0]), ordered[0].num_buckets
+    for weighted in ordered[1:]:
+        column = _unweighted(weighted)
+        if not isinstance(column, type(first)):
             raise ValueError(
                 "To use shared_embedding_column, all categorical_columns must have the "
                 "same type, or be weighted_categorical_column of the same type. Given "
                 f"column: {first} of type: {type(first)} does not match given column: "
                 f"{column} of type: {type(column)}"
+            )
+        if column.num_buckets != num_buckets:
+            raise ValueError(
+                "To use shared_embedding_column, all categorical_columns must have the "
+                f"same number of buckets. Given column: {ordered[0]} with buckets: "
+                f"{num_buckets} does  not match column: {weighted} with buckets: "
+                f"{column.num_buckets}"
             )
     return "_".join(column.name for column in ordered) + "_shared_embedding"
 

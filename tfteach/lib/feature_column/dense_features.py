@@ -32,7 +32,7 @@ from tfteach.lib.feature_column.serialization import (
     serialize_feature_columns,
 )
 from tfteach.lib.feature_column.transformation_cache import FeatureTransformationCache
-from tfteach.lib.layers.base import unique_layer_name
+from tfteach.lib.layers.base import Layer, unique_layer_name
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.math.add_n import add_n
 from tfteach.ops.nn.bias_add import bias_add
@@ -80,7 +80,7 @@ class LayerVariables:
         """
         if (feature_column, name) in self._found:
             raise ValueError("Variable already exists.")
-        variable = get_variable(
+        variable = self._made(
             name,
             shape=shape,
             dtype=dtype,
@@ -91,6 +91,9 @@ class LayerVariables:
         self._found[feature_column, name] = variable
         return variable
 
+    def _made(self, name: str, **options: Any) -> Any:
+        return get_variable(name, **options)
+
     def get_variable(self, feature_column: Any, name: str) -> Any:
         """A variable of a column.
 
@@ -100,6 +103,29 @@ class LayerVariables:
         if (feature_column, name) in self._found:
             return self._found[feature_column, name]
         raise ValueError("Variable does not exist.")
+
+
+class StateManagerImpl(LayerVariables):
+    """`LayerVariables` whose variables are among those of a layer.
+
+    Args:
+      layer: a `tf.layers.Layer`.
+      trainable: whether variables may be trained.
+
+    Source: python/feature_column/feature_column_v2.py (_StateManagerImpl).
+    """
+
+    def __init__(self, layer: Layer, trainable: bool) -> None:
+        super().__init__(trainable)
+        self._layer = layer
+
+    def _made(self, name: str, **options: Any) -> Any:
+        variable = super()._made(name, **options)
+        is_trainable = options["trainable"]
+        layer = self._layer
+        own = layer._trainable_weights if is_trainable else layer._non_trainable_weights
+        own.append(variable)
+        return variable
 
 
 class ColumnsLayer:

@@ -25,7 +25,10 @@ from tfteach.lib.feature_column.first_version import (
     FeatureColumnV1,
     SequenceDenseColumnV1,
 )
-from tfteach.lib.feature_column.transformation_cache import FeatureTransformationCache
+from tfteach.lib.feature_column.transformation_cache import (
+    FeatureTransformationCache,
+    LazyBuilder,
+)
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import identity, reshape
 from tfteach.ops.core.shape_ops import shape
@@ -161,7 +164,7 @@ def input_values(
         in `input_layer`.
     """
     collections = with_collections(weight_collections)
-    cache = FeatureTransformationCache(features)
+    cache = LazyBuilder(features)
     found = []
     for column in columns:
         name = column._var_scope_name
@@ -180,15 +183,34 @@ def input_values(
 
 
 def transform_features(
-    features: Mapping[str, Any], feature_columns: Columns, state_manager: Any = None
+    features: Mapping[str, Any], feature_columns: Columns
 ) -> dict[Any, Any]:
     """What columns make of features: a dictionary from columns to tensors.
 
     Source: python/feature_column/feature_column.py (_transform_features).
     """
+    return _transformed(LazyBuilder(features), features, feature_columns, None)
+
+
+def transform_features_v2(
+    features: Mapping[str, Any], feature_columns: Columns, state_manager: Any = None
+) -> dict[Any, Any]:
+    """`transform_features` of columns with state.
+
+    Source: python/feature_column/feature_column_v2.py (_transform_features_v2).
+    """
+    cache = FeatureTransformationCache(features)
+    return _transformed(cache, features, feature_columns, state_manager)
+
+
+def _transformed(
+    cache: FeatureTransformationCache,
+    features: Mapping[str, Any],
+    feature_columns: Columns,
+    state_manager: Any,
+) -> dict[Any, Any]:
     columns = columns_of(feature_columns)
     with name_scope(None, "transform_features", features.values()):
-        cache = FeatureTransformationCache(features)
         found = {}
         for column in columns:
             with name_scope(column.name):
@@ -239,7 +261,7 @@ def sequence_input_layer(
     with variable_scope(
         None, default_name="sequence_input_layer", values=features.values()
     ):
-        cache = FeatureTransformationCache(features)
+        cache = LazyBuilder(features)
         found, lengths = [], []
         for column in columns:
             with variable_scope(None, default_name=column._var_scope_name):

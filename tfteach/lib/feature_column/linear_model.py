@@ -29,7 +29,7 @@ from tfteach.lib.feature_column.input_layer import (
     in_scope,
     with_collections,
 )
-from tfteach.lib.feature_column.transformation_cache import FeatureTransformationCache
+from tfteach.lib.feature_column.transformation_cache import LazyBuilder
 from tfteach.lib.layers.base import Layer
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.linalg.matmul import matmul
@@ -219,7 +219,7 @@ class ScopedLinearModel:
     def __call__(self, features: Mapping[str, Any]) -> Tensor:
         """A float Tensor [batch, units] of a dictionary of features."""
         with name_scope(self.name), variable_scope(self.name):
-            cache: Any = FeatureTransformationCache(features)
+            cache: Any = LazyBuilder(features)
             sums = []
             for layer in sorted(self._layers, key=lambda layer: layer.name):
                 sums.append(layer(cache))

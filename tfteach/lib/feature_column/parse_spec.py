@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.lib.feature_column.base_column import FeatureColumn
 from tfteach.lib.feature_column.first_version import FeatureColumnV1
 
 
@@ -27,11 +28,25 @@ def make_parse_example_spec(feature_columns: Iterable[Any]) -> dict[str, Any]:
 
     Source: python/feature_column/feature_column_v2.py.
     """
+    return _spec(feature_columns, FeatureColumnV1, "_FeatureColumn")
+
+
+def make_parse_example_spec_v2(feature_columns: Iterable[Any]) -> dict[str, Any]:
+    """`make_parse_example_spec`, which accepts none of the first version's columns.
+
+    Source: python/feature_column/feature_column_v2.py.
+    """
+    return _spec(feature_columns, FeatureColumn, "FeatureColumn")
+
+
+def _spec(
+    columns: Iterable[Any], kind: type[FeatureColumnV1], kind_name: str
+) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for column in feature_columns:
-        if not isinstance(column, FeatureColumnV1):
+    for column in columns:
+        if not isinstance(column, kind):
             raise ValueError(
-                f"All feature_columns must be _FeatureColumn instances. Given: {column}"
+                f"All feature_columns must be {kind_name} instances. Given: {column}"
             )
         spec = column.parse_example_spec
         for key, value in spec.items():

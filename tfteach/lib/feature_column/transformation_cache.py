@@ -38,6 +38,8 @@ class FeatureTransformationCache:
       features: a dictionary from keys to Tensors or SparseTensors.
     """
 
+    _column_type = "FeatureColumn"
+
     def __init__(self, features: Mapping[Any, Any]) -> None:
         self._features = dict(features)
         self._tensors: dict[Any, Any] = {}
@@ -62,16 +64,19 @@ class FeatureTransformationCache:
             raise ValueError(f"Feature {key} is not in features dictionary.")
         elif not isinstance(key, FeatureColumnV1):
             raise TypeError(
-                '"key" must be either a "str" or "FeatureColumn". '
-                f"Provided: {key!r} of type {type(key)}."
+                f'"key" must be either a "str" or "{self._column_type}". '
+                f"Provided: {key}"
             )
         else:
             get_logger().debug("Transforming feature_column %s.", key)
-            found = key.transform_feature(self, state_manager)
+            found = self._transformed(key, state_manager)
             if found is None:
                 raise ValueError(f"Column {key.name} is not supported.")
         self._tensors[key] = found
         return found
+
+    def _transformed(self, column: Any, state_manager: Any) -> Any:
+        return column.transform_feature(self, state_manager)
 
     def _raw(self, key: Any) -> Any:
         """A feature as given; vectors become columns of one value for each example."""
@@ -87,6 +92,21 @@ class FeatureTransformationCache:
             return cond(
                 equal(1, rank(feature)), lambda: _as_column(feature), lambda: feature
             )
+
+
+class LazyBuilder(FeatureTransformationCache):
+    """The cache of functions, which call columns as those of the first version.
+
+    Args:
+      features: a dictionary from keys to Tensors or SparseTensors.
+
+    Source: python/feature_column/feature_column.py (_LazyBuilder).
+    """
+
+    _column_type = "_FeatureColumn"
+
+    def _transformed(self, column: Any, state_manager: Any) -> Any:
+        return column._transform_feature(self)
 
 
 def _as_column(feature: Any) -> Any:
