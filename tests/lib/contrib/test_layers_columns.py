@@ -27,7 +27,7 @@ def _saved(path):
         return prefix, *sess.run([table, weights])
 
 
-@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("parts", [None, 1, 2])
 def test_tables_begin_as_those_of_a_checkpoint(tmp_path, parts):
     prefix, table, weights = _saved(tmp_path)
     ids = layers.sparse_column_with_integerized_feature("a", 3)
@@ -39,7 +39,8 @@ def test_tables_begin_as_those_of_a_checkpoint(tmp_path, parts):
     other = layers.sparse_column_with_hash_bucket("b", 3)
     crossed = layers.crossed_column([ids, other], 3, "sum", prefix, "weights")
     features = {"a": tf.constant([[0], [1], [2]]), "b": tf.constant([["x"]] * 3)}
-    with tf.variable_scope("scope", partitioner=tf.fixed_size_partitioner(parts)):
+    cut = parts and tf.fixed_size_partitioner(parts)
+    with tf.variable_scope("scope", partitioner=cut):
         found = layers.input_from_feature_columns(features, [embedding])
         _, variables, _ = layers.weighted_sum_from_feature_columns(
             features, [crossed], 1

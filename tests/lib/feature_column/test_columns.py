@@ -50,4 +50,6 @@ def test_columns_that_override_the_first_versions_methods_are_called_by_these():
 
     with tf.Graph().as_default(), tf.Session() as sess:
         values = tf.feature_column.input_layer({"a": [[1.5]]}, Doubled())
-        assert sess.run(values).tolist() == [[3.0]]
+        weighted = tf.feature_column.linear_model({"a": [[1.5]]}, Doubled())
+        sess.run(tf.global_variables_initializer())
+        assert sess.run([values, weighted]) == [[[3.0]], [[0.0]]]
