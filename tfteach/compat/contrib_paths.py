@@ -38,6 +38,7 @@ _ROWS = {
         "kmeans": f"{_FACTORIZATION}.kmeans_clustering {_FACTORIZATION}.features",
     },
     "contrib.training.python.training": {
+        "sequence_queueing_state_saver": f"{_TRAINING}.sequence_inputs",
         "bucket_ops": "",
         "resample": f"{_TRAINING}.resample",
         "sampling_ops": f"{_TRAINING}.sampling_ops",
@@ -61,6 +62,8 @@ ALIASES = {
         "create_sequence_feature_spec_for_parsing"
     ),
     "contrib.layers.python.layers.feature_column_ops._Transformer": "Transformer",
+    "contrib.training.python.training.sequence_queueing_state_saver."
+    "_SequenceInputWrapper": "SequenceInputWrapper",
 }
 
 

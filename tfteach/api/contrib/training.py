@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.training.resample import weighted_resample as weighted_resample
     from tfteach.lib.contrib.training.sampling_ops import rejection_sample as rejection_sample
     from tfteach.lib.contrib.training.sampling_ops import stratified_sample as stratified_sample
+    from tfteach.lib.contrib.training.sequence_queueing_state_saver import NextQueuedSequenceBatch as NextQueuedSequenceBatch
+    from tfteach.lib.contrib.training.sequence_queueing_state_saver import SequenceQueueingStateSaver as SequenceQueueingStateSaver
     from tfteach.lib.contrib.training.training import train as train
     from tfteach.lib.files.checkpoint_reader import checkpoints_iterator as checkpoints_iterator
     from tfteach.lib.files.checkpoint_reader import wait_for_new_checkpoint as wait_for_new_checkpoint
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 _LATER = {
     "HParams": ("tfteach.lib.contrib.training.hparam", "HParams"),
+    "NextQueuedSequenceBatch": ("tfteach.lib.contrib.training.sequence_queueing_state_saver", "NextQueuedSequenceBatch"),
+    "SequenceQueueingStateSaver": ("tfteach.lib.contrib.training.sequence_queueing_state_saver", "SequenceQueueingStateSaver"),
     "StopAfterNEvalsHook": ("tfteach.lib.training.evaluation", "StopAfterNEvalsHook"),
     "SummaryAtEndHook": ("tfteach.lib.contrib.training.evaluation", "SummaryAtEndHook"),
     "add_gradients_summaries": ("tfteach.lib.contrib.slim.learning", "add_gradients_summaries"),

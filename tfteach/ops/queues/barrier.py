@@ -83,7 +83,7 @@ class BarrierStore(ReferencedResource):
                 f"Signature mismatch, have: {left}, {type_name(as_dtype(values.dtype))}"
                 f"-> expected: {left}, {type_name(self.types[component])}->"
             )
-        if len(keys) and len(values) and not values[0].size:
+        if len(keys) and len(values) and not values[:1].size:
             raise invalid_argument(
                 f"Tensors with no elements are not supported {self.name}: received "
                 f"shape {shapes.text(values.shape)}"
@@ -133,7 +133,7 @@ class BarrierStore(ReferencedResource):
                     f"Key {key.decode('utf-8', 'replace')} already has a value for "
                     f"component {component} in barrier {self.name}"
                 )
-            parts[component] = np.array(values[i])
+            parts[component] = np.array(values[i], values.dtype)  # bytes as objects
             if all(part is not None for part in parts):
                 del self.incomplete[key]
                 text = np.array(key, object)

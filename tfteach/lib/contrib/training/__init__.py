@@ -1,1 +1,1 @@
-"""tf.contrib.training: loops, hyperparameters, buckets, samplers."""
+"""tf.contrib.training: loops, hyperparameters, buckets, samplers, state savers."""
