@@ -5,7 +5,7 @@ Source: python/feature_column/feature_column_v2.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.framework.dtypes import string
@@ -13,11 +13,14 @@ from tfteach.framework.export import export
 from tfteach.lib.feature_column.base_column import (
     Cache,
     CategoricalColumn,
-    FeatureColumn,
     StateManager,
 )
 from tfteach.lib.feature_column.categorical_columns import HashedCategoricalColumn
-from tfteach.lib.feature_column.first_version import CategoricalColumnV1
+from tfteach.lib.feature_column.first_version import (
+    CategoricalColumnV1,
+    FeatureColumnV1,
+    IdWeightPair,
+)
 from tfteach.lib.parsing.features import VarLenFeature
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.sparse.sparse_cross import sparse_cross_hashed
@@ -45,7 +48,7 @@ class CrossedColumn(CategoricalColumn, _Crossed):
     def parse_example_spec(self) -> dict[str, Any]:
         spec: dict[str, Any] = {}
         for key in self.keys:
-            if isinstance(key, FeatureColumn):
+            if isinstance(key, FeatureColumnV1):
                 spec.update(key.parse_example_spec)
             else:
                 spec[key] = VarLenFeature(string)
@@ -65,12 +68,28 @@ class CrossedColumn(CategoricalColumn, _Crossed):
     def transform_feature(
         self, transformation_cache: Cache, state_manager: StateManager | None
     ) -> SparseTensor:
+        def ids_of(column: CategoricalColumn) -> IdWeightPair:
+            return column.get_sparse_tensors(transformation_cache, state_manager)
+
+        return self._crossed(transformation_cache, state_manager, ids_of)
+
+    def _transform_feature(self, inputs: Any) -> SparseTensor:
+        return self._crossed(
+            inputs, None, lambda column: column._get_sparse_tensors(inputs)
+        )
+
+    def _crossed(
+        self,
+        transformation_cache: Cache,
+        state_manager: StateManager | None,
+        ids_of: Callable[[CategoricalColumn], IdWeightPair],
+    ) -> SparseTensor:
         features = []
         for leaf in self._leaves():
             if isinstance(leaf, str):
                 features.append(transformation_cache.get(leaf, state_manager))
                 continue
-            pair = leaf.get_sparse_tensors(transformation_cache, state_manager)
+            pair = ids_of(leaf)
             if pair.weight_tensor is not None:
                 raise ValueError(
                     "crossed_column does not support weight_tensor, but the given "
