@@ -50,6 +50,8 @@ ROWS: dict[str, str] = {
     "estimator.extenders": "estimator",
     "estimator.gc": "tfteach.lib.contrib.learn.gc",
     "estimator.head.head_utils": "estimator tfteach.compat.testing.head_asserts",
+    "estimator.head.sequential_head": "estimator "
+    "tfteach.lib.estimator.heads.sequential_head",
     "estimator.hooks.hooks": "estimator.experimental estimator "
     "tfteach.lib.estimator.early_stopping",
     "estimator.inputs.queues": "estimator.inputs",
@@ -123,6 +125,12 @@ ALIASES: dict[str, str] = {
         f"estimator.head.head_utils._{name}": name
         for name in "assert_no_hooks assert_simple_summaries initialize_variables "
         "DEFAULT_SERVING_KEY".split()
+    },
+    "estimator.head.sequential_head._SequentialHead": "SequentialHead",
+    **{
+        f"contrib.estimator.python.estimator.rnn._{name}": name
+        for name in "make_rnn_cell_fn rnn_logit_fn_builder rnn_model_fn "
+        "select_last_activations".split()
     },
     "estimator.util._DatasetInitializerHook": "DatasetInitializerHook",
     "feature_column.serialization._column_name_with_class_name": "name_with_class",

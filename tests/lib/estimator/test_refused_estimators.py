@@ -6,7 +6,7 @@ import tfteach as tf
 
 CONTRIB = [
     "DNNClassifierWithLayerAnnotations", "DNNRegressorWithLayerAnnotations",
-    "RNNClassifier", "RNNEstimator", "TowerOptimizer",
+    "TowerOptimizer",
     "replicate_model_fn",
 ]  # fmt: skip
 

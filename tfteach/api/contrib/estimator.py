@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.estimator.head import regression_head as regression_head
     from tfteach.lib.contrib.estimator.not_implemented import DNNClassifierWithLayerAnnotations as DNNClassifierWithLayerAnnotations
     from tfteach.lib.contrib.estimator.not_implemented import DNNRegressorWithLayerAnnotations as DNNRegressorWithLayerAnnotations
-    from tfteach.lib.contrib.estimator.not_implemented import RNNClassifier as RNNClassifier
-    from tfteach.lib.contrib.estimator.not_implemented import RNNEstimator as RNNEstimator
     from tfteach.lib.contrib.estimator.not_implemented import TowerOptimizer as TowerOptimizer
     from tfteach.lib.contrib.estimator.not_implemented import replicate_model_fn as replicate_model_fn
+    from tfteach.lib.contrib.estimator.rnn import RNNClassifier as RNNClassifier
+    from tfteach.lib.contrib.estimator.rnn import RNNEstimator as RNNEstimator
     from tfteach.lib.estimator.boosted_trees.train_in_memory import boosted_trees_classifier_train_in_memory as boosted_trees_classifier_train_in_memory
     from tfteach.lib.estimator.boosted_trees.train_in_memory import boosted_trees_regressor_train_in_memory as boosted_trees_regressor_train_in_memory
     from tfteach.lib.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _LATER = {
     "DNNClassifierWithLayerAnnotations": ("tfteach.lib.contrib.estimator.not_implemented", "DNNClassifierWithLayerAnnotations"),
     "DNNRegressorWithLayerAnnotations": ("tfteach.lib.contrib.estimator.not_implemented", "DNNRegressorWithLayerAnnotations"),
-    "RNNClassifier": ("tfteach.lib.contrib.estimator.not_implemented", "RNNClassifier"),
-    "RNNEstimator": ("tfteach.lib.contrib.estimator.not_implemented", "RNNEstimator"),
+    "RNNClassifier": ("tfteach.lib.contrib.estimator.rnn", "RNNClassifier"),
+    "RNNEstimator": ("tfteach.lib.contrib.estimator.rnn", "RNNEstimator"),
     "SavedModelEstimator": ("tfteach.lib.estimator.canned.saved_model_estimator", "SavedModelEstimator"),
     "TowerOptimizer": ("tfteach.lib.contrib.estimator.not_implemented", "TowerOptimizer"),
     "add_metrics": ("tfteach.lib.estimator.extenders", "add_metrics"),

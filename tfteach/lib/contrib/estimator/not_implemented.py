@@ -9,7 +9,6 @@ from typing import NoReturn
 
 from tfteach.framework.export import export
 
-_RECURRENT = "write a model_fn with tf.nn.dynamic_rnn for tf.estimator.Estimator"
 _ONE_DEVICE = "a model is not replicated here: use what it wraps itself"
 
 
@@ -27,22 +26,6 @@ def DNNClassifierWithLayerAnnotations(*args: object, **kwargs: object) -> NoRetu
 def DNNRegressorWithLayerAnnotations(*args: object, **kwargs: object) -> NoReturn:
     """Raises NotImplementedError: use `tf.estimator.DNNRegressor`."""
     _refuse("DNNRegressorWithLayerAnnotations", "use tf.estimator.DNNRegressor")
-
-
-@export("contrib.estimator.RNNClassifier")
-class RNNClassifier:
-    """Raises NotImplementedError: write a model function."""
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        _refuse("RNNClassifier", _RECURRENT)
-
-
-@export("contrib.estimator.RNNEstimator")
-class RNNEstimator:
-    """Raises NotImplementedError: write a model function."""
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        _refuse("RNNEstimator", _RECURRENT)
 
 
 @export("contrib.estimator.TowerOptimizer")
