@@ -10,7 +10,7 @@ from typing import Any
 
 from tfteach.framework.dtypes import float32, int64
 from tfteach.framework.export import export
-from tfteach.framework.operation import Tensor
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import Partitioner, PathLike
 from tfteach.lib.contrib.estimator.extenders import clip_gradients_by_norm
@@ -36,6 +36,7 @@ from tfteach.lib.rnn.cell import RNNCell
 from tfteach.lib.rnn.cells import BasicLSTMCell, BasicRNNCell, GRUCell
 from tfteach.lib.rnn.dynamic import dynamic_rnn
 from tfteach.lib.rnn.wrappers import MultiRNNCell
+from tfteach.lib.training.global_step import get_global_step
 from tfteach.lib.training.optimizer import Optimizer
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.one_hot import sequence_mask
@@ -46,7 +47,9 @@ from tfteach.ops.math.cast import cast
 from tfteach.ops.math.range import range as range_of
 from tfteach.variables.scope import variable_scope
 
-CellFn = Callable[[str], Any]
+AnyHead = Head | SequentialHead
+CellType = str | type[RNNCell]
+CellFn = Callable[[str], RNNCell]
 LogitFn = Callable[[Mapping[str, Any], str], tuple[Tensor, Tensor]]
 
 _LEARNING_RATE, _CLIP_NORM = 0.05, 5.0
@@ -56,10 +59,12 @@ _CELL_TYPES: dict[str, type[RNNCell]] = {
     "gru": GRUCell,
 }
 # The default type of cells, which is an error beside a function that makes them.
-USE_DEFAULT: Any = object()
+USE_DEFAULT = object()
 
 
-def make_rnn_cell_fn(num_units: Iterable[int], cell_type: Any = "basic_rnn") -> CellFn:
+def make_rnn_cell_fn(
+    num_units: Iterable[int], cell_type: CellType | object = "basic_rnn"
+) -> CellFn:
     """A function from a mode to a cell, or to several stacked.
 
     Raises:
@@ -67,7 +72,7 @@ def make_rnn_cell_fn(num_units: Iterable[int], cell_type: Any = "basic_rnn") -> 
       ValueError: the type is no RNNCell.
     """
 
-    def rnn_cell_fn(mode: str) -> Any:
+    def rnn_cell_fn(mode: str) -> RNNCell:
         del mode
         cells = [_cell(size, cell_type) for size in num_units]
         return cells[0] if len(cells) == 1 else MultiRNNCell(cells)
@@ -75,7 +80,7 @@ def make_rnn_cell_fn(num_units: Iterable[int], cell_type: Any = "basic_rnn") -> 
     return rnn_cell_fn
 
 
-def _cell(num_units: int, cell_type: Any) -> RNNCell:
+def _cell(num_units: int, cell_type: object) -> RNNCell:
     kind = _CELL_TYPES.get(cell_type) if isinstance(cell_type, str) else cell_type
     if not isinstance(kind, type):
         raise TypeError(
@@ -88,9 +93,13 @@ def _cell(num_units: int, cell_type: Any) -> RNNCell:
     return make(num_units)
 
 
-def _cell_fn_of(num_units: Any, cell_type: Any, rnn_cell_fn: CellFn | None) -> CellFn:
+def _cell_fn_of(
+    num_units: Iterable[int] | None, cell_type: object, rnn_cell_fn: CellFn | None
+) -> CellFn:
     if rnn_cell_fn is None:
         kind = "basic_rnn" if cell_type is USE_DEFAULT else cell_type
+        if num_units is None:
+            raise TypeError("num_units must list the units of each layer; got None")
         return make_rnn_cell_fn(num_units, kind)
     if num_units or cell_type is not USE_DEFAULT:
         raise ValueError(
@@ -173,7 +182,7 @@ def rnn_model_fn(
     features: Any,
     labels: Any,
     mode: str,
-    head: Any,
+    head: AnyHead,
     rnn_cell_fn: CellFn,
     sequence_feature_columns: Columns,
     context_feature_columns: Columns | None,
@@ -207,16 +216,19 @@ def rnn_model_fn(
         logits, mask = logit_fn(features, mode)
         if isinstance(head, SequentialHead):
             features = {head.input_sequence_mask_key: mask, **features}
-        spec: EstimatorSpec = head.create_estimator_spec(
-            features, mode, logits, labels, chosen
+
+        def train_op_fn(loss: Tensor) -> Operation | Tensor:
+            return chosen.minimize(loss, global_step=get_global_step())
+
+        return head.create_estimator_spec(
+            features, mode, logits, labels, train_op_fn=train_op_fn
         )
-        return spec
 
 
 class _RNN(Estimator):
     def __init__(
         self,
-        head: Any,
+        head: AnyHead,
         rnn_cell_fn: CellFn,
         sequence_feature_columns: Columns,
         context_feature_columns: Columns | None,
@@ -270,11 +282,11 @@ class RNNEstimator(_RNN):
 
     def __init__(
         self,
-        head: Any,
+        head: AnyHead,
         sequence_feature_columns: Columns,
         context_feature_columns: Columns | None = None,
         num_units: Iterable[int] | None = None,
-        cell_type: Any = USE_DEFAULT,
+        cell_type: CellType | object = USE_DEFAULT,
         rnn_cell_fn: CellFn | None = None,
         return_sequences: bool = False,
         model_dir: PathLike | None = None,
@@ -325,7 +337,7 @@ class RNNClassifier(_RNN):
         sequence_feature_columns: Columns,
         context_feature_columns: Columns | None = None,
         num_units: Iterable[int] | None = None,
-        cell_type: Any = USE_DEFAULT,
+        cell_type: CellType | object = USE_DEFAULT,
         rnn_cell_fn: CellFn | None = None,
         model_dir: PathLike | None = None,
         n_classes: int = 2,
