@@ -194,3 +194,9 @@ def test_sizes_in_lists_of_numbers() -> None:
             tf.constant([x.shape[0]], tf.float32)
         with pytest.raises(TypeError, match=r"Contents: \[-1, Dimension\(None\)\]"):
             tf.reshape(x, [-1, tf.Dimension(None)])
+
+
+def test_shape_as_list_of_old_code() -> None:
+    with tf.Graph().as_default():
+        for shape in ([2, 3], [None, 2], [], None):
+            assert tf.placeholder(tf.float32, shape)._shape_as_list() == shape

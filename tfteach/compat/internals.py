@@ -68,7 +68,7 @@ framework.tensor_shape: . tfteach.compat.inner_names tfteach.framework.dimension
 framework.tensor_spec: . tfteach.framework.tensor_spec
 framework.tensor_util: . contrib.util tfteach.ops.array.static_values
 framework.test_combinations: tfteach.compat.testing.combinations
-framework.test_util: test
+framework.test_util: test tfteach.compat.testing.graph_asserts
 framework.type_spec: . tfteach.framework.type_spec
 framework.versions: . version
 layers.*: layers

@@ -87,6 +87,10 @@ class Tensor:
         """The static shape, as far as it is known."""
         return TensorShape(self._shape)
 
+    def _shape_as_list(self) -> list[int | None] | None:
+        """The static shape as a list, for old code; None if the rank is unknown."""
+        return None if self._shape is None else list(self._shape)
+
     @property
     def static_shape(self) -> Shape:
         """The static shape as a plain tuple, or None if the rank is unknown."""
