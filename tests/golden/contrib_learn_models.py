@@ -4,7 +4,10 @@
 As in `training_loops.py`; tests/lib/contrib/learn/test_contrib_learn.py compares.
 """
 
+import importlib
 import os
+
+import numpy as np
 
 try:
     from tests.golden import contrib_learn as models
@@ -84,7 +87,111 @@ def clustering(tf, folder):
     return {"found": found}
 
 
-PROGRAMS = [clustering]
+def logistic(tf, folder):
+    """Graphs and numbers of LogisticRegressor."""
+    learn, found = tf.contrib.learn, []
+    rows = tf.contrib.learn.datasets.load_iris()
+    chosen = rows.target < 2
+
+    def input_fn():
+        labels = tf.constant(rows.target[chosen][:, None], tf.float32)
+        return tf.constant(rows.data[chosen], tf.float32), labels
+
+    def model_fn(features, labels, mode):
+        logits = tf.contrib.layers.linear(
+            features, 1, weights_initializer=tf.zeros_initializer(),
+            biases_initializer=tf.constant_initializer(-2.0),
+        )  # fmt: skip
+        loss = None
+        if labels is not None:
+            loss = tf.losses.sigmoid_cross_entropy(labels, logits)
+        step = tf.train.get_global_step()
+        train = tf.contrib.layers.optimize_loss(loss, step, 0.1, "Adagrad") if (
+            mode == "train") else tf.no_op()  # fmt: skip
+        return tf.sigmoid(logits), loss, train
+
+    for number, thresholds in enumerate((None, [0.25, 0.75])):
+        place = os.path.join(folder, str(number))
+        model = learn.LogisticRegressor(model_fn, thresholds, place)
+        for mode in ("train", "eval", "infer"):
+            with tf.Graph().as_default() as graph:
+                tf.train.create_global_step()
+                features, labels = input_fn()
+                ops = model._call_model_fn(
+                    features, None if mode == "infer" else labels, mode)  # fmt: skip
+                metrics = sorted(
+                    [key, value.name, update.name]
+                    for key, (value, update) in (ops.eval_metric_ops or {}).items()
+                )
+                kinds = {key: kind for key, (kind, _) in
+                         ops.output_alternatives.items()}  # fmt: skip
+                found.append([metrics, kinds, models.structure(graph)])
+        model.fit(input_fn=input_fn, steps=20)
+        found.append(models.rounded(model.evaluate(input_fn=input_fn, steps=1), 4))
+        found.append([type(model).__name__, sorted(model.params)])
+
+    def more(features, labels, mode):
+        return learn.ModelFnOps(mode, features, tf.constant(1.0), tf.no_op())
+
+    found.append(outcome(lambda: learn.LogisticRegressor(more, None, folder).fit(
+        input_fn=input_fn, steps=1)))  # fmt: skip
+    return {"found": found}
+
+
+def sequences(tf, folder):
+    """Cells of models of sequences, and the activations that these use."""
+    module = importlib.import_module(
+        "tfteach.lib.contrib.learn.rnn_common" if tf.__name__ == "tfteach" else
+        "tensorflow.contrib.learn.python.learn.estimators.rnn_common")  # fmt: skip
+    found = []
+    for options in (
+        {"num_units": 5}, {"num_units": [3, 4], "cell_type": "lstm"},
+        {"num_units": (3,), "cell_type": "gru"},
+        {"num_units": 5, "cell_type": tf.nn.rnn_cell.GRUCell},
+        {"num_units": [3, 4], "dropout_keep_probabilities": [0.625, 0.5, 0.75]},
+        {"num_units": 4, "dropout_keep_probabilities": [0.5, 1.0]},
+        {"num_units": [3, 4], "dropout_keep_probabilities": [0.5]},
+        {"num_units": []}, {"num_units": 5, "cell_type": "other"},
+    ):  # fmt: skip
+        with tf.Graph().as_default() as graph:
+            try:
+                cell = module.construct_rnn_cell(**options)
+            except (TypeError, ValueError) as error:
+                found.append(type(error).__name__)
+                continue
+            cell(tf.zeros([2, 3]), cell.zero_state(2, tf.float32))
+            found.append([type(cell).__name__, str(cell.state_size), cell.output_size,
+                          models.structure(graph)])  # fmt: skip
+    cells = [tf.nn.rnn_cell.GRUCell(2), tf.nn.rnn_cell.GRUCell(2)]
+    dropped = module.apply_dropout(cells, [0.5, 0.5, 0.5], random_seed=3)
+    with tf.Graph().as_default() as graph:
+        for cell in dropped:
+            cell(tf.zeros([1, 2]), cell.zero_state(1, tf.float32))
+        found.append([len(dropped), models.structure(graph)])
+    for known in (True, False):
+        with tf.Graph().as_default() as graph, tf.Session() as session:
+            steps = 4 if known else None
+            activations = tf.placeholder(tf.float32, [None, steps, 2], name="x")
+            labels = tf.placeholder(tf.int32, [None, steps], name="y")
+            lengths = tf.placeholder(tf.int32, [None], name="n")
+            tensors = [
+                module.select_last_activations(activations, lengths),
+                module.mask_activations_and_labels(activations, labels, lengths),
+                module.mask_activations_and_labels(activations, labels, None),
+            ]
+            values = np.arange(24.0).reshape(3, 4, 2)
+            feeds = {activations: values, labels: values[..., 0], lengths: [1, 4, 2]}
+            shapes = [str(t.shape) for t in (tensors[0], *tensors[1], *tensors[2])]
+            found.append([shapes, models.structure(graph),
+                          models.rounded(session.run(tensors, feeds))])  # fmt: skip
+    keys = [module.RNNKeys, module.PredictionType]
+    found.append([
+        sorted([k, v] for k, v in vars(one).items() if k[0] != "_") for one in keys
+    ])  # fmt: skip
+    return {"found": found}
+
+
+PROGRAMS = [clustering, logistic, sequences]
 
 if __name__ == "__main__":
     loops.main(PROGRAMS)

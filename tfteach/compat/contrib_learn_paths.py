@@ -25,9 +25,11 @@ estimators.estimator: . /estimator
 estimators.head: head . /single_heads /multi_head
 estimators.kmeans: . /kmeans
 estimators.linear: . /linear
+estimators.logistic_regressor: . /logistic_regressor
 estimators.metric_key: /keys
 estimators.model_fn: .
 estimators.prediction_key: .
+estimators.rnn_common: /rnn_common
 estimators.run_config: . /run_config
 estimators.tensor_signature: /tensor_signature
 evaluable: .

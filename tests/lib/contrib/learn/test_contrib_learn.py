@@ -81,7 +81,7 @@ def test_as_in_tensorflow(program):
 
 
 REFUSED = """
-    DynamicRnnEstimator learn_runner.tune LogisticRegressor SVM
+    DynamicRnnEstimator learn_runner.tune SVM
     read_keyed_batch_examples_shared_queue read_keyed_batch_features_shared_queue
     monitors.ExportMonitor"""
 

@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.learn.linear import LinearClassifier as LinearClassifier
     from tfteach.lib.contrib.learn.linear import LinearEstimator as LinearEstimator
     from tfteach.lib.contrib.learn.linear import LinearRegressor as LinearRegressor
+    from tfteach.lib.contrib.learn.logistic_regressor import LogisticRegressor as LogisticRegressor
     from tfteach.lib.contrib.learn.metric_spec import MetricSpec as MetricSpec
     from tfteach.lib.contrib.learn.model_fn import ModelFnOps as ModelFnOps
     from tfteach.lib.contrib.learn.not_implemented import DynamicRnnEstimator as DynamicRnnEstimator
-    from tfteach.lib.contrib.learn.not_implemented import LogisticRegressor as LogisticRegressor
     from tfteach.lib.contrib.learn.not_implemented import SVM as SVM
     from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_examples_shared_queue as read_keyed_batch_examples_shared_queue
     from tfteach.lib.contrib.learn.not_implemented import read_keyed_batch_features_shared_queue as read_keyed_batch_features_shared_queue
@@ -95,7 +95,7 @@ _LATER = {
     "LinearClassifier": ("tfteach.lib.contrib.learn.linear", "LinearClassifier"),
     "LinearEstimator": ("tfteach.lib.contrib.learn.linear", "LinearEstimator"),
     "LinearRegressor": ("tfteach.lib.contrib.learn.linear", "LinearRegressor"),
-    "LogisticRegressor": ("tfteach.lib.contrib.learn.not_implemented", "LogisticRegressor"),
+    "LogisticRegressor": ("tfteach.lib.contrib.learn.logistic_regressor", "LogisticRegressor"),
     "MetricSpec": ("tfteach.lib.contrib.learn.metric_spec", "MetricSpec"),
     "ModeKeys": ("tfteach.lib.contrib.learn.keys", "ModeKeys"),
     "ModelFnOps": ("tfteach.lib.contrib.learn.model_fn", "ModelFnOps"),

@@ -34,19 +34,6 @@ def learn_runner_tune(*args: object, **kwargs: object) -> NoReturn:
     _refuse("contrib.learn.learn_runner.tune", "it is for a tuning service")
 
 
-@export("contrib.learn.LogisticRegressor")
-def LogisticRegressor(*args: object, **kwargs: object) -> NoReturn:
-    """Not implemented: use a LinearClassifier.
-
-    Raises:
-      NotImplementedError: always.
-    """
-    _refuse(
-        "contrib.learn.LogisticRegressor",
-        "use a LinearClassifier",
-    )
-
-
 @export("contrib.learn.SVM")
 def SVM(*args: object, **kwargs: object) -> NoReturn:
     """Not implemented: use a LinearEstimator with a binary_svm_head.
