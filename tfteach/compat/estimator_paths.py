@@ -31,6 +31,8 @@ _SEQUENCES = (
 # Inner module below `tensorflow.python.` -> public packages, then modules of this
 # package, in which its names are looked up.
 ROWS: dict[str, str] = {
+    "estimator.canned.boosted_trees": "estimator "
+    "tfteach.lib.estimator.boosted_trees.estimators",
     "estimator.canned.boosted_trees_utils": "tfteach.lib.estimator.boosted_trees."
     "explanations",
     "estimator.canned.head": f"{_HEADS} estimator",
@@ -95,6 +97,11 @@ ROWS: dict[str, str] = {
 # Names that have another name in the packages above.
 ALIASES: dict[str, str] = {
     "ops.variables.VariableV1": "Variable",
+    **{
+        f"estimator.canned.boosted_trees._{name}": name
+        for name in ("create_classification_head", "create_regression_head")
+    },
+    "estimator.canned.linear._compute_fraction_of_zero": "compute_fraction_of_zero",
     "estimator.canned.head._Head": "Head",
     "estimator.canned.head._binary_logistic_head_with_sigmoid_cross_entropy_loss": (
         "BinaryHead"

@@ -321,3 +321,11 @@ def test_inner_modules_of_estimators_have_their_names():
     assert (made.name, made.logits_dimension) == ("h", 1)
     with pytest.raises(AttributeError, match="Keras is not there"):
         _ = inner("keras.optimizer_v2.optimizer_v2").OptimizerV2
+    trees = inner("estimator.canned.boosted_trees")
+    assert trees._create_regression_head(2).logits_dimension == 2
+    assert trees._create_classification_head(2).logits_dimension == 1
+    parts = [tf.constant([0.0, 1.0, 2.0]), tf.constant([0, 3])]
+    with tf.Session() as session:
+        linear = inner("estimator.canned.linear")
+        fraction = session.run(linear._compute_fraction_of_zero(parts))
+    assert fraction == pytest.approx(0.4)

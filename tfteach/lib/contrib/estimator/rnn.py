@@ -294,12 +294,12 @@ class RNNEstimator(_RNN):
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
     ) -> None:
-        cell_fn = _cell_fn_of(num_units, cell_type, rnn_cell_fn)
         if return_sequences and not isinstance(head, SequentialHead):
             raise ValueError(
                 "Provided head must be a `_SequentialHead` object when "
                 "`return_sequences` is set to True."
             )
+        cell_fn = _cell_fn_of(num_units, cell_type, rnn_cell_fn)
         super().__init__(
             head, cell_fn, sequence_feature_columns, context_feature_columns,
             return_sequences, model_dir, optimizer, input_layer_partitioner, config,

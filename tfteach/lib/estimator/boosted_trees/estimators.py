@@ -29,10 +29,10 @@ from tfteach.lib.estimator.boosted_trees.model import (
 )
 from tfteach.lib.estimator.estimator import Estimator
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
-from tfteach.lib.estimator.heads.binary_head import BinaryHead
 from tfteach.lib.estimator.heads.class_labels import Vocabulary
-from tfteach.lib.estimator.heads.head import Head
+from tfteach.lib.estimator.heads.head import Head, SingleHead
 from tfteach.lib.estimator.heads.head_checks import WeightColumn, dense_labels
+from tfteach.lib.estimator.heads.multi_class_head import classification_head
 from tfteach.lib.estimator.heads.regression_head import RegressionHead
 from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.lib.files.checkpoint_reader import load_variable
@@ -192,6 +192,24 @@ def _checked_dimension(label_dimension: int, pruning_mode: str | None) -> None:
         )
 
 
+def create_classification_head(
+    n_classes: int,
+    weight_column: WeightColumn = None,
+    label_vocabulary: Vocabulary = None,
+) -> SingleHead:
+    """The head of a classifier of trees, whose loss is a mean."""
+    return classification_head(
+        n_classes, weight_column, label_vocabulary, Reduction.SUM_OVER_BATCH_SIZE
+    )
+
+
+def create_regression_head(
+    label_dimension: int, weight_column: WeightColumn = None
+) -> RegressionHead:
+    """The head of a regression of trees, whose loss is a mean."""
+    return RegressionHead(weight_column, label_dimension, Reduction.SUM_OVER_BATCH_SIZE)
+
+
 @export("estimator.BoostedTreesClassifier")
 class BoostedTreesClassifier(BoostedTreesBase):
     """Gradient boosted trees that predict one of two classes.
@@ -259,11 +277,7 @@ class BoostedTreesClassifier(BoostedTreesBase):
         train_in_memory: bool = False,
     ) -> None:
         _checked_classes(n_classes, pruning_mode)
-        head = BinaryHead(
-            weight_column,
-            label_vocabulary=label_vocabulary,
-            loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
-        )
+        head = create_classification_head(n_classes, weight_column, label_vocabulary)
         is_plain = weight_column is None and label_vocabulary is None
         super().__init__(
             feature_columns,
@@ -333,9 +347,7 @@ class BoostedTreesRegressor(BoostedTreesBase):
         train_in_memory: bool = False,
     ) -> None:
         _checked_dimension(label_dimension, pruning_mode)
-        head = RegressionHead(
-            weight_column, label_dimension, Reduction.SUM_OVER_BATCH_SIZE
-        )
+        head = create_regression_head(label_dimension, weight_column)
         super().__init__(
             feature_columns,
             n_batches_per_layer,

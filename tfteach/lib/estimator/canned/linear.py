@@ -84,7 +84,7 @@ def _zero_count(variable: Any, count: Tensor) -> Any:
     )
 
 
-def _fraction_of_zero(variables: list[Any]) -> Tensor:
+def compute_fraction_of_zero(variables: list[Any]) -> Tensor:
     """The fraction of all elements of several variables that are 0."""
     with name_scope("zero_fraction"):
         with name_scope("total_size"):
@@ -138,7 +138,7 @@ def linear_logit_fn_builder(
             histogram("bias", biases)
         else:
             scalar("bias", biases[0][0])
-        scalar("fraction_of_zero_weights", _fraction_of_zero(weights))
+        scalar("fraction_of_zero_weights", compute_fraction_of_zero(weights))
         return logits
 
     return linear_logit_fn
