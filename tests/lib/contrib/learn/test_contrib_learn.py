@@ -1,6 +1,7 @@
 """`tf.contrib.learn` builds TensorFlow's graphs and gives its numbers."""
 
 import json
+import logging
 import math
 import operator
 import re
@@ -20,6 +21,7 @@ from tests.golden import (
     contrib_learn_parts,
     training_loops,
 )
+from tfteach.framework import deprecation
 
 MODULES = (
     contrib_learn,
@@ -90,3 +92,40 @@ REFUSED = """
 def test_what_is_not_implemented_says_what_to_use(name):
     with pytest.raises(NotImplementedError, match=r"tf\.contrib\.\w+\.\w+"):
         operator.attrgetter(name)(tf.contrib.learn)(1)
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "when", "advice"),
+    [
+        (
+            lambda: tf.contrib.learn.infer(None, {"a": tf.constant(1.0)}),
+            "infer (from tensorflow.contrib.learn.python.learn.graph_actions)",
+            "after 2017-02-15",
+            "graph_actions.py will be deleted.",
+        ),
+        (
+            lambda: tf.contrib.learn.io.queue_parsed_features({"a": tf.zeros([1])}),
+            "queue_parsed_features "
+            "(from tensorflow.contrib.learn.python.learn.learn_io.graph_io)",
+            "in a future version",
+            "Use tf.data.",
+        ),
+        (
+            tf.contrib.learn.monitors.BaseMonitor,
+            "BaseMonitor.__init__ "
+            "(from tensorflow.contrib.learn.python.learn.monitors)",
+            "after 2016-12-05",
+            "Monitors are deprecated. Please use tf.train.SessionRunHook.",
+        ),
+    ],
+)
+def test_old_names_say_what_replaced_them(
+    call, name, when, advice, caplog, monkeypatch
+):
+    """As in TensorFlow's log."""
+    monkeypatch.setattr(deprecation, "_warned", set())
+    monkeypatch.setattr(logging.getLogger("tensorflow"), "propagate", True)
+    call()
+    text = caplog.text
+    assert f"{name} is deprecated and will be removed {when}.\n" in text
+    assert f"Instructions for updating:\n{advice}" in text
