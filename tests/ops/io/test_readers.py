@@ -103,3 +103,19 @@ def test_record_input_reads_as_many_files_at_a_time_as_it_may(tmp_path: Path) ->
     assert all(len(set(order(1)[i : i + 3])) == 1 for i in range(0, 12, 3))
     assert len(set(order(2)[:6])) == 2
     assert len(set(order(4)[:4])) == 4
+
+
+def test_record_input_shifts_the_files_of_later_epochs(tmp_path: Path) -> None:
+    for name in "abcd":
+        with tf.python_io.TFRecordWriter(str(tmp_path / name)) as writer:
+            writer.write(name.encode())
+
+    def epochs(shift_ratio: float) -> list[str]:
+        with tf.Graph().as_default(), tf.Session() as session:
+            batch = tf.contrib.framework.RecordInput(
+                str(tmp_path / "*"), 4, shift_ratio=shift_ratio
+            ).get_yield_op()
+            return [b"".join(session.run(batch)).decode() for _ in range(2)]
+
+    first, second = epochs(0.0)
+    assert epochs(0.25) == [first, second[1:] + second[:1]]

@@ -33,3 +33,13 @@ def test_segments_are_tensorflows() -> None:
     with tf.Graph().as_default():
         found = golden.segments(tf)
     assert json.loads(json.dumps(found)) == GOLDEN["segments"]
+
+
+def test_a_segment_of_padding_has_no_length() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        saver = golden.saver(tf, batch_size=1, input_length=1)
+        batch = saver.next_batch
+        save = batch.save_state("s", batch.state("s") + 1.0)
+        session.run(saver.prefetch_op)
+        lengths = [session.run([batch.length, save])[0].tolist() for _ in range(2)]
+    assert lengths == [[1], [0]]
