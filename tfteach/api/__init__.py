@@ -166,6 +166,7 @@ from tfteach.framework.scope import set_random_seed as set_random_seed
 from tfteach.framework.shape import TensorShape as TensorShape
 from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
 from tfteach.framework.type_spec import TypeSpec as TypeSpec
+from tfteach.lib.functions.function import function as function
 from tfteach.ops.array.bincount_histogram import bincount as bincount
 from tfteach.ops.array.bincount_histogram import histogram_fixed_width as histogram_fixed_width
 from tfteach.ops.array.bincount_histogram import histogram_fixed_width_bins as histogram_fixed_width_bins

@@ -27,11 +27,14 @@ class Recorded(NamedTuple):
       outputs: its results.
       inputs: what they depend on.
       backward: from the gradients of the outputs to those of the inputs.
+      takes_none: whether `backward` accepts None for outputs without gradients, instead
+        of zeros.
     """
 
     outputs: Sequence[Tensor]
     inputs: Sequence[Tensor]
     backward: Callable[..., Any]
+    takes_none: bool = False
 
 
 class RecordedTape:
@@ -63,7 +66,7 @@ class RecordedTape:
             self.watch_variable(variable)
 
     def record(self, op: Operation) -> None:
-        if self._depends(op.inputs):
+        if self.depends(op.inputs):
             self._append(Recorded(op.outputs, op.inputs, self._rule_of(op)))
 
     def record_function(
@@ -71,6 +74,7 @@ class RecordedTape:
         outputs: Sequence[Tensor],
         inputs: Sequence[Tensor],
         backward: Callable[..., Any],
+        takes_none: bool = False,
     ) -> None:
         """Record a computation whose gradient is a function of its own.
 
@@ -78,11 +82,13 @@ class RecordedTape:
           outputs: the results.
           inputs: the tensors they depend on.
           backward: (*grads of the outputs) -> gradients of the inputs.
+          takes_none: whether it accepts None for outputs without gradients.
         """
-        if self._depends(inputs):
-            self._append(Recorded(outputs, inputs, backward))
+        if self.depends(inputs):
+            self._append(Recorded(outputs, inputs, backward, takes_none))
 
-    def _depends(self, inputs: Iterable[Tensor]) -> bool:
+    def depends(self, inputs: Iterable[Tensor]) -> bool:
+        """Whether one of the tensors depends on what is watched."""
         watched, made_by = self.watched, self._made_by
         for tensor in inputs:
             if (
@@ -166,6 +172,8 @@ class RecordedTape:
         arrived: dict[Tensor, list[Gradient]],
     ) -> None:
         for i, (grad, output) in enumerate(zip(grads, record.outputs, strict=True)):
+            if record.takes_none:
+                break
             if grad is None and output.dtype.base_dtype in TRAINABLE:
                 grads[i] = zeros(output)
         sent = record.backward(*grads)

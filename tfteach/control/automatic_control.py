@@ -16,17 +16,25 @@ from tfteach.ops.core.identity_reshape import identity
 def in_order(body: FuncGraph) -> list[Operation]:
     """The ops of a body with effects, each of which now waits for the one before."""
     found: list[Operation] = []
-    last: Operation | None = None
+    last: dict[Tensor | None, Operation] = {}  # by the handle used; None: without one
     for op in body.operations:
-        if not op.op_def.is_stateful or hasattr(op.spec, "seed2"):
-            continue  # also random ops
-        if op.control_flow_context is not None:
-            continue
-        if not any(t.dtype.base_dtype is resource for t in op.inputs):
-            if last is not None and last not in op.control_inputs:
-                op.control_inputs = [*op.control_inputs, last]
-            last = op
-        found.append(op)
+        is_stateful = op.op_def.is_stateful and not hasattr(op.spec, "seed2")
+        handles = [t for t in op.inputs if t.dtype.base_dtype is resource]
+        keys: list[Tensor | None] = list(dict.fromkeys(handles))
+        if is_stateful and not keys and op.control_flow_context is None:
+            keys = [None]
+        before = [last[key] for key in keys if key in last]
+        new = [
+            other
+            for other in dict.fromkeys(before)
+            if other not in op.control_inputs
+            and other.control_flow_context is op.control_flow_context
+        ]
+        if new:
+            op.control_inputs = [*op.control_inputs, *new]
+        last.update(dict.fromkeys(keys, op))
+        if is_stateful and op.control_flow_context is None:
+            found.append(op)
     return found
 
 

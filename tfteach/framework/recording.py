@@ -7,11 +7,11 @@ of what was recorded: `autodiff/gradient_tape.py`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 
 
 class Tape(Protocol):
@@ -22,6 +22,14 @@ class Tape(Protocol):
 
     def record_variable(self, variable: Any) -> None:
         """Called when a variable is read."""
+
+    def record_function(
+        self,
+        outputs: Sequence[Tensor],
+        inputs: Sequence[Tensor],
+        backward: Callable[..., Any],
+    ) -> None:
+        """Called for a computation that has a gradient function of its own."""
 
 
 class _Tapes(threading.local):
@@ -43,6 +51,12 @@ def record_variable(variable: Any) -> None:
     """Notify the tapes that a variable is read."""
     for tape in tapes.active:
         tape.record_variable(variable)
+
+
+def record_same(copy: Tensor, tensor: Tensor) -> None:
+    """Notify the tapes that a tensor of a function's body stands for an outer one."""
+    for tape in tapes.active:
+        tape.record_function([copy], [tensor], lambda grad: [grad])
 
 
 @contextmanager

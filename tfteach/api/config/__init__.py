@@ -7,8 +7,8 @@ from tfteach.compat.renamed import absent as _absent
 from tfteach.engine.session.config import experimental_list_devices as experimental_list_devices
 from tfteach.engine.session.config_execution import experimental_connect_to_cluster as experimental_connect_to_cluster
 from tfteach.engine.session.config_execution import experimental_connect_to_host as experimental_connect_to_host
-from tfteach.engine.session.config_execution import experimental_run_functions_eagerly as experimental_run_functions_eagerly
 from tfteach.engine.session.config_execution import get_soft_device_placement as get_soft_device_placement
 from tfteach.engine.session.config_execution import set_soft_device_placement as set_soft_device_placement
+from tfteach.lib.functions.function import experimental_run_functions_eagerly as experimental_run_functions_eagerly
 
 __getattr__ = _absent("config")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tfteach.engine.devices.devices import local_devices
@@ -31,6 +31,7 @@ from tfteach.engine.session.device_list import DeviceLog
 from tfteach.engine.session.fetches import Element
 from tfteach.engine.session.function_programs import FunctionPrograms
 from tfteach.framework.functions.body import Body
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 
 AnyProgram = Program | NestedProgram | DataflowProgram | ConcurrentProgram
@@ -72,6 +73,7 @@ class StepPlanner:
         elements: Iterable[Element],
         fed: tuple[Tensor, ...],
         unfolded: bool = False,
+        bound: Mapping[Tensor, Op] | None = None,
     ) -> Step:
         """Prune, place and optimize: the step, ready to compile.
 
@@ -79,9 +81,13 @@ class StepPlanner:
           elements: the fetched tensors and operations.
           fed: the fed tensors.
           unfolded: True to leave out the optimizer's passes.
+          bound: what takes the place of placeholders that have one value for ever.
         """
         elements = tuple(elements)
         step = build_step(prune(elements, fed), elements, fed)
+        for node in step.nodes if bound else ():
+            if node.op.outputs and node.op.outputs[0] in bound:
+                node.spec = bound[node.op.outputs[0]]
         self.place(step)
         options = self.options
         if options.optimizes and not unfolded:
@@ -93,11 +99,31 @@ class StepPlanner:
         self, body: Body, resources: Resources, session: Any
     ) -> AnyProgram:
         """The program of a function that a kernel calls, fed with its arguments."""
+        return self.program_of(body, {}, resources, session)
+
+    def program_of(
+        self,
+        body: Body,
+        bound: Mapping[Tensor, Op],
+        resources: Resources,
+        session: Any,
+    ) -> AnyProgram:
+        """The program of a function.
+
+        Args:
+          body: the function's.
+          bound: inputs that have one value for ever, and the ops that output it; the
+            program is fed with the other inputs.
+          resources: the state of its ops.
+          session: what it runs in.
+        """
         planner = copy.copy(self)
         whole = self.placer
         planner.placer = Placer(whole.devices, whole.allow_soft, only_pruned=True)
         elements: tuple[Element, ...] = (*body.outputs, *body.effects)
-        return planner.compile(planner.plan(elements, body.inputs), resources, session)
+        fed = tuple(t for t in body.inputs if t not in bound)
+        step = planner.plan(elements, fed, bound=bound)
+        return planner.compile(step, resources, session)
 
     def count(self, elapsed_s: float) -> None:
         """Count a program that was compiled."""

@@ -9,14 +9,20 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tfteach.framework.defaults import default_graph, get_default_graph
-from tfteach.framework.dtypes import as_dtype
+from tfteach.framework.dtypes import as_dtype, string
 from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.functions.body import Body, effects_of
 from tfteach.framework.graph import Graph
 from tfteach.framework.op import ROLES
 from tfteach.framework.op_traits import Role
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.recording import record_same, tapes
+
+# Elements of a tensor with a value that is copied into the functions that use it.
+MOST_COPIED = 128
 
 if TYPE_CHECKING:
     from tfteach.framework.graph_protocols import GraphFunction
@@ -71,6 +77,7 @@ class FuncGraph(Graph):
         self.outputs: list[Tensor] = []
         self.captures: dict[Tensor, Tensor] = {}
         self._outer_of: dict[Tensor, Tensor] = {}
+        self._constants: dict[Tensor, Tensor] = {}  # the values of captured tensors
         if functions is not None:
             self.functions = functions
         self.seed = outer.seed
@@ -120,24 +127,46 @@ class FuncGraph(Graph):
         Raises:
           ValueError: `tensor` belongs to a graph that does not enclose this one.
         """
-        is_eager = type(tensor) is EagerTensor
-        if not is_eager and tensor.op.graph is self:
+        if type(tensor) is EagerTensor:
+            return self._capture_eager(tensor, name)
+        if tensor.op.graph is self:
             return tensor
         found = self.captures.get(tensor)
         if found is None:
-            if not is_eager and tensor.op.graph is not self.outer_graph:
+            if tensor.op.graph is not self.outer_graph:
                 self._check_encloses(tensor)
             found = self._add_capture(tensor, name)
         return found
 
+    def _capture_eager(self, tensor: EagerTensor, name: str | None) -> Tensor:
+        """A tensor with a value: a constant if it is small, as in TF; else an input."""
+        if isinstance(self.outer_graph, FuncGraph):  # each function captures it
+            return self.capture(self.outer_graph.capture(tensor, name), name)
+        found = self.captures.get(tensor)
+        if found is None:
+            found = self._constants.get(tensor)
+        if found is not None:
+            return found
+        is_value = tensor.dtype.is_numpy_compatible and tensor.dtype is not string
+        if is_value and tensor._num_elements() <= MOST_COPIED:
+            with default_graph(self), self.control_dependencies(None):
+                make: Callable[..., Any] = ROLES[Role.CONSTANT]
+                array = np.array(tensor.numpy())
+                found = self._constants[tensor] = make(array, tensor.dtype)(name=name)
+            if tapes.active:
+                record_same(found, tensor)
+            return found
+        return self._add_capture(tensor, name)
+
     def _add_capture(self, tensor: Tensor, name: str | None) -> Tensor:
-        if type(tensor) is EagerTensor:
-            name = None
-        elif name is None and self.names_captures:
+        is_eager = type(tensor) is EagerTensor
+        if name is None and self.names_captures and not is_eager:
             name = tensor.op.name
         found = self._capture_placeholder(tensor, name)
         self.captures[tensor] = found
         self.inputs.append(found)
+        if tapes.active:
+            record_same(found, tensor)
         return found
 
     def _capture_placeholder(self, tensor: Tensor, name: str | None) -> Tensor:
