@@ -30,7 +30,7 @@ class CapturedHandle(StatefulOp, abstract=True):
     signature = "-> handle: resource"
     aliases: ClassVar[bool] = True
     returns_handle: ClassVar[bool] = True
-    tensor: EagerTensor  # type: ignore[misc]
+    tensor: EagerTensor
 
     def __new__(cls, tensor: EagerTensor) -> Self:
         op = object.__new__(cls)

@@ -85,9 +85,8 @@ class StepPlanner:
         """
         elements = tuple(elements)
         step = build_step(prune(elements, fed), elements, fed)
-        for node in step.nodes if bound else ():
-            if node.op.outputs and node.op.outputs[0] in bound:
-                node.spec = bound[node.op.outputs[0]]
+        if bound:
+            _bind(step, bound)
         self.place(step)
         options = self.options
         if options.optimizes and not unfolded:
@@ -181,3 +180,10 @@ class StepPlanner:
             return compile_parts(special, resources, session, fuse_chains)
 
         return ConcurrentProgram(step, compiled, dataflow)
+
+
+def _bind(step: Step, bound: Mapping[Tensor, Op]) -> None:
+    """Replace placeholders that have one value for ever by ops that output it."""
+    for node in step.nodes:
+        for tensor in node.op.outputs[:1]:
+            node.spec = bound.get(tensor, node.spec)

@@ -152,10 +152,11 @@ class FuncGraph(Graph):
             with default_graph(self), self.control_dependencies(None):
                 make: Callable[..., Any] = ROLES[Role.CONSTANT]
                 array = np.array(tensor.numpy())
-                found = self._constants[tensor] = make(array, tensor.dtype)(name=name)
+                constant: Tensor = make(array, tensor.dtype)(name=name)
+            self._constants[tensor] = constant
             if tapes.active:
-                record_same(found, tensor)
-            return found
+                record_same(constant, tensor)
+            return constant
         return self._add_capture(tensor, name)
 
     def _add_capture(self, tensor: Tensor, name: str | None) -> Tensor:

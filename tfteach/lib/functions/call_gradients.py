@@ -147,7 +147,7 @@ class CallGradients:
         ]
         backward = self.backward([t for t, _ in given])
         known = {**by_input, **dict(zip(values, found, strict=True))}
-        arguments = [g for _, g in given]
+        arguments: list[Any] = [g for _, g in given]
         arguments += [known[t] for t in backward.reads]
         results = iter(backward.calls.call(arguments))
         return [next(results) if is_known else None for is_known in backward.is_known]
@@ -172,7 +172,7 @@ class CallGradients:
         defined = DefinedFunction(name, backward.graph)
         defined.python_gradient = backward.calls.of_node
         defined.add_to_graph(get_default_graph())
-        kind = StatefulPartitionedCall
+        kind: Any = StatefulPartitionedCall
         if not any(o.op_def.is_stateful for o in backward.graph.operations):
             kind = PartitionedCall
         made: Any = kind(
@@ -188,7 +188,9 @@ class CallGradients:
         if not more:
             return []
         graph, spec = op.graph, op.spec
-        known: list[Tensor] = op.__dict__.setdefault("returned", list(self._graph.outputs))
+        known: list[Tensor] = op.__dict__.setdefault(
+            "returned", list(self._graph.outputs)
+        )
         new = [t for t in more if t not in known]
         if new:
             known += new

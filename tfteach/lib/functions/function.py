@@ -50,7 +50,7 @@ class Call(NamedTuple):
 
 
 class _Eagerly:
-    """Whether functions run as Python functions (experimental_run_functions_eagerly)."""
+    """Whether calls run the Python functions instead of traces."""
 
     is_on = False
 
@@ -119,9 +119,7 @@ class PolymorphicFunction:
         self._shapes: dict[Hashable, list[Shape]] = {}  # of relaxed traces
         self._has_variables = False  # whether its first call is over
         self._made: list[Any] = []  # the variables that it made
-        self._methods: weakref.WeakKeyDictionary[Any, Any] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._methods: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, python_function, updated=())
         self._options = {
             "input_signature": input_signature,
@@ -219,11 +217,10 @@ class PolymorphicFunction:
             return found, True
         wanted = _with_shapes(arguments, self._shapes[general])
         relaxed_key = trace_key(wanted)
-        found = self._traces.get(relaxed_key)
-        if found is not None:
-            return found, False
-        found = self._traces[relaxed_key] = self._traced(wanted)
-        return found, True
+        if relaxed_key not in self._traces:
+            self._traces[relaxed_key] = self._traced(wanted)
+            return self._traces[relaxed_key], True
+        return self._traces[relaxed_key], False
 
     def _traced(self, arguments: Arguments) -> ConcreteFunction:
         """Trace; the first call may create variables, and then traces once more."""
@@ -270,7 +267,7 @@ def _method_of(instance: Any, function: Callable[..., Any]) -> Callable[..., Any
     def method(*args: Any, **kwargs: Any) -> Any:
         return function(reference(), *args, **kwargs)
 
-    first, *rest = inspect.signature(function).parameters.values()
+    _, *rest = inspect.signature(function).parameters.values()
     method.__signature__ = inspect.Signature(rest)  # type: ignore[attr-defined]
     return method
 
@@ -306,7 +303,7 @@ def function(
     experimental_relax_shapes: bool = False,
     experimental_compile: bool | None = None,
 ) -> Any:
-    """Make a Python function run as a graph: its calls trace it once, and run the trace.
+    """Make a Python function run as a graph: its calls trace it once and run the trace.
 
     A trace is made for each combination of the types and shapes of Tensors, and of the
     values of other arguments. Python code that is no op, such as `print`, runs only
@@ -371,4 +368,3 @@ def defun(
         )
 
     return decorated if func is None else decorated(func)
-
