@@ -57,11 +57,12 @@ class FunctionSpec:
         self._function = python_function
         # A partial's own arguments stand in its signature.
         self._signature = inspect.signature(python_function)
-        kinds = self._signature.parameters.values()
-        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)  # fmt: skip
-        self.arg_names = [p.name for p in kinds if p.kind in positional]
+        parameters = self._signature.parameters.values()
+        kind = inspect.Parameter
+        positional = kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD
+        self.arg_names = [p.name for p in parameters if p.kind in positional]
         self._defaults = {
-            p.name: p.default for p in kinds if p.default is not inspect.Parameter.empty
+            p.name: p.default for p in parameters if p.default is not kind.empty
         }
         self.input_signature = self._checked(input_signature)
         self.flat_input_signature: list[Any] | None = None
@@ -102,7 +103,7 @@ class FunctionSpec:
         for name in self.arg_names[len(args) :]:
             if name in left:
                 positional.append(left.pop(name))
-            elif name in self._defaults and (left or name in self._defaults):
+            elif name in self._defaults:
                 positional.append(self._defaults[name])
             else:
                 break
