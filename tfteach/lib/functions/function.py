@@ -17,6 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.tensor_spec import TensorSpec
+from tfteach.framework.type_aliases import Nested, Structure
 from tfteach.lib.functions.concrete_function import ConcreteFunction
 from tfteach.lib.functions.function_spec import (
     Arguments,
@@ -297,12 +298,12 @@ def converted(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
 @export("function")
 def function(
     func: Callable[..., Any] | None = None,
-    input_signature: Any = None,
+    input_signature: Nested[TensorSpec] | None = None,
     autograph: bool = True,
-    experimental_autograph_options: Any = None,
+    experimental_autograph_options: Structure = None,
     experimental_relax_shapes: bool = False,
     experimental_compile: bool | None = None,
-) -> Any:
+) -> Callable[..., Structure]:
     """Make a Python function run as a graph: its calls trace it once and run the trace.
 
     A trace is made for each combination of the types and shapes of Tensors, and of the
@@ -349,9 +350,9 @@ def function(
 
 def defun(
     func: Callable[..., Any] | None = None,
-    input_signature: Any = None,
+    input_signature: Nested[TensorSpec] | None = None,
     autograph: bool = True,
-    experimental_autograph_options: Any = None,
+    experimental_autograph_options: Structure = None,
     experimental_relax_shapes: bool = False,
 ) -> Any:
     """`tf.function`, as it was before; each trace may create variables."""
