@@ -27,14 +27,14 @@ class Recorded(NamedTuple):
       outputs: its results.
       inputs: what they depend on.
       backward: from the gradients of the outputs to those of the inputs.
-      takes_none: whether `backward` accepts None for outputs without gradients, instead
-        of zeros.
+      needs_no_zeros: the outputs for which `backward` accepts None if they have no
+        gradient; None for all.
     """
 
     outputs: Sequence[Tensor]
     inputs: Sequence[Tensor]
     backward: Callable[..., Any]
-    takes_none: bool = False
+    needs_no_zeros: Sequence[int] | None = ()
 
 
 class RecordedTape:
@@ -67,7 +67,9 @@ class RecordedTape:
 
     def record(self, op: Operation) -> None:
         if self.depends(op.inputs):
-            self._append(Recorded(op.outputs, op.inputs, self._rule_of(op)))
+            rule = self._rule_of(op)
+            unread = op.spec.needs_no_zeros
+            self._append(Recorded(op.outputs, op.inputs, rule, unread))
 
     def record_function(
         self,
@@ -85,7 +87,8 @@ class RecordedTape:
           takes_none: whether it accepts None for outputs without gradients.
         """
         if self.depends(inputs):
-            self._append(Recorded(outputs, inputs, backward, takes_none))
+            unread = None if takes_none else ()
+            self._append(Recorded(outputs, inputs, backward, unread))
 
     def depends(self, inputs: Iterable[Tensor]) -> bool:
         """Whether one of the tensors depends on what is watched."""
@@ -172,8 +175,10 @@ class RecordedTape:
         arrived: dict[Tensor, list[Gradient]],
     ) -> None:
         for i, (grad, output) in enumerate(zip(grads, record.outputs, strict=True)):
-            if record.takes_none:
+            if record.needs_no_zeros is None:
                 break
+            if i in record.needs_no_zeros:
+                continue
             if grad is None and output.dtype.base_dtype in TRAINABLE:
                 grads[i] = zeros(output)
         sent = record.backward(*grads)

@@ -155,6 +155,8 @@ class Traits:
     passes_list: ClassVar[bool] = False
     # Whether gradients stop here without an error.
     stops_gradients: ClassVar[bool] = False
+    # Outputs for which the rule accepts None, where a tape would compute zeros.
+    needs_no_zeros: ClassVar[tuple[int, ...]] = ()
     # Whether output i is the shape of input i.
     outputs_shape: ClassVar[bool] = False
     # Whether the output is the vector of its scalar inputs.

@@ -7,6 +7,7 @@ Source: python/eager/execute.py, core/common_runtime/eager/execute.cc (messages)
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -37,6 +38,7 @@ class Kernel(NamedTuple):
 
     Attributes:
       function: of the arrays; None for an op that gets a context.
+      is_bare: whether an op that gets a context needs nothing around its kernel.
       dtypes: the types of the outputs.
       dtype: the type of the only output of an op that is no sequence; None for others.
     """
@@ -44,6 +46,7 @@ class Kernel(NamedTuple):
     function: Callable[..., Any] | None
     dtypes: tuple[DType, ...]
     dtype: DType | None
+    is_bare: bool = False
 
 
 def execute(
@@ -113,7 +116,11 @@ def _run(
     if function is None or device is not graph.host:
         node = _node(graph, op, inputs)
         node.device = device.name
-        function = _bound(graph, op, node, device, kernel.dtypes)
+        if kernel.is_bare and device is graph.host:
+            first = graph.runtime.context(node, device)
+            function = functools.partial(op.compute, first)
+        else:
+            function = _bound(graph, op, node, device, kernel.dtypes)
     mode = float_errors.set(IGNORED)
     try:
         if op.is_heavy or any(getattr(a, "size", 0) >= LARGE for a in arrays):
@@ -147,7 +154,9 @@ def _kernel(graph: EagerScopes, op: Op, inputs: tuple[EagerTensor, ...]) -> Kern
     declared = type(op).outputs
     is_single = len(declared) == 1 and not declared[0].is_sequence
     if needs_context(op):
-        return Kernel(None, dtypes, None)
+        is_bare = op._checked_inputs == () and string not in dtypes
+        is_bare &= not any(arg.is_sequence for arg in declared)
+        return Kernel(None, dtypes, None, is_bare)
     function = _function(op, inputs, dtypes, graph.host.xp)
     return Kernel(
         function, dtypes, dtypes[0] if is_single and not op.is_heavy else None

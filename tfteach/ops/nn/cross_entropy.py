@@ -6,7 +6,7 @@ python/ops/nn_ops.py, python/ops/nn_grad.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import bfloat16, dtypes_of, float16, float32, int64
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
@@ -56,6 +57,8 @@ class SoftmaxCrossEntropyWithLogits(MultiOutputOp):
 
     signature = "features: T, labels: T -> loss: T, backprop: T"
     T = FLOATS
+
+    needs_no_zeros: ClassVar[tuple[int, ...]] = (1,)
 
     def infer_shape(self, features: Shape, labels: Shape) -> list[Shape]:
         wide = [(None, None) if s is None else s for s in (features, labels)]
@@ -101,7 +104,8 @@ class SoftmaxCrossEntropyWithLogits(MultiOutputOp):
 
 
 def _is_zero(tensor: Tensor) -> bool:
-    if isinstance(tensor.op.spec, ZerosLike):
+    is_eager = isinstance(tensor, EagerTensor)
+    if not is_eager and isinstance(tensor.op.spec, ZerosLike):
         return True
     value = constant_value(tensor)
     return value is not None and not np.any(value)
@@ -117,6 +121,8 @@ class SparseSoftmaxCrossEntropyWithLogits(MultiOutputOp):
     T = FLOATS
     Tlabels = dtypes_of("int32 int64")
     Tlabels_default = int64
+
+    needs_no_zeros: ClassVar[tuple[int, ...]] = (1,)
 
     def infer_shape(self, features: Shape, labels: Shape) -> list[Shape]:
         features = shapes.with_rank(features, 2)
