@@ -250,13 +250,14 @@ def _convert_value(
 ) -> Tensor:
     is_cached = type(value) in (float, int, bool) and value  # 0.0 equals -0.0
     if is_cached and get_default_graph().is_eager:
-        return EagerTensor(*_scalar(value, type(value), dtype))
+        kind: Hashable = type(value)
+        return EagerTensor(*_scalar(value, kind, dtype))
     array = as_array(value, dtype)
     return constant_node(array, dtype or as_dtype(array.dtype), name)
 
 
 @functools.lru_cache(maxsize=1024)
-def _scalar(value: Any, kind: type, dtype: DType | None) -> tuple[Any, DType]:
+def _scalar(value: Any, kind: Hashable, dtype: DType | None) -> tuple[Any, DType]:
     """A Python number as the value of a tensor, and its type.
 
     Its `kind` tells 1 from True, and from 1.0.
