@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
+from collections.abc import Hashable
 from typing import Any, ClassVar, Self
 
 import numpy as np
