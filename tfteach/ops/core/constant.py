@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-from collections.abc import Hashable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -251,14 +250,13 @@ def _convert_value(
 ) -> Tensor:
     is_cached = type(value) in (float, int, bool) and value  # 0.0 equals -0.0
     if is_cached and get_default_graph().is_eager:
-        kind: Hashable = type(value)
-        return EagerTensor(*_scalar(value, kind, dtype))
+        return EagerTensor(*_scalar(value, type(value).__name__, dtype))
     array = as_array(value, dtype)
     return constant_node(array, dtype or as_dtype(array.dtype), name)
 
 
 @functools.lru_cache(maxsize=1024)
-def _scalar(value: Any, kind: Hashable, dtype: DType | None) -> tuple[Any, DType]:
+def _scalar(value: Any, kind: str, dtype: DType | None) -> tuple[Any, DType]:
     """A Python number as the value of a tensor, and its type.
 
     Its `kind` tells 1 from True, and from 1.0.
