@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 import tfteach as tf
+from tests.golden import example_bytes
 from tfteach.framework.protos.wire_format import chunk
 from tfteach.ops.io import example_wire
 
@@ -71,3 +75,31 @@ def test_numbers_of_more_bytes_than_needed(
     feature = chunk(b"\x12", chunk(b"\x1a", chunk(b"\x0a", number)))
     entry = chunk(b"\x0a", chunk(b"\x0a", b"a") + feature)
     assert values(chunk(b"\x0a", entry)) == expected
+
+
+def test_unusual_encodings_are_read_as_by_tensorflow() -> None:
+    recorded = json.loads(Path(example_bytes.__file__).with_suffix(".json").read_text())
+    assert example_bytes.answers(tf) == recorded
+
+
+def test_the_error_is_that_of_the_last_requested_feature() -> None:
+    broken = chunk(b"\x12", chunk(b"\x1a", b"\x0f"))
+    keys = b"a", b"b", b"c"
+    entries = [chunk(b"\x0a", chunk(b"\x0a", key) + broken) for key in keys]
+    record = chunk(b"\x0a", b"".join(entries))
+    parsed = tf.parse_single_example(
+        record, {key: tf.VarLenFeature(tf.int64) for key in "ab"}
+    )
+    message = r"Key: b\.  Can't parse serialized Example"
+    refused = pytest.raises(tf.errors.InvalidArgumentError, match=message)
+    with tf.Session() as session, refused:
+        session.run(parsed)
+
+
+def test_numbers_of_eleven_bytes_are_refused() -> None:
+    eleven = b"\x81" + b"\x80" * 9 + b"\x00"
+    entry = chunk(b"\x0a", b"\x0a" + eleven + b"a" + FIVE)
+    assert values(chunk(b"\x0a", entry)) is None
+    ten = b"\x81" + b"\x80" * 8 + b"\x00"
+    entry = chunk(b"\x0a", b"\x0a" + ten + b"a" + FIVE)
+    assert values(chunk(b"\x0a", entry)) == [5]

@@ -18,7 +18,7 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
     """The varint at a position, and the position after it.
 
     Raises:
-      IndexError: the data ends before the number does.
+      IndexError: the data ends before the number does, or it has more than 10 bytes.
     """
     number = shift = 0
     while True:
@@ -28,6 +28,8 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 128:
             return number, at
         shift += 7
+        if shift > 63:
+            raise IndexError("a number has more bytes than 64 bits need")
 
 
 def chunk(tag: bytes, payload: bytes) -> bytes:

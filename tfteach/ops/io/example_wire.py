@@ -31,8 +31,10 @@ from tfteach.ops.io.jit_examples import (
     strings_of,
 )
 
-NO_KIND, BYTES, FLOATS, INTS, MALFORMED = 0, 1, 2, 3, 4
+NO_KIND, BYTES, FLOATS, INTS, MALFORMED, UNSUPPORTED = 0, 1, 2, 3, 4, 5
 _VARINT, _FIXED64, _CHUNK, _FIXED32 = 0, 1, 2, 5
+_WIRES = {FLOATS: _FIXED32, INTS: _VARINT}
+_PACKED = 0x0A  # the tag of a packed list of numbers, or of a string
 _FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 # Layouts are kept by the length of their records.
 _MOST_LENGTHS, _MOST_LAYOUTS = 1024, 8
@@ -55,7 +57,8 @@ class Span(NamedTuple):
     """The position of a feature's values in a record.
 
     Attributes:
-      kind: BYTES, FLOATS or INTS; MALFORMED if the feature is no message.
+      kind: BYTES, FLOATS or INTS; MALFORMED if the feature is no message; UNSUPPORTED
+        if it begins with another field.
       parts: start and end of each string, or of the one packed list of numbers.
       is_packed: whether the numbers are packed; if not, the part is the whole list.
     """
@@ -130,7 +133,7 @@ def _features_of(data: bytes) -> list[tuple[int, int]]:
     while at < len(data):
         tag, at = _varint(data, at)
         number, kind = tag >> 3, tag & 7
-        if not number or kind not in (_VARINT, _CHUNK, *_FIXED_BYTES):
+        if kind not in (_VARINT, _CHUNK, *_FIXED_BYTES):
             raise ValueError("no field")
         if kind == _VARINT:
             _, at = _varint(data, at)
@@ -169,28 +172,54 @@ def _walk_entry(data: bytes, start: int, end: int, found: dict[bytes, Span]) -> 
 
 
 def _walk_feature(data: bytes, start: int, end: int) -> Span:
-    # The first list counts, as in TensorFlow.
-    for field, kind, a, b in message_fields(data, start, end):
-        if kind == _CHUNK and 1 <= field <= 3:
-            return _walk_list(data, field, a, b)
-    return Span(NO_KIND, (), True)
+    # TensorFlow reads the first list, and nothing after it.
+    if start == end:
+        return Span(NO_KIND, (), True)
+    try:
+        tag, at = read_varint(data, start)
+    except IndexError:
+        return Span(UNSUPPORTED, (), True)
+    kind, wire = tag >> 3, tag & 7
+    if wire != _CHUNK or not 1 <= kind <= 3:
+        return Span(UNSUPPORTED, (), True)
+    size, at = _varint(data, at)
+    return _walk_list(data, kind, at, min(at + size, end))
 
 
 def _walk_list(data: bytes, kind: int, start: int, end: int) -> Span:
-    items = message_fields(data, start, end)
-    tagged = {BYTES: _CHUNK, FLOATS: _FIXED32, INTS: _VARINT}[kind]
-    if any(field != 1 or wire not in (tagged, _CHUNK) for field, wire, _, _ in items):
-        raise ValueError("unknown field")
-    if kind == BYTES:
-        return Span(BYTES, tuple((a, b) for _, _, a, b in items), True)
-    if not items:
+    """The values of a list, which TensorFlow reads with less care than a message.
+
+    Numbers are one packed part, after which nothing is read, or have a tag each.
+    """
+    if start == end:
         return Span(kind, (), True)
-    _, wire, a, b = items[0]
-    if len(items) > 1 or wire != _CHUNK:
+    if kind == BYTES or data[start] != _PACKED:
+        parts = _tagged_parts(data, kind, start, end)
+        if kind == BYTES:
+            return Span(BYTES, parts, True)
         return Span(kind, ((start, end),), False)
-    if kind == FLOATS and (b - a) % 4:
-        raise ValueError("a list ends inside a number")
-    return Span(kind, ((a, b),), True)
+    size, at = _varint(data, start + 1)
+    if kind == INTS:
+        last = min(at + size, end)
+    elif at + size > end:
+        raise ValueError("a list is cut off")
+    else:
+        last = at + size - size % 4
+    return Span(kind, ((at, last),) if last > at else (), True)
+
+
+def _tagged_parts(
+    data: bytes, kind: int, start: int, end: int
+) -> tuple[tuple[int, int], ...]:
+    """The positions of values that have a tag each."""
+    tag = _PACKED if kind == BYTES else 8 + _WIRES[kind]
+    at, parts = start, []
+    for number, _, first, last in message_fields(data, start, end):
+        if number != 1 or data[at] != tag:
+            raise ValueError("unknown field")
+        parts.append((first, last))
+        at = last
+    return tuple(parts)
 
 
 def message_fields(data: bytes, at: int, end: int) -> list[tuple[int, int, int, int]]:
@@ -253,7 +282,7 @@ def values_of(record: bytes, span: Span) -> Any:
     Raises:
       ValueError: a list ends inside a number.
     """
-    if span.kind == MALFORMED:
+    if span.kind in (MALFORMED, UNSUPPORTED):
         raise ValueError("no Feature")
     if span.kind == BYTES:
         return [record[start:end] for start, end in span.parts]
@@ -261,19 +290,22 @@ def values_of(record: bytes, span: Span) -> Any:
         return np.zeros(0, "<f4" if span.kind == FLOATS else np.int64)
     ((start, end),) = span.parts
     if not span.is_packed:
-        return _unpacked(record, start, end, span.kind)
+        # Another record of this layout may have another list here.
+        found = _walk_list(record, span.kind, start, end)
+        if not found.is_packed:
+            return _unpacked(record, start, end, span.kind)
+        count_work(FEATURE)
+        return values_of(record, found)
     if span.kind == FLOATS:
         return np.frombuffer(record, "<f4", (end - start) // 4, start)
     return varints(np.frombuffer(record, np.uint8, end - start, start))
 
 
 def _unpacked(record: bytes, start: int, end: int, kind: int) -> Any:
-    """The numbers of a list that has a tag before each, or several packed parts."""
+    """The numbers of a list that has a tag before each."""
     count_work(FEATURE)
     found: list[Any] = []
-    for field, _wire, a, b in message_fields(record, start, end):
-        if field != 1:
-            continue
+    for _, _, a, b in message_fields(record, start, end):
         if kind == FLOATS:
             found += struct.unpack(f"<{(b - a) // 4}f", record[a:b])
         else:
@@ -392,7 +424,7 @@ def _column(span: Span | None, matrix: Any, records: list[bytes]) -> Column:
     """The values of a feature in records of one layout."""
     count = len(records)
     kind = NO_KIND if span is None else span.kind
-    if kind == MALFORMED:
+    if kind in (MALFORMED, UNSUPPORTED):
         raise Malformed(0)
     kinds = np.full(count, kind)
     if span is None or not span.parts:

@@ -25,6 +25,7 @@ from tfteach.ops.io.example_wire import (
     INTS,
     MALFORMED,
     NO_KIND,
+    UNSUPPORTED,
     Column,
     Layout,
     Malformed,
@@ -297,10 +298,12 @@ def check_kinds(
     dense: Sequence[Dense],
 ) -> None:
     kind = layout.features[key].kind
-    if kind == MALFORMED:
-        if key in [*(one.key for one in sparse), *(one.key for one in dense)]:
-            raise invalid_argument(f"{start} Can't parse serialized Example.")
-        return
+    if kind in (MALFORMED, UNSUPPORTED):
+        if key not in [*(one.key for one in sparse), *(one.key for one in dense)]:
+            return
+        if kind == UNSUPPORTED:
+            raise invalid_argument("Unsupported datatype.")
+        raise invalid_argument(f"{start} Can't parse serialized Example.")
     found = _TYPE_NAMES.get(kind)
     for feature in dense:
         if feature.key == key and KIND_OF[feature.dtype.name] != kind != NO_KIND:
@@ -318,15 +321,16 @@ def check_kinds(
 
 def check_count(start: str, feature: Dense, count: int) -> None:
     stride = feature.stride
+    values = "bytes" if feature.dtype.name == "string" else c_name(feature.dtype)
     if feature.is_variable and stride and count % stride:
         raise invalid_argument(
-            f"{start} Number of {c_name(feature.dtype)} values is not a multiple of "
+            f"{start} Number of {values} values is not a multiple of "
             f"stride length. Saw {count} values but output shape is: "
             f"{shapes.text(feature.shape)}"
         )
     if not feature.is_variable and count != stride:
         raise invalid_argument(
-            f"{start} Number of {c_name(feature.dtype)} values != expected.  Values "
+            f"{start} Number of {values} values != expected.  Values "
             f"size: {count} but output shape: {shapes.text(feature.shape)}"
         )
 

@@ -17,7 +17,7 @@ from tfteach.framework.errors import InvalidArgumentError, OpError, invalid_argu
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule
-from tfteach.ops.io.example_wire import NO_KIND
+from tfteach.ops.io.example_wire import NO_KIND, values_of
 from tfteach.ops.io.jit_examples import find_features, list_of_record
 from tfteach.ops.io.parse_example import (
     FEATURE_TYPES,
@@ -169,7 +169,10 @@ class _Parser:
             if span is None or span.kind == NO_KIND:
                 lists.append((NO_KIND, None))
             else:
-                values = values_or_error(record, span, f"Key: {printed(name)}. ")
+                try:
+                    values = values_of(record, span)
+                except ValueError:
+                    raise self._error(record) from None
                 if not isinstance(values, list):  # a copy: a record is not writable
                     values = values.astype(values.dtype.newbyteorder("="))
                 lists.append((span.kind, values))
@@ -181,14 +184,15 @@ class _Parser:
         for key in reversed(layout.features):
             start = f"Key: {printed(key)}. "
             check_kinds(start, layout, key, self._sparse, self._dense)
+            if key not in self._keys:
+                continue
+            values = values_or_error(record, layout.features[key], start)
             if key in wanted:
-                values = values_or_error(record, layout.features[key], start)
                 try:
                     check_count(start, wanted[key], len(values))
-                except InvalidArgumentError as error:
-                    _, _, why = error.message.partition(start)
+                except InvalidArgumentError:
                     raise invalid_argument(
-                        f"{start} Can't parse serialized Example. {why.strip()}"
+                        f"{start} Can't parse serialized Example."
                     ) from None
         return invalid_argument("The Example has other types")
 
