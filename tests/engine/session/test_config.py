@@ -234,11 +234,9 @@ def test_what_is_not_of_graphs_is_refused_by_name() -> None:
     assert experimental.get_synchronous_execution() is True
     experimental.set_device_policy("silent")
     experimental.set_synchronous_execution(True)
-    tf.config.experimental_run_functions_eagerly(False)
     for call, name in (
         (lambda: experimental.set_device_policy("warn"), "set_device_policy"),
         (lambda: experimental.set_synchronous_execution(False), "set_synchronous"),
-        (lambda: tf.config.experimental_run_functions_eagerly(True), "run_functions"),
         (lambda: tf.config.experimental_connect_to_host("h:1"), "connect_to_host"),
         (lambda: tf.config.experimental_connect_to_cluster({}), "connect_to_cluster"),
     ):

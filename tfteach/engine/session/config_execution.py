@@ -168,13 +168,6 @@ def _refuse(name: str, what: str) -> NoReturn:
     )
 
 
-@export("config.experimental_run_functions_eagerly")
-def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
-    """Raises NotImplementedError, except for False, the default."""
-    if run_eagerly:
-        _refuse("experimental_run_functions_eagerly", "eager execution")
-
-
 @export("config.experimental.get_device_policy")
 def get_device_policy() -> str:
     """ "silent": how eager execution would treat tensors on another device."""

@@ -27,10 +27,11 @@ CASES = [
         (np.int64([[0, 1], [0, 3], [1, 2]]), np.int64([2, 6])),
     ),
     Case(
-        # The same shape: indices out of range remain.
+        # Indices out of range remain.
         SparseReshape(),
         (np.int64([[0, 5], [1, -1]]), np.int64([2, 2]), np.int64([-1, 2])),
         (np.int64([[0, 5], [1, -1]]), np.int64([2, 2])),
+        "the same shape",
     ),
     Case(
         SparseSlice(),
