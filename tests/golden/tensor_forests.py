@@ -1,7 +1,8 @@
 """Random forests in TensorFlow 1.15: `python tensor_forests.py tensor_forests.json`.
 
-tests/lib/contrib/test_tensor_forest.py compares: hyperparameters, graphs, and the names
-in checkpoints.  TensorFlow's trees differ from run to run, also with seeds.
+tests/lib/contrib/tensor_forest/test_tensor_forest.py compares: hyperparameters, graphs,
+and the names in checkpoints.  TensorFlow's trees differ from run to run, even with
+seeds.
 """
 
 import json

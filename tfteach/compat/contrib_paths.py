@@ -8,6 +8,7 @@ Source: contrib/factorization/python/ops/*.py (API).
 
 from __future__ import annotations
 
+_FOREST = "tfteach.lib.contrib.tensor_forest"
 _FACTORIZATION = "tfteach.lib.contrib.factorization"
 _LAYERS = "tfteach.lib.contrib.layers"
 _TRAINING = "tfteach.lib.contrib.training"
@@ -54,6 +55,9 @@ _ROWS = {
 }
 # Names that have another name here.
 ALIASES = {
+    "contrib.tensor_forest.client.eval_metrics._accuracy": "accuracy",
+    "contrib.tensor_forest.client.eval_metrics._r2": "r2",
+    "contrib.tensor_forest.client.eval_metrics._top_k_generator": "top_k_generator",
     "contrib.factorization.python.ops.wals._SweepHook": "SweepHook",
     "contrib.factorization.python.ops.wals._StopAtSweepHook": "StopAtSweepHook",
     "contrib.factorization.python.ops.kmeans._parse_features_if_necessary": "points_of",
@@ -81,9 +85,13 @@ def rows() -> dict[str, tuple[str, ...]]:
     found["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.lib.contrib.rnn.linear",)
     found |= {
         "contrib.framework.python.ops.audio_ops": ("audio",),
+        "contrib.decision_trees": (),
+        "contrib.decision_trees.proto": (),
         "contrib.layers.python.layers.utils": ("contrib.slim.utils",),
         "contrib.lookup.lookup_ops": ("contrib.lookup",),
         "contrib.metrics.python.ops.set_ops": ("sets",),
+        "contrib.tensor_forest.client.eval_metrics": (f"{_FOREST}.eval_metrics",),
+        "contrib.tensor_forest.proto": (),
     }
     for folder, modules in _ROWS.items():
         package = ".".join(folder.split(".")[:2])

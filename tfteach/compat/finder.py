@@ -135,7 +135,8 @@ def _find(path: str) -> ModuleType:
         found = internals.inner(rest)
     else:
         # contrib.learn.python.learn.datasets is public, and has more names as a path.
-        inner = internals.inner(path) if ".python" in path else None
+        is_inner = ".python" in path or ".client" in path
+        inner = internals.inner(path) if is_inner else None
         found = inner or internals.public(path) or _contrib(path)
     if isinstance(found, ModuleType):
         return warning_module(found, path)

@@ -121,11 +121,8 @@ ABSENT = {
         "tree_metadata *TreeMetadata 3, growing_metadata GrowingMetadata 4",
         "DebugOutput": "feature_ids *int32 1, logits_path *float 2",
     },
-    # Of the files of forests, what dense features need; wrappers and enums are as on
-    # the wire.
+    # Of the files of forests, what tests of one feature need; enums are as on the wire.
     "generic_tree_model": {
-        "Int32Value": "value int32 1",
-        "StringValue": "value string 1",
         "Model": "decision_tree DecisionTree 1 model",
         "DecisionTree": "nodes *TreeNode 1",
         "TreeNode": "node_id Int32Value 1, depth Int32Value 2, "
@@ -159,6 +156,7 @@ ABSENT = {
     "fertile_stats": {
         "FertileStats": "node_to_slot *FertileSlot 1",
         "FertileSlot": "node_id int32 5, depth int32 7",
+        "TreePath": "nodes_visited *TreeNode 1",
     },
 }
 
@@ -169,10 +167,17 @@ _PLACES = {
     "tensor_forest_params": ("forest/", "tensorflow.tensorforest"),
     "boosted_trees": ("kernels/boosted_trees/", "tensorflow.boosted_trees"),
     "error_codes": ("", "tensorflow.error"),
+    "wrappers": ("", "google.protobuf"),
 }
 
 # Imported types -> the proto files that define them.
-_ENUM_FILES = {"DataType": "types", "error.Code": "error_codes"}
+_TYPE_FILES = {
+    "DataType": "types",
+    "error.Code": "error_codes",
+    "TreeNode": "generic_tree_model",
+    "Int32Value": "wrappers",
+    "StringValue": "wrappers",
+}
 
 # File -> its enums: each as the names of its values, with a number after a gap.
 _ENUMS = {
@@ -194,13 +199,13 @@ def imported_names(file: str) -> set[str]:
     """The messages and enums of other files that this file's fields have."""
     kinds = {kind for _, kind, *_ in _fields(file)}
     names = {kind.rpartition(":")[2].lstrip("*") for kind in kinds}
-    types = {name for name in names if name[0].isupper() or name in _ENUM_FILES}
+    types = {name for name in names if name[0].isupper() or name in _TYPE_FILES}
     return types - ABSENT[file].keys() - _ENUMS.get(file, {}).keys()
 
 
-def enum_file(name: str) -> str | None:
-    """The file that defines an enum; None for the name of a message."""
-    return _ENUM_FILES.get(name)
+def type_file(name: str) -> str | None:
+    """The file that defines an imported type; None for a well-known message."""
+    return _TYPE_FILES.get(name)
 
 
 def absent_file(file: str, imports: list[str]) -> Any:
@@ -268,6 +273,7 @@ def _add_field(
         field.type_name = f".{package}." + kind.removeprefix("enum:")
     elif kind[0].isupper():
         field.type = FieldDescriptorProto.TYPE_MESSAGE
-        field.type_name = f".{package}.{kind}"
+        file = _TYPE_FILES.get(kind, "")
+        field.type_name = f".{_PLACES.get(file, ('', package))[1]}.{kind}"
     else:
         field.type = getattr(FieldDescriptorProto, f"TYPE_{kind.upper()}")

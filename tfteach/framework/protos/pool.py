@@ -20,8 +20,8 @@ from typing import Any
 from tfteach.framework.protos.absent_files import (
     ABSENT,
     absent_file,
-    enum_file,
     imported_names,
+    type_file,
 )
 from tfteach.framework.protos.text_format import message_text
 
@@ -67,7 +67,7 @@ FILES = {
     "boosted_trees": "TreeEnsemble DebugOutput",
     "generic_tree_model": "DecisionTree",
     "tensor_forest_params": "TensorForestParams",
-    "fertile_stats": "FertileStats",
+    "fertile_stats": "FertileStats TreePath",
 }
 MODULES = {m: file for file, names in FILES.items() for m in names.split()}
 
@@ -131,9 +131,12 @@ def proto_module(file: str) -> ModuleType:
         if file == "projector":  # TensorBoard's own message, in TensorFlow too
             place = "tensorboard.plugins.projector.projector_config_pb2"
             found = importlib.import_module(place)
+        elif file == "wrappers":
+            theirs = importlib.import_module("google.protobuf.wrappers_pb2")
+            found = _as_module(file, _load(theirs.DESCRIPTOR))
         elif file in ABSENT:
             imports = [
-                proto_module(enum_file(name) or MODULES[name]).DESCRIPTOR.name
+                proto_module(type_file(name) or MODULES[name]).DESCRIPTOR.name
                 for name in imported_names(file)
             ]
             proto = absent_file(file, sorted(set(imports)))

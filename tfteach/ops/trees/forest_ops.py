@@ -10,12 +10,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
-from tfteach.ops.trees.decision_forest import DecisionTree, FertileStats, parameters_of
+from tfteach.ops.trees.decision_forest import (
+    DecisionTree,
+    TreeResource,
+    leaf_model_of,
+    parameters_of,
+)
+from tfteach.ops.trees.fertile_stats import FertileStats
+from tfteach.ops.trees.forest_examples import examples_of
 from tfteach.ops.trees.handles import TreeResourceHandleOp
 
 
@@ -39,39 +45,43 @@ def _scalar(value: bytes) -> Any:
     return boxed
 
 
-def _checked(data: Any, sparse_values: Any) -> Any:
-    """Dense examples.
-
-    Raises:
-      InvalidArgumentError: examples are sparse, or no matrix.
-    """
-    if np.size(sparse_values):
-        raise invalid_argument(
-            "Forests of sparse features are not supported: pass a dense Tensor"
-        )
-    if data.ndim != 2:
-        raise invalid_argument(
-            f"input_data must have shape [examples, features], got {list(data.shape)}"
-        )
-    return data
-
-
 def _weights(weights: Any, count: int) -> Any:
     return weights.astype(np.float64) if np.size(weights) else np.ones(count)
 
 
-def _classes(labels: Any, count: int) -> Any:
-    """Labels as int64.  Raises: InvalidArgumentError: they are no classes."""
-    found = labels.reshape(-1).astype(np.int64)
-    if found.size and not (found.min() >= 0 and found.max() < count):
-        raise invalid_argument(
-            f"Labels must be classes in [0, {count}), got {int(found.min())} to "
-            f"{int(found.max())}"
-        )
-    return found
-
-
 # ---- resources
+
+
+class _IsInitialized(ForestOp, abstract=True):
+    def infer_shape(self, handle: Shape) -> Shape:
+        return ()
+
+    def compute(self, ctx: KernelContext, handle: TreeResource) -> Any:
+        return np.bool_(handle.is_created)
+
+
+class _Create(ForestOp, NoOutputOp, abstract=True):
+    """Fills a resource from a message; an empty one as at the beginning."""
+
+    params: str
+    replaces: ClassVar[bool] = False  # a resource that has been created
+
+    def infer_shape(self, *_: Shape) -> list[Shape]:
+        return []
+
+    def compute(self, ctx: KernelContext, handle: TreeResource, config: Any) -> Any:
+        if self.replaces or not handle.is_created:
+            handle.create(_bytes(config), self.params)
+        return ()
+
+
+class _Serialize(ForestOp, abstract=True):
+    def infer_shape(self, handle: Shape) -> Shape:
+        return ()
+
+    def compute(self, ctx: KernelContext, handle: TreeResource) -> Any:
+        with handle.lock:
+            return _scalar(handle.created().serialized())
 
 
 class DecisionTreeResourceHandleOp(TreeResourceHandleOp, ForestOp):
@@ -81,65 +91,30 @@ class DecisionTreeResourceHandleOp(TreeResourceHandleOp, ForestOp):
     factory: ClassVar[Callable[[str], Any]] = DecisionTree
 
 
-class TreeIsInitializedOp(ForestOp):
+class TreeIsInitializedOp(_IsInitialized):
     """Whether a tree has been created.  Source: model_ops.cc."""
 
     signature = "tree_handle: resource -> is_initialized: bool"
 
-    def infer_shape(self, tree_handle: Shape) -> Shape:
-        return ()
 
-    def compute(self, ctx: KernelContext, tree_handle: DecisionTree) -> Any:
-        return np.bool_(tree_handle.is_created)
-
-
-class CreateTreeVariable(ForestOp, NoOutputOp):
+class CreateTreeVariable(_Create):
     """Create a tree from its message; "" is a single leaf.  Source: model_ops.cc."""
 
     signature = "tree_handle: resource, tree_config: string ->"
-    params: str
-
-    def infer_shape(self, *_: Shape) -> list[Shape]:
-        return []
-
-    def compute(
-        self, ctx: KernelContext, tree_handle: DecisionTree, tree_config: Any
-    ) -> Any:
-        classes = parameters_of(self.params).num_outputs
-        if not tree_handle.is_created:
-            tree_handle.create(_bytes(tree_config), classes)
-        return ()
 
 
-class TreeDeserialize(ForestOp, NoOutputOp):
+class TreeDeserialize(_Create):
     """Replace a tree by its message.  Source: model_ops.cc."""
 
     signature = "tree_handle: resource, tree_config: string ->"
-    params: str
 
-    def infer_shape(self, *_: Shape) -> list[Shape]:
-        return []
-
-    def compute(
-        self, ctx: KernelContext, tree_handle: DecisionTree, tree_config: Any
-    ) -> Any:
-        classes = parameters_of(self.params).num_outputs
-        tree_handle.create(_bytes(tree_config), classes)
-        return ()
+    replaces: ClassVar[bool] = True
 
 
-class TreeSerialize(ForestOp):
+class TreeSerialize(_Serialize):
     """The message of a tree.  Source: model_ops.cc."""
 
     signature = "tree_handle: resource -> tree_config: string"
-
-    def infer_shape(self, tree_handle: Shape) -> Shape:
-        return ()
-
-    def compute(self, ctx: KernelContext, tree_handle: DecisionTree) -> Any:
-        tree = tree_handle.created()
-        with tree.lock:
-            return _scalar(tree.serialized())
 
 
 class TreeSize(ForestOp):
@@ -176,63 +151,31 @@ class FertileStatsResourceHandleOp(TreeResourceHandleOp, ForestOp):
     factory: ClassVar[Callable[[str], Any]] = FertileStats
 
 
-class FertileStatsIsInitializedOp(ForestOp):
+class FertileStatsIsInitializedOp(_IsInitialized):
     """Whether statistics have been created.  Source: stats_ops.cc."""
 
     signature = "stats_handle: resource -> is_initialized: bool"
 
-    def infer_shape(self, stats_handle: Shape) -> Shape:
-        return ()
 
-    def compute(self, ctx: KernelContext, stats_handle: FertileStats) -> Any:
-        return np.bool_(stats_handle.is_created)
-
-
-class CreateFertileStatsVariable(ForestOp, NoOutputOp):
+class CreateFertileStatsVariable(_Create):
     """Create the statistics of a root, or of a message.  Source: stats_ops.cc."""
 
     signature = "stats_handle: resource, stats_config: string ->"
-    params: str
-
-    def infer_shape(self, *_: Shape) -> list[Shape]:
-        return []
-
-    def compute(
-        self, ctx: KernelContext, stats_handle: FertileStats, stats_config: Any
-    ) -> Any:
-        if not stats_handle.is_created:
-            stats_handle.create(_bytes(stats_config), parameters_of(self.params))
-        return ()
 
 
-class FertileStatsDeserialize(ForestOp, NoOutputOp):
+class FertileStatsDeserialize(_Create):
     """Replace statistics by a message.  Source: stats_ops.cc."""
 
     signature = "stats_handle: resource, stats_config: string ->"
-    params: str
 
-    def infer_shape(self, *_: Shape) -> list[Shape]:
-        return []
-
-    def compute(
-        self, ctx: KernelContext, stats_handle: FertileStats, stats_config: Any
-    ) -> Any:
-        stats_handle.create(_bytes(stats_config), parameters_of(self.params))
-        return ()
+    replaces: ClassVar[bool] = True
 
 
-class FertileStatsSerialize(ForestOp):
+class FertileStatsSerialize(_Serialize):
     """The message of statistics.  Source: stats_ops.cc."""
 
     signature = "stats_handle: resource -> stats_config: string"
     params: str
-
-    def infer_shape(self, stats_handle: Shape) -> Shape:
-        return ()
-
-    def compute(self, ctx: KernelContext, stats_handle: FertileStats) -> Any:
-        with stats_handle.lock:
-            return _scalar(stats_handle.serialized())
 
 
 # ---- examples
@@ -260,16 +203,19 @@ class TraverseTreeV4(ForestOp):
         sparse_input_values: Any,
         sparse_input_shape: Any,
     ) -> Any:
-        data = _checked(input_data, sparse_input_values)
+        data = examples_of(
+            input_data, sparse_input_indices, sparse_input_values, sparse_input_shape
+        )
         tree = tree_handle.created()
         with tree.lock:
             return tree.traverse(data)
 
 
 class TreePredictionsV4(ForestOp, MultiOutputOp):
-    """The classes' shares in the leaf of each example: [examples, classes].
+    """What the leaf of each example predicts: [examples, outputs].
 
-    The second output, the paths, is empty.  Source: model_ops.cc.
+    The second output, the nodes to the leaves, is empty unless the parameters ask for
+    it.  Source: model_ops.cc.
     """
 
     signature = (
@@ -293,16 +239,20 @@ class TreePredictionsV4(ForestOp, MultiOutputOp):
         sparse_input_shape: Any,
     ) -> Any:
         params = parameters_of(self.params)
-        data = _checked(input_data, sparse_input_values)
+        data = examples_of(
+            input_data, sparse_input_indices, sparse_input_values, sparse_input_shape
+        )
         tree = tree_handle.created()
         with tree.lock:
             leaves = tree.traverse(data)
-            found = tree.probabilities(leaves, params.num_outputs)
-        return found, np.empty(0, object)
+            found = tree.predictions(leaves, leaf_model_of(self.params))
+            if not params.inference_tree_paths:
+                return found, np.empty(0, object)
+            return found, tree.paths(leaves)
 
 
 class UpdateModelV4(ForestOp, NoOutputOp):
-    """Count examples in their leaves.  Source: model_ops.cc."""
+    """Let leaves learn from their examples.  Source: model_ops.cc."""
 
     signature = (
         "tree_handle: resource, leaf_ids: int32, input_labels: float32, "
@@ -321,22 +271,22 @@ class UpdateModelV4(ForestOp, NoOutputOp):
         input_labels: Any,
         input_weights: Any,
     ) -> Any:
-        tree = tree_handle.created()
-        count = parameters_of(self.params).num_outputs
-        labels = _classes(input_labels, count)
-        weights = _weights(input_weights, len(labels))
+        tree, model = tree_handle.created(), leaf_model_of(self.params)
+        targets = model.targets(input_labels)
+        weights = _weights(input_weights, len(targets))
         with tree.lock:
-            sums = np.bincount(
-                leaf_ids.astype(np.int64) * count + labels, weights, tree.size * count
-            ).reshape(tree.size, count)
+            sums = np.zeros((tree.size, model.width))
+            for column, added in model.parts(targets, weights):
+                np.add.at(sums, (leaf_ids, column), added)
             for leaf in np.unique(leaf_ids).tolist():
-                if tree.leaves[leaf] is not None:  # not split meanwhile
-                    tree.leaves[leaf] = tree.leaves[leaf] + sums[leaf]
+                values = tree.leaves[leaf]
+                if values is not None:  # not split meanwhile
+                    tree.leaves[leaf] = model.updated(values, sums[leaf])
         return ()
 
 
 class ProcessInputV4(ForestOp):
-    """Count examples for the candidates of their leaves; which leaves are ripe.
+    """Let the candidates of leaves see their examples; which leaves are ripe.
 
     Source: stats_ops.cc.
     """
@@ -368,15 +318,17 @@ class ProcessInputV4(ForestOp):
         leaf_ids: Any,
     ) -> Any:
         params = parameters_of(self.params)
-        data = _checked(input_data, sparse_input_values)
-        labels = _classes(input_labels, params.num_outputs)
-        weights = _weights(input_weights, len(labels))
+        data = examples_of(
+            input_data, sparse_input_indices, sparse_input_values, sparse_input_shape
+        )
+        targets = leaf_model_of(self.params).targets(input_labels)
+        weights = _weights(input_weights, len(targets))
         if tree_handle.created().size >= params.max_nodes:
             return np.zeros(0, np.int32)  # it grows no more
         least = params.split_after_samples.constant_value
         with stats_handle.lock:
             reached = stats_handle.add(
-                data, leaf_ids, labels, weights, self.random_seed
+                data, leaf_ids, targets, weights, self.random_seed
             )
             ripe = [leaf for leaf in reached if stats_handle.is_ripe(leaf, least)]
         return np.array(ripe, np.int32)
@@ -425,5 +377,5 @@ class FinalizeTree(ForestOp, NoOutputOp):
         self, ctx: KernelContext, tree_handle: DecisionTree, stats_handle: FertileStats
     ) -> Any:
         with stats_handle.lock:
-            stats_handle.clear()
+            stats_handle.drop_slots()
         return ()

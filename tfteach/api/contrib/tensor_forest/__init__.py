@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.contrib.tensor_forest import client as client
     from tfteach.api.contrib.tensor_forest import python as python
+    from tfteach.api.contrib.tensor_forest import random_forest as random_forest
 
 _LATER = {
+    "client": ("tfteach.api.contrib.tensor_forest", "client"),
     "python": ("tfteach.api.contrib.tensor_forest", "python"),
+    "random_forest": ("tfteach.api.contrib.tensor_forest", "random_forest"),
 }
 
 

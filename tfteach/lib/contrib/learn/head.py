@@ -293,9 +293,10 @@ def _weights(features: Mapping[Any, Any], name: str | None) -> Any:
     weights = features.get(name)
     if weights is None:
         raise ValueError(f"Weights {name} missing from features.")
-    weights = cast(weights, float32)
-    if weights.get_shape().ndims == 1:
-        weights = expand_dims(weights, 1)
+    with name_scope(None, "weight_tensor", (weights,)):
+        weights = cast(weights, float32)
+        if weights.get_shape().ndims == 1:
+            weights = reshape(weights, [-1, 1])
     return weights
 
 

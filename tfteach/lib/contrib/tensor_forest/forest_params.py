@@ -12,25 +12,26 @@ from typing import Any
 from tfteach.framework.export import export
 from tfteach.framework.protos.pool import proto_module
 
+_SPLIT_TYPES = {"less_or_equal": 0, "less": 1}
+_REGRESSION = 2  # the type of the leaves and statistics of forests of regressors
+
 # Arguments of TensorFlow whose other values are not supported, and their values.
 _ONLY = {
     "model_name": "all_dense",
     "split_finish_name": "basic",
     "split_pruning_name": "none",
-    "split_name": "less_or_equal",
     "prune_every_samples": 0,
     "early_finish_check_every_samples": 0,
     "checkpoint_stats": False,
     "use_running_stats_method": False,
     "initialize_average_splits": False,
-    "inference_tree_paths": False,
     "param_file": None,
 }
 
 
 @export("contrib.tensor_forest.python.tensor_forest.ForestHParams")
 class ForestHParams:
-    """Hyperparameters of a random forest of classifiers; call `fill` before use.
+    """Hyperparameters of a random forest; call `fill` before use.
 
     Args:
       num_trees: the number of trees.
@@ -46,10 +47,14 @@ class ForestHParams:
         `split_finish_name`.
       model_name, split_finish_name, split_pruning_name, prune_every_samples,
         early_finish_check_every_samples, checkpoint_stats, use_running_stats_method,
-        initialize_average_splits, inference_tree_paths, param_file, split_name: only
-        the defaults are supported.
+        initialize_average_splits, param_file: only the defaults are supported.
+      inference_tree_paths: whether predictions have the nodes to the leaves, as
+        serialized TreePath messages.
+      split_name: "less_or_equal", or "less": the test that sends examples left.
       collate_examples: ignored: examples are always processed leaf by leaf.
-      **kwargs: further attributes: `num_classes` and `num_features`.
+      **kwargs: further attributes: `num_classes` (1, or the number of values, to
+        predict numbers) and `num_features`, and as one likes `regression`, whether to
+        predict numbers, and `base_random_seed`.
 
     Raises:
       NotImplementedError: an argument has another value than the supported one.
@@ -67,10 +72,10 @@ class ForestHParams:
         num_trees: int = 100,
         max_nodes: int = 10000,
         bagging_fraction: float = 1.0,
-        num_splits_to_consider: int = 0,
+        num_splits_to_consider: int | str = 0,
         feature_bagging_fraction: float = 1.0,
         max_fertile_nodes: int = 0,
-        split_after_samples: int = 250,
+        split_after_samples: int | str = 250,
         valid_leaf_threshold: int = 1,
         dominate_method: str = "bootstrap",
         dominate_fraction: float = 0.99,
@@ -129,14 +134,9 @@ class ForestHParams:
 
         Raises:
           AttributeError: `num_classes` or `num_features` is missing.
-          NotImplementedError: `regression` is true.
+          KeyError: there is no such `split_name`.
         """
         self.regression = getattr(self, "regression", False)
-        if self.regression:
-            raise NotImplementedError(
-                "regression=True is not supported: tf.estimator.BoostedTreesRegressor "
-                "predicts numbers"
-            )
         self.num_output_columns = self.num_classes + 1
         self.bagged_num_features = int(
             self.feature_bagging_fraction * self.num_features
@@ -147,14 +147,34 @@ class ForestHParams:
                 random.sample(range(self.num_features), self.bagged_num_features)
                 for _ in range(self.num_trees)
             ]
-        self.num_outputs = getattr(self, "num_outputs", 1)
+        if self.regression:
+            self.num_outputs = self.num_classes
+        else:
+            self.num_outputs = getattr(self, "num_outputs", 1)
         self.num_splits_to_consider = self.num_splits_to_consider or max(
             10, min(math.floor(math.sqrt(self.num_features)), 1000)
         )
         self.base_random_seed = getattr(self, "base_random_seed", 0)
-        self.leaf_model_type = self.stats_model_type = 0
-        self.finish_type = self.pruning_type = self.split_type = 0
+        self.leaf_model_type = _REGRESSION if self.regression else 0
+        self.stats_model_type = self.leaf_model_type
+        self.split_type = _SPLIT_TYPES[self.split_name]
+        self.finish_type = self.pruning_type = 0
         return self
+
+
+def _number(given: float | str) -> float:
+    """A number, also in a string.
+
+    Raises:
+      NotImplementedError: the string is the text of a message.
+    """
+    try:
+        return float(given)
+    except ValueError:
+        raise NotImplementedError(
+            f"Parameters that depend on the depth are not supported, got {given!r}: "
+            "pass a number"
+        ) from None
 
 
 @export("contrib.tensor_forest.python.tensor_forest.build_params_proto")
@@ -166,10 +186,16 @@ def build_params_proto(params: ForestHParams) -> Any:
         num_outputs=params.num_classes,
         num_features=params.num_features,
         collate_examples=params.collate_examples,
+        leaf_type=params.leaf_model_type,
+        stats_type=params.stats_model_type,
+        is_regression=params.regression,
+        inequality_test_type=params.split_type,
+        inference_tree_paths=params.inference_tree_paths,
     )
     message.pruning_type.prune_every_samples.constant_value = 0
     message.finish_type.check_every_steps.constant_value = 0
-    message.num_splits_to_consider.constant_value = params.num_splits_to_consider
-    message.split_after_samples.constant_value = params.split_after_samples
+    splits, samples = params.num_splits_to_consider, params.split_after_samples
+    message.num_splits_to_consider.constant_value = _number(splits)
+    message.split_after_samples.constant_value = _number(samples)
     message.dominate_fraction.constant_value = params.dominate_fraction
     return message

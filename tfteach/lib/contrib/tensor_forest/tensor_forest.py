@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import float32, int64
+from tfteach.framework.dtypes import float32, int32
 from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
@@ -20,21 +20,29 @@ from tfteach.framework.scope import (
     name_scope,
 )
 from tfteach.framework.type_aliases import TensorLike
+from tfteach.lib.contrib.tensor_forest.data_ops import (
+    Features,
+    ForestData,
+    data_of,
+    labels_of,
+)
 from tfteach.lib.contrib.tensor_forest.forest_params import (
     ForestHParams,
     build_params_proto,
 )
 from tfteach.lib.files.saveable_object import SaveableObject, SaveSpec
 from tfteach.lib.training.resources import register_resource
+from tfteach.ops.array.concat_split import concat, split
 from tfteach.ops.array.gather import gather
+from tfteach.ops.array.strided_slice import strided_slice
 from tfteach.ops.array.where_select import where
-from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import group
+from tfteach.ops.core.fill import ones_like
 from tfteach.ops.core.identity_reshape import squeeze
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.binary import maximum
-from tfteach.ops.math.cast import cast, to_float
+from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import less
 from tfteach.ops.math.division import div
 from tfteach.ops.math.reduce_functions import reduce_mean, reduce_sum
@@ -125,8 +133,10 @@ class ForestVariables:
         tree_configs: Sequence[bytes] | None = None,
         tree_stats: Sequence[bytes] | None = None,
     ) -> None:
-        for i in range(params.num_trees):  # TensorFlow's, to spread trees on devices
-            get_variable(f"device_dummy_{i}", shape=0)
+        # TensorFlow's, to spread trees on devices
+        for i in range(params.num_trees):
+            with device(_CPU):
+                get_variable(f"device_dummy_{i}", shape=0)
         self.variables = []
         for i in range(params.num_trees):
             with device(_CPU):
@@ -147,9 +157,58 @@ class ForestVariables:
         return iter(self.variables)
 
 
+class _Tree:
+    """Builds the graphs of one tree of a forest."""
+
+    def __init__(
+        self, variables: TreeVariables, params: ForestHParams, number: int
+    ) -> None:
+        self._variables, self._params, self._number = variables, params, number
+        self._message = build_params_proto(params).SerializeToString()
+
+    def bagged(self, data: ForestData) -> ForestData:
+        """The features that the tree sees.
+
+        Raises:
+          NotImplementedError: features are sparse and bagged.
+        """
+        if self._params.bagged_features is None:
+            return data
+        if data.dense is None:
+            raise NotImplementedError(
+                "feature_bagging_fraction with sparse features is not supported: leave "
+                "it at 1"
+            )
+        columns = split(data.dense, self._params.num_features, 1)
+        chosen = self._params.bagged_features[self._number]
+        return data._replace(dense=concat([columns[i] for i in chosen], 1))
+
+    def training_graph(
+        self, data: ForestData, labels: Tensor, seed: int, weights: Any
+    ) -> Operation:
+        """The op that lets the tree see a batch, and grow."""
+        spec, params = data.spec, self._message
+        tree, stats = self._variables.tree, self._variables.stats
+        weighed = [] if weights is None else weights
+        cast([0], int32)  # a node without use, as in TensorFlow's graphs
+        leaves = ops.TraverseTreeV4(spec, params)(tree, *data.arguments())
+        updated = ops.UpdateModelV4(params)(tree, leaves, labels, weighed)
+        finished = ops.ProcessInputV4(seed, spec, params)(
+            tree, stats, *data.arguments(), labels, weighed, leaves
+        )
+        with control_dependencies([updated]):
+            return ops.GrowTreeV4(params)(tree, stats, finished)
+
+    def inference_graph(self, data: ForestData) -> tuple[Tensor, Tensor]:
+        """What the tree predicts, [examples, outputs], and the paths to leaves."""
+        op = ops.TreePredictionsV4(data.spec, self._message)
+        predictions, paths = op(self._variables.tree, *data.arguments())
+        return predictions, paths
+
+
 @export("contrib.tensor_forest.python.tensor_forest.RandomForestGraphs")
 class RandomForestGraphs:
-    """Builds the graphs of a random forest of classifiers.
+    """Builds the graphs of a random forest.
 
     Trees grow while they see examples, as TensorFlow's do.  These choose candidates at
     random and differ from run to run, also with seeds; so do ours, and their numbers
@@ -197,29 +256,19 @@ class RandomForestGraphs:
         self.variables = variables or ForestVariables(
             params, training, tree_configs, tree_stats
         )
-        self._message = build_params_proto(params).SerializeToString()
+        self._trees = [
+            _Tree(tree, params, number) for number, tree in enumerate(self.variables)
+        ]
 
-    def _bagged(self, tree: int, data: Tensor) -> Tensor:
-        """The features that a tree sees."""
-        chosen = self.params.bagged_features
-        return data if chosen is None else gather(data, chosen[tree], axis=1)
-
-    def _input_spec(self) -> str:
-        size = self.params.bagged_num_features
-        return (
-            f"dense_features_size: {size} dense: [{{name: dense_features "
-            f"original_type: 0 size: {size}}}] sparse: []"
-        )
-
-    def _inputs(self, data: Tensor) -> tuple[Any, ...]:
-        """The data, and sparse inputs without elements."""
-        empty = constant([], dtype=int64)
-        return data, empty, constant([], dtype=float32), empty
+    def get_all_resource_handles(self) -> list[Tensor]:
+        """The handles of all trees, then those of their statistics."""
+        stats = [tree.stats for tree in self.variables if tree.stats is not None]
+        return [tree.tree for tree in self.variables] + stats
 
     def training_graph(
         self,
-        input_data: TensorLike,
-        input_labels: TensorLike,
+        input_data: Features,
+        input_labels: Features,
         num_trainers: int = 1,
         trainer_id: int = 0,
         random_seed: int | None = None,
@@ -229,92 +278,89 @@ class RandomForestGraphs:
         """An op that lets all trees see a batch, and grow.
 
         Args:
-          input_data: float32 Tensor [examples, features].
-          input_labels: Tensor [examples] of classes.
-          num_trainers: 1.
-          trainer_id: 0.
+          input_data: float32 Tensor or SparseTensor [examples, features], or a dict of
+            Tensors of numbers by names.
+          input_labels: Tensor [examples] of classes, or of numbers for regression.
+          num_trainers: of how many programs each trains a share of the trees.
+          trainer_id: which of them this one is.
           random_seed: of the candidates; other than 0 to repeat a training here.
           input_weights: weights of the examples, [examples].
 
         Raises:
-          NotImplementedError: there are several trainers, or other arguments.
+          NotImplementedError: there are other arguments, or bagged sparse features.
         """
-        if (num_trainers, trainer_id) != (1, 0):
-            raise NotImplementedError("Several trainers are not supported")
         seed = self.params.base_random_seed if random_seed is None else random_seed
-        weights = input_weights
         if tree_kwargs:
             raise NotImplementedError(
                 f"Arguments that are not supported: {', '.join(tree_kwargs)}"
             )
-        data, labels = to_float(convert(input_data)), to_float(convert(input_labels))
-        given = constant([], dtype=float32) if weights is None else convert(weights)
+        data, labels = data_of(input_data), labels_of(input_labels)
+        share = self.params.num_trees // num_trainers
+        last = self.params.num_trees
+        if trainer_id < num_trainers - 1:
+            last = share * (trainer_id + 1)
         grown = []
-        for number, tree in enumerate(self.variables):
+        for number in range(share * trainer_id, last):
+            tree, own_seed = self._trees[number], seed and seed + number
             with device(_CPU):
-                rows, classes, weighed = data, labels, given
+                bag = (data, labels, input_weights)
                 if self.params.bagging_fraction < 1.0:
-                    size = shape(data)[:1]
-                    drawn = less(random_uniform(size), self.params.bagging_fraction)
-                    kept = squeeze(where(drawn), [1])
-                    rows, classes = gather(data, kept), gather(labels, kept)
-                    weighed = given if weights is None else gather(given, kept)
-                inputs = self._inputs(self._bagged(number, rows))
-                grown.append(self._grow(tree, inputs, classes, weighed, seed))
+                    bag = self._drawn(data, labels, input_weights, own_seed)
+                rows = tree.bagged(bag[0])
+                grown.append(tree.training_graph(rows, bag[1], own_seed, bag[2]))
         return group(*grown, name="train")
 
-    def _grow(
-        self,
-        tree: TreeVariables,
-        inputs: tuple[Any, ...],
-        labels: Tensor,
-        weights: Tensor,
-        seed: int,
-    ) -> Operation:
-        spec, params = self._input_spec(), self._message
-        leaves = ops.TraverseTreeV4(spec, params)(tree.tree, *inputs)
-        updated = ops.UpdateModelV4(params)(tree.tree, leaves, labels, weights)
-        finished = ops.ProcessInputV4(seed, spec, params)(
-            tree.tree, tree.stats, *inputs, labels, weights, leaves
-        )
-        with control_dependencies([updated]):
-            return ops.GrowTreeV4(params)(tree.tree, tree.stats, finished)
+    def _drawn(
+        self, data: ForestData, labels: Tensor, weights: Any, seed: int
+    ) -> tuple[ForestData, Tensor, Any]:
+        """Random examples of a batch, with their weights."""
+        if data.dense is None:
+            raise NotImplementedError(
+                "bagging_fraction with sparse features is not supported: leave it at 1"
+            )
+        size = strided_slice(shape(data.dense), [0], [1])
+        drawn: Any = random_uniform(size, seed=seed)
+        share: Any = ones_like(drawn) * self.params.bagging_fraction
+        kept = squeeze(where(less(drawn, share)), [1])
+        rows, classes = gather(data.dense, kept), gather(labels, kept)
+        weighed = weights if weights is None else gather(convert(weights), kept)
+        return data._replace(dense=rows), classes, weighed
 
     def inference_graph(
-        self, input_data: TensorLike, **inference_args: object
+        self, input_data: Features, **inference_args: object
     ) -> tuple[Tensor, Tensor, Tensor]:
         """What the forest predicts.
 
         Args:
-          input_data: float32 Tensor [examples, features].
+          input_data: see `training_graph`.
 
         Returns:
-          The classes' probabilities [examples, classes], the mean of the trees'; empty
-          paths, strings; and the variances of the trees' probabilities.
+          The mean of the trees' predictions [examples, outputs]: probabilities of
+          classes, or numbers; paths to leaves, strings [examples, trees], empty without
+          `inference_tree_paths`; and the variances of the trees' predictions.
 
         Raises:
-          NotImplementedError: there are other arguments.
+          NotImplementedError: there are other arguments, or bagged sparse features.
         """
         if inference_args:
             raise NotImplementedError(
                 f"Arguments that are not supported: {', '.join(inference_args)}"
             )
-        data = to_float(convert(input_data))
+        data = data_of(input_data)
         found, paths = [], []
-        op = ops.TreePredictionsV4(self._input_spec(), self._message)
-        for number, tree in enumerate(self.variables):
+        for tree in self._trees:
             with device(_CPU):
-                inputs = self._inputs(self._bagged(number, data))
-                predictions, path = op(tree.tree, *inputs)
+                predictions, path = tree.inference_graph(tree.bagged(data))
                 found.append(predictions)
                 paths.append(path)
         count = float(self.params.num_trees)
         with device(_CPU):
-            every = stack(found)
-            mean = div(reduce_sum(every, 0), count, name="probabilities")
-            squares = reduce_sum(every * every, 0) / count
+            every = stack(found, axis=1)
+            mean = div(reduce_sum(every, 1), count, name="probabilities")
+            all_paths = stack(paths, axis=1)
+            squares = div(reduce_sum(every * every, 1), count)
             variance = maximum(0.0, squares - mean * mean)
-            return mean, stack(paths, axis=1), variance
+            return mean, all_paths, variance
 
     def training_loss(
         self, features: object, labels: object, name: str = "training_loss"
@@ -332,21 +378,15 @@ class RandomForestGraphs:
         for tree in self.variables:
             with device(_CPU):
                 sizes.append(ops.TreeSize()(tree.tree))
-        return reduce_mean(to_float(stack(sizes)))
+        return reduce_mean(cast(stack(sizes), float32))
 
     def feature_importances(self) -> Tensor:
-        """The share of the splits that read each feature, [features].
+        """The share of the splits that read each feature, float64 [features].
 
-        Raises:
-          NotImplementedError: each tree sees other features.
+        Features of bagged ones are those of each tree, as in TensorFlow.
         """
-        if self.params.bagged_features is not None:
-            raise NotImplementedError(
-                "Importances of bagged features are not supported: leave "
-                "feature_bagging_fraction at 1"
-            )
-        counts = [
-            ops.FeatureUsageCounts(self._message)(tree.tree) for tree in self.variables
-        ]
-        total = reduce_sum(stack(counts), 0)
-        return cast(total, float32) / maximum(to_float(reduce_sum(total)), 1.0)
+        message = build_params_proto(self.params).SerializeToString()
+        counts = [ops.FeatureUsageCounts(message)(tree.tree) for tree in self.variables]
+        total: Any = reduce_sum(stack(counts), 0)
+        shares: Tensor = total / reduce_sum(total)
+        return shares

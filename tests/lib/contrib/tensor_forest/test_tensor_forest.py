@@ -135,13 +135,17 @@ def test_seeds_repeat_a_forest() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"model_name": "all_sparse"}, {"split_name": "less"}]
+    "options", [{"model_name": "all_sparse"}, {"split_finish_name": "hoeffding"}]
 )
 def test_other_trees_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(NotImplementedError, match=next(iter(options))):
         ForestHParams(num_classes=2, num_features=2, **options)
 
 
-def test_regression_is_refused() -> None:
-    with pytest.raises(NotImplementedError, match="regression"):
-        ForestHParams(num_classes=1, num_features=2, regression=True).fill()
+def test_parameters_of_the_depth_are_refused() -> None:
+    params = ForestHParams(num_classes=1, num_features=2, split_after_samples="25")
+    message = tensor_forest.build_params_proto(params.fill())
+    assert message.split_after_samples.constant_value == 25
+    params.split_after_samples = "linear { slope: 1 }"
+    with pytest.raises(NotImplementedError, match="depend on the depth"):
+        tensor_forest.build_params_proto(params)
