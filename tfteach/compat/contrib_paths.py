@@ -55,9 +55,6 @@ _ROWS = {
 }
 # Names that have another name here.
 ALIASES = {
-    "contrib.tensor_forest.client.eval_metrics._accuracy": "accuracy",
-    "contrib.tensor_forest.client.eval_metrics._r2": "r2",
-    "contrib.tensor_forest.client.eval_metrics._top_k_generator": "top_k_generator",
     "contrib.factorization.python.ops.wals._SweepHook": "SweepHook",
     "contrib.factorization.python.ops.wals._StopAtSweepHook": "StopAtSweepHook",
     "contrib.factorization.python.ops.kmeans._parse_features_if_necessary": "points_of",
@@ -90,7 +87,12 @@ def rows() -> dict[str, tuple[str, ...]]:
         "contrib.layers.python.layers.utils": ("contrib.slim.utils",),
         "contrib.lookup.lookup_ops": ("contrib.lookup",),
         "contrib.metrics.python.ops.set_ops": ("sets",),
+        "contrib.tensor_forest.client": (),
         "contrib.tensor_forest.client.eval_metrics": (f"{_FOREST}.eval_metrics",),
+        "contrib.tensor_forest.client.random_forest": (
+            "contrib.tensor_forest.random_forest",
+            f"{_FOREST}.random_forest",
+        ),
         "contrib.tensor_forest.proto": (),
     }
     for folder, modules in _ROWS.items():
