@@ -15,7 +15,8 @@ from tfteach.autodiff.seed_gradients import Gradient, sum_slices
 from tfteach.framework import dtypes
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.ops.core.fill import ones_like, zeros_like
+from tfteach.framework.shape import is_full
+from tfteach.ops.core.fill import ones, ones_like, zeros_like
 from tfteach.ops.math.add_n import AddN
 from tfteach.ops.state.resource_gather import variable_shape
 
@@ -145,7 +146,7 @@ class RecordedTape:
         arrived: dict[Tensor, list[Gradient]] = {}
         for target, weight in zip(targets, weights, strict=True):
             if weight is None:
-                weight = ones_like(target)
+                weight = _ones(target)
             arrived.setdefault(target, []).append(weight)
         wanted = set(sources)
         queue: list[int] = []
@@ -188,6 +189,12 @@ class RecordedTape:
         for tensor, grad in zip(record.inputs, sent, strict=True):
             if grad is not None:
                 arrived.setdefault(tensor, []).append(grad)
+
+
+def _ones(target: Tensor) -> Tensor:
+    if is_full(target.static_shape):
+        return ones(list(target.static_shape), target.dtype.base_dtype)
+    return ones_like(target)
 
 
 def zeros(tensor: Tensor) -> Gradient:

@@ -41,13 +41,23 @@ class Mul(Binary):
         x, y = op.inputs
         short = grad.dtype in (int32, float32)  # TF's choice of types
         if short and all_shapes_known_and_equal(x, y, grad):
-            return [Mul()(grad, y), Mul()(grad, x)]
-        to_x, to_y = static_sums(x, y, grad)
-        x, y = conj(x), conj(y)
-        return [to_x(Mul()(grad, y)), to_y(Mul()(x, grad))]
+            factors = (grad, y), (grad, x)
+            sums: Any = (_same, _same)
+        else:
+            sums = static_sums(x, y, grad)
+            x, y = conj(x), conj(y)
+            factors = (grad, y), (x, grad)
+        return [
+            None if i in op.unneeded_gradients else sums[i](Mul()(*factors[i]))
+            for i in (0, 1)
+        ]
 
     def expression(self, x: str, y: str) -> str:
         return f"{x} * {y}"
+
+
+def _same(grad: Tensor) -> Tensor:
+    return grad
 
 
 @export("math.multiply", "multiply")
