@@ -29,10 +29,10 @@ client.device_lib: client.device_lib
 client.session: . tfteach.engine.session.session
 client.timeline: client.timeline
 compat.compat: compat
-eager.backprop: .
+eager.backprop: . tfteach.autodiff.gradient_functions
 eager.context: . tfteach.engine.eager.context
 eager.def_function: .
-eager.function: .
+eager.function: . tfteach.lib.functions.function
 estimator: estimator
 estimator.*: estimator
 estimator.canned.*: estimator

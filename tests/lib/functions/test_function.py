@@ -337,3 +337,13 @@ def test_running_the_python_code_for_debugging() -> None:
 def test_there_is_no_xla() -> None:
     with pytest.raises(NotImplementedError, match="experimental_compile"):
         tf.function(lambda: None, experimental_compile=True)
+
+
+def test_gradients_of_rows_stay_slices() -> None:
+    with tf.Graph().as_default():
+        table = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        row = tf.function(lambda x: tf.gather_nd(x, [[1]]))
+        (found,) = tf.gradients(row(table), table)
+        assert isinstance(found, tf.IndexedSlices)
+        with tf.Session() as sess:
+            assert sess.run(found).values.tolist() == [[1.0, 1.0]]

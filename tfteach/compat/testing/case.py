@@ -24,12 +24,23 @@ from tfteach.compat.testing.asserts import ArrayAsserts
 from tfteach.compat.testing.protos import assert_protos_equal
 from tfteach.engine.session.device_list import gpu_device_name
 from tfteach.engine.session.session import Session
-from tfteach.framework.defaults import get_default_session, reset_default_graph
+from tfteach.framework import nest
+from tfteach.framework.defaults import (
+    get_default_graph,
+    get_default_session,
+    reset_default_graph,
+)
 from tfteach.framework.device import DeviceSpec
 from tfteach.framework.graphdef.graph_def import PRODUCER
 from tfteach.framework.scope import set_random_seed
 
 _SEED = 87654321  # TensorFlow's DEFAULT_GRAPH_SEED
+
+
+def _value(tensor: Any) -> Any:
+    """The value of what an eager program has computed; other things are values."""
+    read = getattr(tensor, "numpy", None)
+    return tensor if read is None else read()
 
 
 class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
@@ -84,10 +95,13 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of any nesting of Tensors."""
+        if get_default_graph().is_eager:
+            return nest.map_structure(_value, tensors)
         session = get_default_session()
         if session is not None:
             return session.run(tensors)
         with self.cached_session() as session:
+            assert session is not None
             return session.run(tensors)
 
     @contextlib.contextmanager
@@ -97,7 +111,7 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
         config: Any = None,
         use_gpu: bool = False,
         force_gpu: bool = False,
-    ) -> Iterator[Session]:
+    ) -> Iterator[Session | None]:
         """A new Session; inside its `with` block it and its graph are the defaults.
 
         Args:
@@ -105,7 +119,13 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
           config: a ConfigProto.
           use_gpu: let ops run on GPUs; otherwise they are placed on the CPU.
           force_gpu: request the GPU, and raise for ops that cannot run there.
+
+        Yields:
+          The session; None where ops run eagerly.
         """
+        if get_default_graph().is_eager:
+            yield None
+            return
         with (
             Session(graph=graph, config=_config(config, force_gpu)) as session,
             _devices(session, use_gpu, force_gpu),
@@ -119,12 +139,15 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
         config: Any = None,
         use_gpu: bool = False,
         force_gpu: bool = False,
-    ) -> Iterator[Session]:
+    ) -> Iterator[Session | None]:
         """Like `session`, but with one Session for the whole test.
 
         Raises:
           ValueError: it was created with another graph, config or force_gpu.
         """
+        if get_default_graph().is_eager:
+            yield None
+            return
         wanted = (graph, config, force_gpu)
         session = self._one_session(wanted)
         for name, was, now in zip(
@@ -163,8 +186,11 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
         config: Any = None,
         use_gpu: bool = False,
         force_gpu: bool = False,
-    ) -> Iterator[Session]:
+    ) -> Iterator[Session | None]:
         """Old name of `cached_session`; with a graph, of `session`."""
+        if get_default_graph().is_eager:
+            yield None
+            return
         if graph is not None:
             with self.session(graph, config, use_gpu, force_gpu) as session:
                 yield session

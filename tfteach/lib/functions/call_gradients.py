@@ -15,7 +15,7 @@ from tfteach.autodiff.backward_traversal import TRAINABLE
 from tfteach.autodiff.gradients import gradients
 from tfteach.autodiff.tape_gradients import RecordedTape, zeros
 from tfteach.engine.eager.function_program import FunctionProgram
-from tfteach.framework.convert import convert
+from tfteach.framework import nest
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import resource
 from tfteach.framework.eager_tensor import EagerTensor
@@ -23,10 +23,10 @@ from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import effects_of
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.functions.func_graph import FuncGraph
-from tfteach.framework.indexed_slices import IndexedSlices, quietly
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.recording import tapes
 from tfteach.framework.type_aliases import Gradient
+from tfteach.lib.functions.trace import numbered
 from tfteach.ops.functions.calls import PartitionedCall, StatefulPartitionedCall
 
 
@@ -40,7 +40,7 @@ class Backward:
     Attributes:
       graph: takes the gradients of the targets, and then the values that it reads.
       reads: those values, tensors of the forward graph.
-      is_known: for each input of the function whether it has a gradient.
+      grads: for each input of the function its gradient in that graph, or None.
     """
 
     def __init__(self, forward: FuncGraph, targets: Sequence[Tensor]) -> None:
@@ -52,19 +52,22 @@ class Backward:
                 self.graph.add_input(t.dtype.base_dtype, t.static_shape, "grad_ys")
                 for t in targets
             ]
-            found = gradients(list(targets), inputs, grad_ys=given)
-            with quietly():
-                kept = [g if g is None else _dense(g, x) for g, x in
-                        zip(found, inputs, strict=True)]  # fmt: skip
-        self.is_known = [g is not None for g in kept]
-        self.graph.outputs = [self.graph.capture(g) for g in kept if g is not None]
+            self.grads = gradients(list(targets), inputs, grad_ys=given)
+            flat = nest.flatten(self.grads, expand_composites=True)
+            parts = [self.graph.capture(t) for t in flat if t is not None]
+        self.graph.outputs = parts
         self.reads = self.graph.external_captures
         self.calls = CallGradients(self.graph, effects_of(self.graph))
 
-
-def _dense(grad: Gradient, source: Tensor) -> Tensor:
-    """The gradient as one tensor; slices of rows as a dense one."""
-    return convert(grad) if isinstance(grad, IndexedSlices) else grad  # type: ignore[return-value]
+    def nested(self, results: Sequence[Tensor]) -> list[Gradient]:
+        """The gradients of the inputs, from the tensors that a call returned."""
+        left = iter(results)
+        flat = [
+            None if t is None else next(left)
+            for t in nest.flatten(self.grads, expand_composites=True)
+        ]
+        found: list[Gradient] = nest.pack_sequence_as(self.grads, flat, True)
+        return found
 
 
 class CallGradients:
@@ -149,8 +152,7 @@ class CallGradients:
         known = {**by_input, **dict(zip(values, found, strict=True))}
         arguments: list[Any] = [g for _, g in given]
         arguments += [known[t] for t in backward.reads]
-        results = iter(backward.calls.call(arguments))
-        return [next(results) if is_known else None for is_known in backward.is_known]
+        return backward.nested(backward.calls.call(arguments))
 
     # ---- nodes of graphs
 
@@ -168,7 +170,7 @@ class CallGradients:
         more = [t for t in backward.reads if t not in known]
         known.update(zip(more, self._add_outputs(op, more), strict=True))
         arguments = [g for _, g in given] + [known[t] for t in backward.reads]
-        name = f"__inference_{backward.graph.name}_{id(backward)}"
+        name = numbered(f"__inference_{backward.graph.name}")
         defined = DefinedFunction(name, backward.graph)
         defined.python_gradient = backward.calls.of_node
         defined.add_to_graph(get_default_graph())
@@ -180,8 +182,7 @@ class CallGradients:
             Tout=tuple(t.dtype.base_dtype for t in backward.graph.outputs),
             f=Function(name),
         )(arguments)
-        results = iter(made if isinstance(made, list) else [])
-        return [next(results) if is_known else None for is_known in backward.is_known]
+        return backward.nested(made if isinstance(made, list) else [])
 
     def _add_outputs(self, op: Operation, more: Sequence[Tensor]) -> list[Tensor]:
         """Let a node return further tensors of the body."""
@@ -197,7 +198,7 @@ class CallGradients:
             forward = FuncGraph.__new__(FuncGraph)
             forward.__dict__.update(self._graph.__dict__)
             forward.outputs = list(known)
-            name = f"__forward_{self._graph.name}_{id(forward)}"
+            name = numbered(f"__forward_{self._graph.name}")
             defined = DefinedFunction(name, forward)
             defined.python_gradient = self.of_node
             defined.add_to_graph(graph)

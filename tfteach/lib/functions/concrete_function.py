@@ -7,7 +7,6 @@ Source: python/eager/function.py (API and messages).
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,10 +23,8 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.recording import record_variable, tapes
 from tfteach.framework.shape import TensorShape
 from tfteach.lib.functions.call_gradients import CallGradients
-from tfteach.lib.functions.trace import TracedGraph
+from tfteach.lib.functions.trace import TracedGraph, numbered
 from tfteach.ops.functions.calls import PartitionedCall, StatefulPartitionedCall
-
-_numbers = itertools.count()
 
 
 class ConcreteFunction:
@@ -43,7 +40,7 @@ class ConcreteFunction:
 
     def __init__(self, graph: TracedGraph) -> None:
         self.graph = graph
-        self._name = f"__inference_{graph.name}_{next(_numbers)}"
+        self._name = numbered(f"__inference_{graph.name}")
         self._effects = effects_of(graph)
         self._program: FunctionProgram | None = None
         self._defined: DefinedFunction | None = None

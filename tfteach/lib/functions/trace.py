@@ -5,6 +5,7 @@ Source: python/framework/func_graph.py (names and messages).
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,6 +22,13 @@ from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.sparse_tensor import SparseTensor
+
+_numbers = itertools.count()
+
+
+def numbered(name: str) -> str:
+    """The name of a function in a library, which no other function has."""
+    return f"{name}_{next(_numbers)}"
 
 
 class TracedGraph(FuncGraph):
