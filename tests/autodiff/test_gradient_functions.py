@@ -35,6 +35,8 @@ def test_gradients_at_the_arguments() -> None:
     assert numbers(gradients_function(f, ["x", "x"])(2.0, 3.0)) == [12.0, 12.0]
     assert numbers(gradients_function(lambda x: [x, x * 2])(2.0)) == [3.0]
     assert numbers(gradients_function(lambda x: 3.0)(2.0)) == [None]
+    x = tf.constant(2.0)
+    assert numbers(gradients_function(f)(x, x)) == [8.0, 4.0]
     assert gradients_function(lambda: tf.constant(1.0))() == []
     value, grads = val_and_grad_function(f)(2.0, 3.0)
     assert value.numpy() == 12.0

@@ -14,6 +14,7 @@ from tfteach.framework import nest
 from tfteach.framework.convert import convert
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Structure
+from tfteach.ops.core.identity_reshape import identity
 
 Params = Sequence[int | str] | None
 Differentiated = Callable[..., Structure]
@@ -79,13 +80,15 @@ def make_vjp(
             raise ValueError(NO_KEYWORDS)
         values = list(args)
         tape = GradientTape(persistent)
+        sources: list[Any] = []
+        for i in _positions(f, params, len(args)):
+            if not isinstance(values[i], Tensor) and not _is_variable(values[i]):
+                values[i] = convert(values[i])
+            if any(values[i] is other for other in values[:i]):
+                values[i] = identity(values[i])  # an argument of its own
+            sources.append(values[i])
         with tape:
-            sources = []
-            for i in _positions(f, params, len(args)):
-                if not isinstance(values[i], Tensor) and not _is_variable(values[i]):
-                    values[i] = convert(values[i])
-                sources.append(values[i])
-                tape.watch(values[i])
+            tape.watch(sources)
             result = _result(f, values)
             targets = [convert(x) for x in nest.flatten(result)]
 

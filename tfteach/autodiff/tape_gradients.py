@@ -72,6 +72,11 @@ class RecordedTape:
             unread = op.spec.needs_no_zeros
             self._append(Recorded(op.outputs, op.inputs, rule, unread))
 
+    def record_more_outputs(self, op: Operation, outputs: Sequence[Tensor]) -> None:
+        number = self._made_by.get(op.outputs[0]) if op.outputs else None
+        if number is not None:
+            self._made_by.update(dict.fromkeys(outputs, number))
+
     def record_function(
         self,
         outputs: Sequence[Tensor],
@@ -87,7 +92,8 @@ class RecordedTape:
           backward: (*grads of the outputs) -> gradients of the inputs.
           takes_none: whether it accepts None for outputs without gradients.
         """
-        if self.depends(inputs):
+        is_known = outputs and outputs[0] in self._made_by  # a capture used again
+        if not is_known and self.depends(inputs):
             unread = None if takes_none else ()
             self._append(Recorded(outputs, inputs, backward, unread))
 

@@ -20,6 +20,9 @@ class Tape(Protocol):
     def record(self, op: Operation) -> None:
         """Called after each op of the thread, with its inputs and outputs."""
 
+    def record_more_outputs(self, op: Operation, outputs: Sequence[Tensor]) -> None:
+        """Called when an op that was recorded has got more outputs."""
+
     def record_variable(self, variable: Any) -> None:
         """Called when a variable is read."""
 
@@ -53,8 +56,17 @@ def record_variable(variable: Any) -> None:
         tape.record_variable(variable)
 
 
+def record_more_outputs(op: Operation, outputs: Sequence[Tensor]) -> None:
+    """Notify the tapes that a recorded op has got more outputs."""
+    for tape in tapes.active:
+        tape.record_more_outputs(op, outputs)
+
+
 def record_same(copy: Tensor, tensor: Tensor) -> None:
-    """Notify the tapes that a tensor of a function's body stands for an outer one."""
+    """Notify the tapes that a tensor of a function's body stands for an outer one.
+
+    Each time that it is used, as a tape may have begun after the first time.
+    """
     for tape in tapes.active:
         tape.record_function([copy], [tensor], lambda grad: [grad])
 

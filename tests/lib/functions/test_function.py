@@ -347,3 +347,37 @@ def test_gradients_of_rows_stay_slices() -> None:
         assert isinstance(found, tf.IndexedSlices)
         with tf.Session() as sess:
             assert sess.run(found).values.tolist() == [[1.0, 1.0]]
+
+
+@eager
+def test_higher_orders_inside_a_function() -> None:
+    v = tf.Variable(2.0)
+    f = tf.function(lambda: v * v * v * v)
+
+    def derivative(f: Any) -> Any:
+        def g() -> Any:
+            with tf.GradientTape() as tape:
+                y = f()
+            return tape.gradient(y, v)
+
+        return g
+
+    for expected in (16.0, 32.0, 48.0, 48.0):
+        assert f().numpy() == expected
+        assert tf.function(f)().numpy() == expected
+        f = derivative(f)
+
+
+@eager
+def test_each_tape_of_a_function_sees_its_variables() -> None:
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def twice() -> Any:
+        with tf.GradientTape() as first:
+            y = v * v
+        with tf.GradientTape() as second:
+            z = v * v * v
+        return first.gradient(y, v), second.gradient(z, v)
+
+    assert [t.numpy() for t in twice()] == [6.0, 27.0]

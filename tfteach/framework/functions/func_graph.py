@@ -136,6 +136,8 @@ class FuncGraph(Graph):
             if tensor.op.graph is not self.outer_graph:
                 self._check_encloses(tensor)
             found = self._add_capture(tensor, name)
+        if tapes.active:
+            record_same(found, tensor)
         return found
 
     def _capture_eager(self, tensor: EagerTensor, name: str | None) -> Tensor:
@@ -146,6 +148,8 @@ class FuncGraph(Graph):
         if found is None:
             found = self._constants.get(tensor)
         if found is not None:
+            if tapes.active:
+                record_same(found, tensor)
             return found
         is_value = tensor.dtype.is_numpy_compatible and tensor.dtype is not string
         if is_value and tensor._num_elements() <= MOST_COPIED:

@@ -24,7 +24,7 @@ from tfteach.framework.functions.body import effects_of
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.recording import tapes
+from tfteach.framework.recording import record_more_outputs, tapes
 from tfteach.framework.type_aliases import Gradient
 from tfteach.lib.functions.trace import numbered
 from tfteach.ops.functions.calls import PartitionedCall, StatefulPartitionedCall
@@ -161,8 +161,8 @@ class CallGradients:
 
         The node gets what the gradient function reads as further outputs.
         """
-        outputs = self._graph.outputs
-        pairs = zip(outputs, grads, strict=False)
+        outputs: list[Tensor] = op.__dict__.get("returned", self._graph.outputs)
+        pairs = zip(outputs, grads, strict=True)
         given = [(t, g) for t, g in pairs if _is_trainable(t)]
         backward = self.backward([t for t, _ in given])
         known = dict(zip(self._graph.inputs, op.inputs, strict=True))
@@ -210,6 +210,7 @@ class CallGradients:
             for tensor in new:
                 kind, shape = tensor.dtype.base_dtype, tensor.static_shape
                 op.outputs.append(Tensor(op, len(op.outputs), kind, shape))
+            record_more_outputs(op, op.outputs[-len(new) :])
             graph.record_mutation()
         return [op.outputs[known.index(t)] for t in more]
 

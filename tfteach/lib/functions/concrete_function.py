@@ -162,10 +162,10 @@ class ConcreteFunction:
         """Add a node that calls the function to the default graph."""
         graph = get_default_graph()
         self.defined.add_to_graph(graph)
+        for variable in self.graph.variables:
+            record_variable(variable)  # before its handle is captured
         inputs = [convert(t) for t in (*arguments, *self.captured_inputs)]
         kind = StatefulPartitionedCall if self._is_stateful else PartitionedCall
-        for variable in self.graph.variables:
-            record_variable(variable)
         made: Any = kind(
             Tin=tuple(t.dtype.base_dtype for t in inputs),
             Tout=tuple(t.dtype.base_dtype for t in self.outputs),

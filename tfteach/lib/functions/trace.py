@@ -51,6 +51,9 @@ class TracedGraph(FuncGraph):
     def record(self, op: Operation) -> None:
         """Nothing: only variables are of interest."""
 
+    def record_more_outputs(self, op: Operation, outputs: Sequence[Tensor]) -> None:
+        """Nothing: only variables are of interest."""
+
     def record_function(self, outputs: Any, inputs: Any, backward: Any) -> None:
         """Nothing: only variables are of interest."""
 
@@ -97,7 +100,8 @@ def traced(
             tuple(specs),
             {k: _specs(kwargs[k], k) for k in sorted(kwargs)},
         )
-        saved, tapes.active = tapes.active, (graph,)
+        # The tapes around it see what the graphs around this one capture for it.
+        saved, tapes.active = tapes.active, (*tapes.active, graph)
         try:
             results = python_function(*inner, **keywords)
         finally:
