@@ -128,12 +128,6 @@ class DatasetBase:
         types = str(structures.mapped(repr, self.output_types)).replace("'", "")
         return f"<{self.type_name} shapes: {shapes}, types: {types}>"
 
-    def __iter__(self) -> Any:
-        raise RuntimeError(
-            "__iter__() is only supported inside of tf.function or when eager "
-            "execution is enabled."
-        )
-
     # ---- options
 
     def options(self) -> Options:

@@ -8,12 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Structure
 from tfteach.lib.data.base import DatasetBase
+from tfteach.lib.data.eager_iterator import IteratorV2
 from tfteach.lib.data.groups import Groups
 from tfteach.lib.data.iterator import (
     Iterator,
+    IteratorBase,
     initializable_iterator,
     one_shot_iterator,
 )
@@ -36,12 +39,30 @@ class Dataset(Sources, Transformations, Groups, Nesting):
     Source: python/data/ops/dataset_ops.py.
     """
 
-    def make_one_shot_iterator(self) -> Iterator:
+    def __iter__(self) -> IteratorV2:
+        graph = get_default_graph()
+        if graph.is_eager:
+            return IteratorV2(self)
+        if graph.building_function:
+            raise NotImplementedError(
+                "Iterating over a dataset in a traced function is not supported: pass "
+                "`iter(dataset)` as an argument, or use `dataset.reduce`."
+            )
+        raise RuntimeError(
+            "__iter__() is only supported inside of tf.function or when eager "
+            "execution is enabled."
+        )
+
+    def make_one_shot_iterator(self) -> Iterator | IteratorV2:
         """An iterator that needs no initialization, and cannot restart.
+
+        In an eager program it is `iter(dataset)`.
 
         Raises:
           ValueError: the dataset depends on a variable, table or placeholder.
         """
+        if get_default_graph().is_eager:
+            return IteratorV2(self)
         return one_shot_iterator(self)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> Iterator:
@@ -49,7 +70,15 @@ class Dataset(Sources, Transformations, Groups, Nesting):
 
         Args:
           shared_name: a name under which iterators are shared.
+
+        Raises:
+          RuntimeError: the program is eager.
         """
+        if get_default_graph().is_eager:
+            raise RuntimeError(
+                "dataset.make_initializable_iterator is not supported when eager "
+                "execution is enabled."
+            )
         return initializable_iterator(self, shared_name)
 
     _make_one_shot_iterator = make_one_shot_iterator
@@ -60,7 +89,7 @@ DatasetBase.concrete = Dataset
 
 
 @export("data.make_one_shot_iterator")
-def make_one_shot_iterator(dataset: Dataset) -> Iterator:
+def make_one_shot_iterator(dataset: Dataset) -> Iterator | IteratorV2:
     """See `tf.data.Dataset.make_one_shot_iterator`."""
     return dataset.make_one_shot_iterator()
 
@@ -73,8 +102,8 @@ def make_initializable_iterator(
     return dataset.make_initializable_iterator(shared_name)
 
 
-def _checked(value: DatasetBase | Iterator) -> Any:
-    if not isinstance(value, DatasetBase | Iterator):
+def _checked(value: DatasetBase | IteratorBase) -> Any:
+    if not isinstance(value, DatasetBase | IteratorBase):
         raise TypeError(
             "`dataset_or_iterator` must be a Dataset or Iterator object, but got "
             f"{type(value)}."
@@ -83,27 +112,27 @@ def _checked(value: DatasetBase | Iterator) -> Any:
 
 
 @export("data.get_output_types")
-def get_output_types(dataset_or_iterator: DatasetBase | Iterator) -> Structure:
+def get_output_types(dataset_or_iterator: DatasetBase | IteratorBase) -> Structure:
     """The structure of the element types of a dataset or iterator."""
     return _checked(dataset_or_iterator).output_types
 
 
 @export("data.get_output_shapes")
 def get_output_shapes(
-    dataset_or_iterator: DatasetBase | Iterator,
+    dataset_or_iterator: DatasetBase | IteratorBase,
 ) -> Structure:
     """The structure of the static shapes of a dataset or iterator."""
     return _checked(dataset_or_iterator).output_shapes
 
 
 @export("data.get_output_classes")
-def get_output_classes(dataset_or_iterator: DatasetBase | Iterator) -> Structure:
+def get_output_classes(dataset_or_iterator: DatasetBase | IteratorBase) -> Structure:
     """The structure of the classes of a dataset or iterator."""
     return _checked(dataset_or_iterator).output_classes
 
 
 @export("data.experimental.get_structure")
-def get_structure(dataset_or_iterator: DatasetBase | Iterator) -> Structure:
+def get_structure(dataset_or_iterator: DatasetBase | IteratorBase) -> Structure:
     """The structure of an element, with `tf.TensorSpec` and the like as leaves."""
     return _checked(dataset_or_iterator).element_spec
 

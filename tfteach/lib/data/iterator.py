@@ -47,8 +47,35 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
 ITERATORS = "iterators"
 
 
+class IteratorBase:
+    """What the iterators of graphs and of eager programs share: their structure."""
+
+    _iterator_resource: Tensor
+    _specs: Any
+
+    @property
+    def element_spec(self) -> Structure:
+        """The structure of an element, with `tf.TensorSpec` and the like as leaves."""
+        return self._specs
+
+    @property
+    def output_types(self) -> Structure:
+        """The structure of the element types."""
+        return structures.legacy_types(self._specs)
+
+    @property
+    def output_shapes(self) -> Structure:
+        """The structure of the static shapes."""
+        return structures.legacy_shapes(self._specs)
+
+    @property
+    def output_classes(self) -> Structure:
+        """The structure of the classes, `tf.Tensor` or `tf.SparseTensor`."""
+        return structures.legacy_classes(self._specs)
+
+
 @export("data.Iterator")
-class Iterator:
+class Iterator(IteratorBase):
     """A place in a dataset; `get_next` makes the tensors of the next element.
 
     Args:
@@ -226,26 +253,6 @@ class Iterator:
         if name is None:
             return self._string_handle
         return IteratorToStringHandle()(self._iterator_resource, name=name)
-
-    @property
-    def element_spec(self) -> Structure:
-        """The structure of an element, with `tf.TensorSpec` and the like as leaves."""
-        return self._specs
-
-    @property
-    def output_types(self) -> Structure:
-        """The structure of the element types."""
-        return structures.legacy_types(self._specs)
-
-    @property
-    def output_shapes(self) -> Structure:
-        """The structure of the static shapes."""
-        return structures.legacy_shapes(self._specs)
-
-    @property
-    def output_classes(self) -> Structure:
-        """The structure of the classes, `tf.Tensor` or `tf.SparseTensor`."""
-        return structures.legacy_classes(self._specs)
 
 
 def _on_cpu(op: Any, *inputs: Any) -> Tensor:

@@ -18,7 +18,7 @@ from tfteach.framework.type_spec import (
     register_type_spec_from_value_converter,
 )
 from tfteach.lib.data import structures
-from tfteach.lib.data.iterator import Iterator
+from tfteach.lib.data.iterator import IteratorBase
 from tfteach.ops.data.iterators import IteratorGetNextAsOptional
 from tfteach.ops.data.optionals import (
     OptionalFromValue,
@@ -163,7 +163,7 @@ class OptionalSpec(TypeSpec):
 
 
 @export("data.experimental.get_next_as_optional", "contrib.data.get_next_as_optional")
-def get_next_as_optional(iterator: Iterator) -> Optional:
+def get_next_as_optional(iterator: IteratorBase) -> Optional:
     """The next element of an iterator, or nothing at the end.
 
     Args:

@@ -1,0 +1,104 @@
+"""`IteratorV2`: iterators of eager programs, which are Python iterators, too.
+
+Source: python/data/ops/iterator_ops.py, IteratorV2; contrib/eager/python/datasets.py.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any, Self
+
+from tfteach.framework.eager_tensor import ANONYMOUS
+from tfteach.framework.errors import OutOfRangeError
+from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.type_aliases import Structure
+from tfteach.lib.data import structures
+from tfteach.lib.data.iterator import IteratorBase
+from tfteach.ops.data import iterators as ops
+
+if TYPE_CHECKING:
+    from tfteach.lib.data.base import DatasetBase
+
+
+class IteratorV2(IteratorBase):
+    """A place in a dataset of an eager program; `next` returns the next element.
+
+    The threads and files of the pipeline end with this object.
+
+    Args:
+      dataset: what to iterate over, from its first element.
+
+    Example:
+      >>> tf.enable_eager_execution()
+      >>> [int(x) for x in tf.data.Dataset.range(3)]
+      [0, 1, 2]
+
+    Source: python/data/ops/iterator_ops.py, IteratorV2.
+    """
+
+    def __init__(self, dataset: DatasetBase) -> None:
+        variant, self._specs = dataset._applied_options()
+        types, shapes = dataset.flat
+        handle: Any = ops.IteratorV2(ANONYMOUS, "", types, shapes)()
+        self._iterator_resource = handle
+        weakref.finalize(self, handle.value.clear)
+        ops.MakeIterator()(variant, handle)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Structure:
+        try:
+            return self.get_next()
+        except OutOfRangeError:
+            raise StopIteration from None
+
+    def next(self) -> Structure:
+        """The next element.
+
+        Raises:
+          StopIteration: there is none.
+        """
+        return self.__next__()
+
+    def get_next(self, name: str | None = None) -> Structure:
+        """The next element, a nested structure of tensors.
+
+        Args:
+          name: the op's name, in a function that is traced.
+
+        Raises:
+          tf.errors.OutOfRangeError: there is none.
+        """
+        types, shapes = (
+            structures.flat_types(self._specs),
+            structures.flat_shapes(self._specs),
+        )
+        op = ops.IteratorGetNextSync(types, shapes)
+        return structures.from_tensors(
+            self._specs, op(self._iterator_resource, name=name)
+        )
+
+
+@export("contrib.eager.Iterator")
+class Iterator(IteratorV2):
+    """The iterator of a dataset in an eager program: `iter(dataset)` by an older name.
+
+    Args:
+      dataset: a `tf.data.Dataset`.
+
+    Raises:
+      RuntimeError: a graph is being built.
+
+    Source: contrib/eager/python/datasets.py.
+    """
+
+    def __init__(self, dataset: DatasetBase) -> None:
+        if not get_default_graph().is_eager:
+            raise RuntimeError(
+                f"{type(self)} objects can only be used when eager execution is "
+                "enabled, use tf.data.Dataset.make_initializable_iterator or "
+                "tf.data.Dataset.make_one_shot_iterator for graph construction"
+            )
+        super().__init__(dataset)
