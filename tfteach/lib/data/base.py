@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int64, string
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import TensorLike
@@ -187,6 +188,8 @@ class DatasetBase:
         captured = [t for f in self._wrapped_functions for t in f.captured_inputs]
         seen = set(captured)
         for tensor in captured:  # grows
+            if isinstance(tensor, EagerTensor):
+                continue
             if tensor.dtype.is_ref:
                 return True
             new = [t for t in tensor.op.inputs if t not in seen]

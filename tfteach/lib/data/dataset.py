@@ -41,13 +41,8 @@ class Dataset(Sources, Transformations, Groups, Nesting):
 
     def __iter__(self) -> IteratorV2:
         graph = get_default_graph()
-        if graph.is_eager:
+        if graph.is_eager or graph.building_function:
             return IteratorV2(self)
-        if graph.building_function:
-            raise NotImplementedError(
-                "Iterating over a dataset in a traced function is not supported: pass "
-                "`iter(dataset)` as an argument, or use `dataset.reduce`."
-            )
         raise RuntimeError(
             "__iter__() is only supported inside of tf.function or when eager "
             "execution is enabled."

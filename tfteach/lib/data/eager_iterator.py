@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tfteach.lib.data.base import DatasetBase
 
 
+@export("contrib.eager.Iterator")
 class IteratorV2(IteratorBase):
     """A place in a dataset of an eager program; `next` returns the next element.
 
@@ -34,10 +35,19 @@ class IteratorV2(IteratorBase):
       >>> [int(x) for x in tf.data.Dataset.range(3)]
       [0, 1, 2]
 
+    Raises:
+      NotImplementedError: a graph is being built.
+
     Source: python/data/ops/iterator_ops.py, IteratorV2.
     """
 
     def __init__(self, dataset: DatasetBase) -> None:
+        if not get_default_graph().is_eager:
+            raise NotImplementedError(
+                "An iterator without a name in a graph or a traced function is not "
+                "supported. In graphs use `dataset.make_one_shot_iterator()`; to a "
+                "traced function pass `iter(dataset)`, or call `dataset.reduce` in it."
+            )
         variant, self._specs = dataset._applied_options()
         types, shapes = dataset.flat
         handle: Any = ops.IteratorV2(ANONYMOUS, "", types, shapes)()
@@ -79,26 +89,3 @@ class IteratorV2(IteratorBase):
         return structures.from_tensors(
             self._specs, op(self._iterator_resource, name=name)
         )
-
-
-@export("contrib.eager.Iterator")
-class Iterator(IteratorV2):
-    """The iterator of a dataset in an eager program: `iter(dataset)` by an older name.
-
-    Args:
-      dataset: a `tf.data.Dataset`.
-
-    Raises:
-      RuntimeError: a graph is being built.
-
-    Source: contrib/eager/python/datasets.py.
-    """
-
-    def __init__(self, dataset: DatasetBase) -> None:
-        if not get_default_graph().is_eager:
-            raise RuntimeError(
-                f"{type(self)} objects can only be used when eager execution is "
-                "enabled, use tf.data.Dataset.make_initializable_iterator or "
-                "tf.data.Dataset.make_one_shot_iterator for graph construction"
-            )
-        super().__init__(dataset)

@@ -107,8 +107,8 @@ class IdTableWithHashBuckets(LookupInterface):
         self._name = name or (table.name if table is not None else "hash_bucket")
 
     @property
-    def name(self) -> str:
-        """The table's name."""
+    def name(self) -> str | None:
+        """The table's name; None for a table of an eager program."""
         return self._name
 
     @property

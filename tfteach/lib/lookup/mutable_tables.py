@@ -14,10 +14,10 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope
+from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.files.saveable_object import SaveableObject, SaveSpec
-from tfteach.lib.lookup.tables import LookupInterface, like
+from tfteach.lib.lookup.tables import LookupInterface, like, name_of, shared_name_of
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.state.lookup_table_ops import (
     LookupTableExportV2,
@@ -61,6 +61,7 @@ class MutableHashTable(LookupInterface):
         types: dict[str, Any] = {
             "key_dtype": self._key_dtype,
             "value_dtype": self._value_dtype,
+            "shared_name": shared_name_of(""),
         }
         op: Any
         if shape:
@@ -70,7 +71,7 @@ class MutableHashTable(LookupInterface):
         else:
             op = MutableHashTableV2(use_node_name_sharing=checkpoint, **types)
         self._resource_handle: Tensor = op(name=name)
-        if checkpoint:
+        if checkpoint and not get_default_graph().is_eager:
             saveable = _TableSaveable(self, name)
             get_default_graph().add_to_collection(GraphKeys.SAVEABLE_OBJECTS, saveable)
 
@@ -79,9 +80,9 @@ class MutableHashTable(LookupInterface):
         return {"table": functools.partial(_TableSaveable, self)}
 
     @property
-    def name(self) -> str:
-        """The table's name."""
-        return self._resource_handle.op.name.rpartition("/")[2]
+    def name(self) -> str | None:
+        """The table's name; None in an eager program."""
+        return name_of(self._resource_handle)
 
     @property
     def resource_handle(self) -> Tensor:
@@ -103,7 +104,7 @@ class MutableHashTable(LookupInterface):
             if not isinstance(keys, SparseTensor):
                 keys = convert(keys, self._key_dtype, "keys")
             dense = self._checked(keys)
-            with get_default_graph().colocate_with(self._resource_handle.op):
+            with colocate_with(self._resource_handle):
                 values = LookupTableFindV2()(self._resource_handle, dense, default)
         values.set_shape(dense.shape.concatenate(default.shape))
         return like(keys, values)
@@ -122,7 +123,7 @@ class MutableHashTable(LookupInterface):
             keys = convert(keys, self._key_dtype, "keys")
             values = convert(values, self._value_dtype, "values")
             handle = self._resource_handle
-            with get_default_graph().colocate_with(handle.op):
+            with colocate_with(handle):
                 op: Operation = LookupTableInsertV2()(handle, keys, values)
                 return op
 
@@ -137,7 +138,7 @@ class MutableHashTable(LookupInterface):
         """All keys [n] and all values [n, ...]."""
         with (
             self._scope(name, "lookup_table_export_values"),
-            get_default_graph().colocate_with(self._resource_handle.op),
+            colocate_with(self._resource_handle),
         ):
             op = LookupTableExportV2(self._key_dtype, self._value_dtype)
             keys, values = op(self._resource_handle)
@@ -163,7 +164,7 @@ class _TableSaveable(SaveableObject):
         handle = self.op.resource_handle
         with (
             name_scope(None, f"{self.name}_table_restore"),
-            get_default_graph().colocate_with(handle.op),
+            colocate_with(handle),
         ):
             keys, values = restored_tensors
             op: Operation = LookupTableImportV2()(handle, keys, values)

@@ -123,7 +123,9 @@ class KeyValueTensorInitializer(TableInitializerBase):
 
 
 def _collected(op: Operation) -> Operation:
-    get_default_graph().add_to_collection(GraphKeys.TABLE_INITIALIZERS, op)
+    graph = get_default_graph()
+    if not graph.is_eager:  # else the table has been filled already
+        graph.add_to_collection(GraphKeys.TABLE_INITIALIZERS, op)
     return op
 
 
@@ -205,8 +207,10 @@ class TextFileInitializer(TableInitializerBase):
             )
             op: Operation = kind(table.resource_handle, filename)
         _collected(op)
-        if isinstance(filename.op.spec, Const):  # a fed path is no asset of the model
-            get_default_graph().add_to_collection(GraphKeys.ASSET_FILEPATHS, filename)
+        graph = get_default_graph()
+        # A fed path is no asset of the model; eager programs collect nothing.
+        if not graph.is_eager and isinstance(filename.op.spec, Const):
+            graph.add_to_collection(GraphKeys.ASSET_FILEPATHS, filename)
         return op
 
 

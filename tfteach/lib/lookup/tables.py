@@ -10,7 +10,9 @@ from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.eager_tensor import ANONYMOUS, EagerTensor
 from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
@@ -43,8 +45,8 @@ class LookupInterface:
         return self._value_dtype
 
     @property
-    def name(self) -> str:
-        """The table's name."""
+    def name(self) -> str | None:
+        """The table's name; None in an eager program."""
         raise NotImplementedError
 
     @property
@@ -73,6 +75,21 @@ class LookupInterface:
         with name_scope(name, f"{self.name}_Size", [self.resource_handle]):
             size: Tensor = LookupTableSizeV2()(self.resource_handle)
             return size
+
+
+def name_of(handle: Tensor) -> str | None:
+    """The name of a table; None in an eager program."""
+    if isinstance(handle, EagerTensor):
+        return None
+    return handle.op.name.rpartition("/")[2]
+
+
+def shared_name_of(name: str) -> str:
+    """The shared name of a new table's op, which the caller may have left empty.
+
+    In an eager program, where ops have no names, the table then belongs to its handle.
+    """
+    return name or (ANONYMOUS if get_default_graph().is_eager else "")
 
 
 def like(keys: Any, values: Tensor) -> Any:
@@ -119,9 +136,9 @@ class InitializableLookupTableBase(LookupInterface):
         return self._default_value
 
     @property
-    def name(self) -> str:
-        """The table's name."""
-        return self._resource_handle.op.name.rpartition("/")[2]
+    def name(self) -> str | None:
+        """The table's name; None in an eager program."""
+        return name_of(self._resource_handle)
 
     def lookup(self, keys: TensorLike | SparseTensor, name: str | None = None) -> Any:
         """The value for each key; the default value for missing keys.
@@ -174,12 +191,14 @@ class StaticHashTable(InitializableLookupTableBase):
         default_value: TensorLike,
         name: str | None = None,
     ) -> None:
-        self._shared_name = initializer.shared_name or f"hash_table_{uuid.uuid4()}"
+        self._shared_name = initializer.shared_name
+        if not self._shared_name and not get_default_graph().is_eager:
+            self._shared_name = f"hash_table_{uuid.uuid4()}"
         super().__init__(default_value, initializer, name)
 
     def _create(self, name: str | None) -> Tensor:
         op = HashTableV2(
-            shared_name=self._shared_name,
+            shared_name=shared_name_of(self._shared_name),
             key_dtype=self._key_dtype,
             value_dtype=self._value_dtype,
         )
