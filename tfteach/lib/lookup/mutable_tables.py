@@ -150,7 +150,7 @@ class _TableSaveable(SaveableObject):
 
     def __init__(self, table: MutableHashTable, name: str | None = None) -> None:
         keys, values = table.export()
-        name = name or table.name
+        name = name or table.name or ""
         specs = [
             SaveSpec(keys, "", f"{name}-keys"),
             SaveSpec(values, "", f"{name}-values"),
