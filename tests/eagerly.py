@@ -15,6 +15,7 @@ from tfteach.framework import defaults
 def eager_program() -> Iterator[None]:
     """Ops run at once in the block, as in a program that has just enabled that."""
     graphs, defaults._STACKS.graphs = defaults._STACKS.graphs, []
+    outer, defaults._global_graph = defaults._global_graph, None
     context.forget_eager_graph()
     defaults.set_outermost(context.eager_graph())
     try:
@@ -22,6 +23,7 @@ def eager_program() -> Iterator[None]:
     finally:
         context.forget_eager_graph()
         defaults._STACKS.graphs = graphs
+        defaults._global_graph = outer
 
 
 @pytest.fixture

@@ -475,10 +475,6 @@ from tfteach.ops.windows.extract_patches import extract_volume_patches as extrac
 from tfteach.variables.base import Variable as Variable
 from tfteach.variables.base import VariableAggregation as VariableAggregation
 from tfteach.variables.base import VariableSynchronization as VariableSynchronization
-from tfteach.variables.base import disable_resource_variables as disable_resource_variables
-from tfteach.variables.base import enable_resource_variables as enable_resource_variables
-from tfteach.variables.base import resource_variables_enabled as resource_variables_enabled
-from tfteach.variables.base import variable_creator_scope as variable_creator_scope
 from tfteach.variables.collections import all_variables as all_variables
 from tfteach.variables.collections import assert_variables_initialized as assert_variables_initialized
 from tfteach.variables.collections import global_variables as global_variables
@@ -494,6 +490,10 @@ from tfteach.variables.collections import moving_average_variables as moving_ave
 from tfteach.variables.collections import report_uninitialized_variables as report_uninitialized_variables
 from tfteach.variables.collections import trainable_variables as trainable_variables
 from tfteach.variables.collections import variables_initializer as variables_initializer
+from tfteach.variables.creation import disable_resource_variables as disable_resource_variables
+from tfteach.variables.creation import enable_resource_variables as enable_resource_variables
+from tfteach.variables.creation import resource_variables_enabled as resource_variables_enabled
+from tfteach.variables.creation import variable_creator_scope as variable_creator_scope
 from tfteach.variables.initializers import Constant as constant_initializer
 from tfteach.variables.initializers import GlorotNormal as glorot_normal_initializer
 from tfteach.variables.initializers import GlorotUniform as glorot_uniform_initializer
@@ -509,12 +509,12 @@ from tfteach.variables.partitioners import fixed_size_partitioner as fixed_size_
 from tfteach.variables.partitioners import min_max_variable_partitioner as min_max_variable_partitioner
 from tfteach.variables.partitioners import variable_axis_size_partitioner as variable_axis_size_partitioner
 from tfteach.variables.scope.create_partitioned import create_partitioned_variables as create_partitioned_variables
-from tfteach.variables.scope.get_variable import AUTO_REUSE as AUTO_REUSE
 from tfteach.variables.scope.get_variable import RecordedVariableScope as variable_scope
 from tfteach.variables.scope.get_variable import get_local_variable as get_local_variable
 from tfteach.variables.scope.get_variable import get_variable as get_variable
 from tfteach.variables.scope.get_variable import get_variable_scope as get_variable_scope
 from tfteach.variables.scope.get_variable import variable_op_scope as variable_op_scope
+from tfteach.variables.scope.reuse import AUTO_REUSE as AUTO_REUSE
 from tfteach.variables.scope.template import make_template as make_template
 from tfteach.variables.scope.variable_scope import VariableScope as VariableScope
 from tfteach.variables.scope.variable_scope import no_regularizer as no_regularizer

@@ -15,7 +15,7 @@ from tfteach.compat.top_level import top_level
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export, export_value
 from tfteach.framework.scope import open_init_scope
-from tfteach.variables.base import disable_resource_variables
+from tfteach.variables.creation import disable_resource_variables
 
 
 @export("init_scope")

@@ -14,8 +14,9 @@ from tfteach.framework.opened_scopes import OpenedScope
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape import text as shape_text
-from tfteach.variables.scope.get_variable import AUTO_REUSE, store_of
-from tfteach.variables.scope.store import Request
+from tfteach.variables.scope.get_variable import store_of
+from tfteach.variables.scope.requests import Request
+from tfteach.variables.scope.reuse import AUTO_REUSE
 
 __all__ = ["Uses", "VariableCall"]
 

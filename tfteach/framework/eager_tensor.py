@@ -210,7 +210,8 @@ class EagerTensor(Tensor):
             value = value.item()
             if self.dtype.base_dtype is not string:
                 return str(self._host_value())
-        return repr(value) if is_repr else str(value)
+        text = repr(value) if is_repr else str(value)
+        return f"\n{text}" if "\n" in text else text
 
     def __str__(self) -> str:
         return (

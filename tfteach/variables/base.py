@@ -5,15 +5,14 @@ Source: python/ops/variables.py (API and messages).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
 from tfteach.framework.defaults import get_default_session
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
-from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.object_identity import Reference
 from tfteach.framework.operation import Operation, Tensor
@@ -30,6 +29,7 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.ops.array.strided_slice import StridedSlice
 from tfteach.ops.state.ref_variables import is_variable_initialized
+from tfteach.variables.creation import Kinds, create
 from tfteach.variables.updates import PartUpdates
 
 OPERATORS = (
@@ -114,81 +114,6 @@ class SaveSliceInfo:
         )
 
 
-Creator = Callable[..., Any]
-
-
-def creators(graph: Graph) -> list[Creator]:
-    """The functions involved in creating variables, innermost last."""
-    stack: list[Creator] = graph.__dict__.setdefault("_variable_creators", [])
-    return stack
-
-
-@export("variable_creator_scope")
-@contextmanager
-def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
-    """Within the block, `variable_creator` determines how variables are created.
-
-    Args:
-      variable_creator: `f(next_creator, **kwargs)`, which returns a variable; `kwargs`
-        are the arguments of `tf.Variable`.
-
-    Example:
-      >>> def in_float64(make, **kwargs):
-      ...     return make(**{**kwargs, "dtype": tf.float64})
-      >>> with tf.variable_creator_scope(in_float64):
-      ...     v = tf.Variable(1.0)
-    """
-    stack = creators(get_default_graph())
-    stack.append(variable_creator)
-    try:
-        yield
-    finally:
-        stack.remove(variable_creator)
-
-
-class Kinds:
-    """Creates the variable of `tf.Variable(...)`; consults the creator scopes."""
-
-    ref: Callable[..., Any]
-    resource: Callable[..., Any]
-    use_resource_of_scope: Callable[[], bool | None] = staticmethod(lambda: None)
-    use_resource_by_default = False
-
-
-@export("enable_resource_variables")
-def enable_resource_variables() -> None:
-    """Create resource variables where `use_resource` is not given."""
-    Kinds.use_resource_by_default = True
-
-
-@export("disable_resource_variables")
-def disable_resource_variables() -> None:
-    """Create reference variables (TF 1's default) where `use_resource` is not given."""
-    Kinds.use_resource_by_default = False
-
-
-@export("resource_variables_enabled")
-def resource_variables_enabled() -> bool:
-    """Whether `tf.enable_resource_variables` is in effect."""
-    return Kinds.use_resource_by_default
-
-
-def default_creator(use_resource: bool | None = None, **kwargs: Any) -> Any:
-    """Create a variable of the requested kind; an eager program has only one."""
-    with open_init_scope(get_default_graph()):
-        if get_default_graph().is_eager:
-            kwargs.pop("expected_shape")
-            return Kinds.resource(**kwargs)
-    if use_resource is None:
-        use_resource = Kinds.use_resource_of_scope()
-    if use_resource is None:
-        use_resource = Kinds.use_resource_by_default
-    if not use_resource:
-        return Kinds.ref(**kwargs)
-    kwargs.pop("expected_shape")
-    return Kinds.resource(**kwargs)
-
-
 class VariableMeta(type):
     """`tf.Variable(...)` makes a variable of one of several kinds."""
 
@@ -264,10 +189,7 @@ class Variable(PartUpdates, metaclass=VariableMeta):
         shape: Any = None,
     ) -> Any:
         kwargs = {k: v for k, v in locals().items() if k != "cls"}
-        make: Creator = default_creator
-        for creator in creators(get_default_graph()):
-            make = _before(creator, make)
-        return make(**kwargs)
+        return create(**kwargs)
 
     # Members that subclasses define: value, read_value, assign*, _ref, name, op ...
 
@@ -411,10 +333,6 @@ class Variable(PartUpdates, metaclass=VariableMeta):
         self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
     ) -> Any:
         raise NotImplementedError
-
-
-def _before(creator: Creator, make: Creator) -> Creator:
-    return lambda **kwargs: creator(make, **kwargs)
 
 
 def _operator(name: str) -> Any:

@@ -72,12 +72,15 @@ def variables_initializer(var_list: Any, name: str = "init") -> Operation:
       var_list: the variables.
       name: the op's name.
 
+    Returns:
+      The Operation; in an eager program, whose variables have values, None.
+
     Example:
       >>> w = tf.Variable(1.0, name="w")
       >>> tf.variables_initializer([w])
       <tf.Operation 'init' type=NoOp>
     """
-    if var_list:
+    if var_list and not get_default_graph().is_eager:
         return group(*[v.initializer for v in var_list], name=name)
     return no_op(name=name)
 
@@ -156,7 +159,7 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
     var_list = _all_variables(var_list)
     ranks = []
     for variable in var_list:
-        with get_default_graph().colocate_with(variable.op):
+        with get_default_graph().colocate_with(variable):
             ranks.append(Rank()(variable))
     if len(ranks) < 2:
         return ranks[0] if ranks else None

@@ -16,6 +16,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType
 from tfteach.framework.eager_tensor import ANONYMOUS
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.recording import record_variable, tapes
 from tfteach.framework.scope import open_init_scope, open_name_scope
@@ -138,7 +139,8 @@ class EagerReads(BaseResourceVariable):
 
 
 def _shown(value: Any) -> str:
-    return str(value) if isinstance(value, np.generic) else repr(value)
+    text = str(value) if isinstance(value, np.generic) else repr(value)
+    return f"\n{text}" if "\n" in text else text
 
 
 class EagerVariable(EagerReads, ResourceVariable):
@@ -167,7 +169,7 @@ class EagerVariable(EagerReads, ResourceVariable):
             )
         modes = check_modes(synchronization, aggregation, trainable, name)
         self._synchronization, self._aggregation, self._trainable = modes
-        check_arguments(initial_value, collections, constraint, self._trainable)
+        keys = check_arguments(initial_value, collections, constraint, self._trainable)
         self._constraint = constraint
         self._initial_value = None
         with open_init_scope(get_default_graph()):
@@ -179,6 +181,8 @@ class EagerVariable(EagerReads, ResourceVariable):
                     initial = convert(given, dtype, "initial_value")
                 self._name = scope[:-1]
                 self._create_cell(initial, shape)
+            if GraphKeys.GLOBAL_STEP in keys:  # the only one that eager programs have
+                graph.add_to_collection(GraphKeys.GLOBAL_STEP, self)
 
     def _create_cell(self, initial: Tensor, shape: Any) -> None:
         known = initial._shape

@@ -24,12 +24,12 @@ from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.state import ref_variables
 from tfteach.ops.state.scatter_ops import StridedSliceAssign
 from tfteach.variables.base import (
-    Kinds,
     Variable,
     check_arguments,
     check_modes,
     refuse_control_flow,
 )
+from tfteach.variables.creation import Kinds
 from tfteach.variables.guarded import guarded
 
 

@@ -28,13 +28,13 @@ from tfteach.ops.state import resource_variables as ops
 from tfteach.ops.state.resource_gather import ResourceGather, ResourceGatherNd
 from tfteach.ops.state.scatter_ops import ResourceStridedSliceAssign
 from tfteach.variables.base import (
-    Kinds,
     Variable,
     VariableMeta,
     check_arguments,
     check_modes,
     refuse_control_flow,
 )
+from tfteach.variables.creation import Kinds, makes_eager_variables
 from tfteach.variables.guarded import guarded
 
 
@@ -281,15 +281,9 @@ def check_declared_shape(initial: Tensor, shape: Any) -> None:
         )
 
 
-def _is_eager_outside() -> bool:
-    """Whether a variable made here, outside all functions, has a value at once."""
-    with open_init_scope(get_default_graph()):
-        return get_default_graph().is_eager
-
-
 class _ResourceMeta(VariableMeta):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls is ResourceVariable and _is_eager_outside():
+        if cls is ResourceVariable and makes_eager_variables():
             from tfteach.variables.eager import EagerVariable
 
             return EagerVariable(*args, **kwargs)

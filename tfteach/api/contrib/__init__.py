@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from tfteach.api.contrib import eager as eager
 from tfteach.api.contrib import framework as framework
 from tfteach.api.contrib import metrics as metrics
 from tfteach.api.contrib import nn as nn
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import crf as crf
     from tfteach.api.contrib import data as data
     from tfteach.api.contrib import distributions as distributions
-    from tfteach.api.contrib import eager as eager
     from tfteach.api.contrib import estimator as estimator
     from tfteach.api.contrib import factorization as factorization
     from tfteach.api.contrib import feature_column as feature_column
@@ -44,7 +44,6 @@ _LATER = {
     "crf": ("tfteach.api.contrib", "crf"),
     "data": ("tfteach.api.contrib", "data"),
     "distributions": ("tfteach.api.contrib", "distributions"),
-    "eager": ("tfteach.api.contrib", "eager"),
     "estimator": ("tfteach.api.contrib", "estimator"),
     "factorization": ("tfteach.api.contrib", "factorization"),
     "feature_column": ("tfteach.api.contrib", "feature_column"),

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
+from tfteach.variables.scope.eager_store import EagerVariableStore as EagerVariableStore
 
 if TYPE_CHECKING:
     from tfteach.lib.data.eager_iterator import IteratorV2 as Iterator

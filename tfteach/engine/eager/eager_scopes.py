@@ -12,6 +12,7 @@ from typing import Any
 from tfteach.engine.devices.array_module import to_device
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.eager.runtime import EagerRuntime
+from tfteach.framework.defaults import public_default_graph
 from tfteach.framework.eager_tensor import HOST, EagerTensor
 from tfteach.framework.graph import Graph
 from tfteach.framework.observers import Observer, OpRan
@@ -99,6 +100,17 @@ class EagerScopes(Graph):
             finally:
                 self._device_blocks -= 1
                 self._choose_path()
+
+    # ---- collections
+
+    @property
+    def _collections(self) -> dict[Any, list[Any]]:
+        """Those of the graph that `tf.get_default_graph()` returns."""
+        return public_default_graph()._collections
+
+    @_collections.setter
+    def _collections(self, _: dict[Any, list[Any]]) -> None:
+        """Nothing: an eager graph has none of its own."""
 
     # ---- devices
 

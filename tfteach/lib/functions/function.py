@@ -27,7 +27,7 @@ from tfteach.lib.functions.function_spec import (
     trace_key,
 )
 from tfteach.lib.functions.trace import traced
-from tfteach.variables.base import variable_creator_scope
+from tfteach.variables.creation import variable_creator_scope
 
 ONLY_FIRST_CALL = (
     "tf.function-decorated function tried to create variables on non-first call."

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.framework.defaults import public_default_graph
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, Tensor, get_default_graph
@@ -25,7 +26,7 @@ def global_step(sess: SessionLike, global_step_tensor: TensorLike) -> int:
     """The global step's value in a session, an int.
 
     Args:
-      sess: the session.
+      sess: the session; ignored in an eager program.
       global_step_tensor: the global step, a variable, Tensor or name.
 
     Example:
@@ -34,6 +35,8 @@ def global_step(sess: SessionLike, global_step_tensor: TensorLike) -> int:
       >>> tf.train.global_step(sess, step)
       0
     """
+    if get_default_graph().is_eager:
+        return int(global_step_tensor.numpy())  # type: ignore[union-attr]
     # A program's own step may be of shape [1].
     return int(sess.run(global_step_tensor).item())
 
@@ -48,7 +51,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
     Raises:
       TypeError: it is not an integer scalar.
     """
-    graph = graph or get_default_graph()
+    graph = graph or public_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
         get_logger().error("Multiple tensors in global_step collection.")
@@ -80,7 +83,13 @@ def create_global_step(graph: Graph | None = None) -> Any:
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
-    with graph.as_default(), graph.name_scope(None):
+    is_eager = get_default_graph().is_eager  # a graph that is given does not matter
+    own = get_default_graph() if is_eager else graph
+    with (
+        own.as_default(),
+        own.name_scope(None),
+        own.device("cpu:0" if is_eager else ""),
+    ):
         return get_variable(
             GraphKeys.GLOBAL_STEP,
             shape=[],

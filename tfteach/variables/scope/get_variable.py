@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from enum import Enum
 from typing import Any
 
 from tfteach.control.functional import around_functions
@@ -31,21 +30,17 @@ from tfteach.framework.type_aliases import (
     ShapeLike,
 )
 from tfteach.variables.base import (
-    Kinds,
     VariableAggregation,
     VariableSynchronization,
 )
+from tfteach.variables.creation import Kinds
+from tfteach.variables.scope.reuse import AUTO_REUSE
 from tfteach.variables.scope.store import VariableStore
 from tfteach.variables.scope.variable_scope import DEFAULTS, VariableScope
 
-
-class _ReuseMode(Enum):
-    AUTO_REUSE = 1
-
-
-# `reuse=tf.AUTO_REUSE`: create the variable on first use, then share it.
-AUTO_REUSE = _ReuseMode.AUTO_REUSE
-export_value(__name__, AUTO_REUSE="AUTO_REUSE")
+# The collections of the store of variables, and of the open scopes of each thread.
+STORE_KEY = ("__variable_store",)
+SCOPE_KEY = ("__varscope",)
 
 
 class _Open(threading.local):
@@ -77,7 +72,7 @@ class _Open(threading.local):
 
 
 def _open_of(graph: Graph) -> _Open:
-    found = graph.collection_list(("__varscope",))
+    found = graph.collection_list(SCOPE_KEY)
     if not found:
         with graph.lock:
             if not found:
@@ -87,7 +82,7 @@ def _open_of(graph: Graph) -> _Open:
 
 
 def store_of(graph: Graph) -> VariableStore:
-    found = graph.collection_list(("__variable_store",))
+    found = graph.collection_list(STORE_KEY)
     if not found:
         with graph.lock:
             if not found:

@@ -10,13 +10,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from tfteach.framework.call_origin import Origin, user_frame
+from tfteach.framework.call_origin import user_frame
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype, float32, string
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
-from tfteach.framework.scope import name_scope
+from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.shape import TensorShape, as_tensor_shape
 from tfteach.framework.type_aliases import (
     CollectionNames,
@@ -33,10 +33,13 @@ from tfteach.variables.base import (
     Variable,
     VariableAggregation,
     VariableSynchronization,
-    resource_variables_enabled,
 )
+from tfteach.variables.creation import resource_variables_enabled
 from tfteach.variables.initializers import GlorotUniform, Zeros
 from tfteach.variables.partitioned import PartitionedVariable
+from tfteach.variables.resource import ResourceVariable
+from tfteach.variables.scope.requests import Asking, Request
+from tfteach.variables.scope.reuse import AUTO_REUSE
 
 
 class PartitionInfo(NamedTuple):
@@ -81,64 +84,43 @@ class PartitionInfo(NamedTuple):
         return divided[0] if divided else None
 
 
-class Asked(NamedTuple):
-    """The scopes in which `get_variable` is called.
-
-    Attributes:
-      name_scope, variable_scope: their prefixes, without the final slash.
-      users_scope: the prefix of the innermost scope that the user's code opened.
-      reuse: of the variable scope: True, tf.AUTO_REUSE, or a false value.
-    """
-
-    name_scope: str
-    variable_scope: str
-    users_scope: str
-    reuse: Any
-
-
-class _Asking(threading.local):
-    """The scopes of this thread's current call."""
-
-    def __init__(self) -> None:
-        self.asked = Asked("", "", "", False)
-
-
-class Request(NamedTuple):
-    """A completed `get_variable` call: its result, and its origin.
-
-    Attributes:
-      name: the full name requested.
-      variable: the variable returned.
-      made: whether it was created by this call.
-      origin: the user's call; None if unknown.
-      order: as in the graph's records of collections.
-      version: the number of ops that the graph then had.
-      asked: the scopes of the call.
-    """
-
-    name: str
-    variable: Any
-    made: bool
-    origin: Origin | None
-    order: int
-    version: int
-    asked: Asked
-
-
 class VariableStore:
     """The store of a graph's variables; see the module's docstring.
+
+    Args:
+      stores_eager_variables: whether it also holds the variables of eager programs,
+        which otherwise live only as long as the program refers to them.
 
     Attributes:
       requests: every completed `get_variable` call in order, for
         tfteach.explain.sharing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stores_eager_variables: bool = False) -> None:
+        self._store_eager_variables = stores_eager_variables
         self.requests: list[Request] = []
-        self.asking = _Asking()  # a custom getter need not pass the scopes on
+        self.asking = Asking()  # a custom getter need not pass the scopes on
         self._locks: dict[str, threading.RLock] = {}
         self._vars: dict[str, Any] = {}
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
+
+    def reuse_mode(self, reuse: Any) -> Any:
+        """Whether variables are shared: as asked in a graph.
+
+        Raises:
+          RuntimeError: eager variables cannot be shared, since none are stored.
+        """
+        if not get_default_graph().is_eager:
+            return reuse
+        if self._store_eager_variables:
+            return AUTO_REUSE
+        if reuse:
+            raise RuntimeError(
+                "When eager execution is enabled variable reuse is only supported when "
+                "an EagerVariableStore is active. See the documentation on "
+                "EagerVariableStore for example usage."
+            )
+        return reuse
 
     def get(
         self,
@@ -228,14 +210,23 @@ class VariableStore:
         rest = {k: v for k, v in how.items() if k not in ("regularizer", "reuse")}
         rest["use_resource"] = use_resource
         variable = Variable._make(value, name=name, dtype=value_dtype, **rest)
-        self._vars[name] = variable
+        graph = get_default_graph()
+        if not graph.is_eager or self._store_eager_variables:
+            self._vars[name] = variable
+        if graph.is_eager and self._store_eager_variables:
+            keys = how["collections"] or [GraphKeys.GLOBAL_VARIABLES]
+            if how["trainable"]:
+                keys = [*keys, GraphKeys.TRAINABLE_VARIABLES]
+            graph.add_to_collections(keys, variable)
         if how["regularizer"]:
             _regularize(variable, name, how["regularizer"])
         return self._record(name, variable, True)
 
     def _record(self, name: str, variable: Any, made: bool) -> Any:
         graph, asked = get_default_graph(), self.asking.asked
-        origin = variable.op._origin if made else user_frame()
+        if graph.is_eager:
+            return variable
+        origin = user_frame()
         order, version = next(graph.order), len(graph.operations)
         self.requests.append(
             Request(name, variable, made, origin, order, version, asked)
@@ -301,7 +292,8 @@ def _shared(
             f"Variable {name} already exists, disallowed. Did you mean to set "
             "reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
         )
-        source = variable.op.source
+        is_resource = isinstance(variable, ResourceVariable)
+        source = None if is_resource else variable.op.source
         if source is not None:
             message += (
                 f' Originally defined at:\n\n  File "{source.file}", line '
@@ -363,9 +355,9 @@ def _bound(
 def _regularize(variable: Any, name: str, regularizer: Regularizer) -> None:
     graph = get_default_graph()
     with (
-        graph.colocate_with(variable.op),
+        graph.colocate_with(variable),
         name_scope(name + "/Regularizer/"),
-        graph.control_dependencies(None),
+        open_init_scope(graph),
     ):
         loss = regularizer(variable)
     if loss is not None:

@@ -31,7 +31,10 @@ from tfteach.variables.base import (
     VariableSynchronization,
     check_modes,
 )
-from tfteach.variables.scope.store import Asked, VariableStore
+from tfteach.variables.creation import makes_eager_variables
+from tfteach.variables.scope.requests import Asked
+from tfteach.variables.scope.reuse import AUTO_REUSE
+from tfteach.variables.scope.store import VariableStore
 
 # Properties inherited by `get_variable` and inner scopes.
 DEFAULTS = (
@@ -61,7 +64,7 @@ class VariableScope:
 
     def __init__(
         self,
-        reuse: bool,
+        reuse: Any,
         name: str = "",
         initializer: Initializer | None = None,
         regularizer: Regularizer | None = None,
@@ -78,6 +81,13 @@ class VariableScope:
         self._caching_device, self._partitioner = caching_device, partitioner
         self._custom_getter, self._dtype = custom_getter, dtype
         self._use_resource, self._constraint = use_resource, constraint
+        if get_default_graph().is_eager:
+            if caching_device is not None:
+                raise NotImplementedError(
+                    "Caching devices is not yet supported when eager execution is "
+                    "enabled."
+                )
+            self._reuse, self._use_resource = AUTO_REUSE, True
 
     @property
     def name(self) -> str:
@@ -134,6 +144,10 @@ class VariableScope:
         self._regularizer = regularizer
 
     def set_caching_device(self, caching_device: DeviceLike | None) -> None:
+        if get_default_graph().is_eager:
+            raise NotImplementedError(
+                "Caching devices are not yet supported when eager execution is enabled."
+            )
         self._caching_device = caching_device
 
     def set_partitioner(self, partitioner: Partitioner | None) -> None:
@@ -146,6 +160,10 @@ class VariableScope:
         self._dtype = dtype
 
     def set_use_resource(self, use_resource: bool | None) -> None:
+        if get_default_graph().is_eager and not use_resource:
+            raise ValueError(
+                "When eager execution is enabled, use_resource cannot be set to false."
+            )
         self._use_resource = use_resource
 
     def get_collection(self, name: str) -> list[Any]:
@@ -174,7 +192,10 @@ class VariableScope:
             values["custom_getter"] = _chained(own_getter, self._custom_getter)
         # As in TF, a constraint is not inherited.
         values["constraint"] = given.get("constraint")
-        return VariableScope(reuse, name, name_scope=name_scope, **values)
+        made = VariableScope(reuse, name, name_scope=name_scope, **values)
+        if given.get("use_resource") is not None:
+            made.set_use_resource(given["use_resource"])
+        return made
 
     def get_variable(
         self,
@@ -203,6 +224,8 @@ class VariableScope:
         for key in "regularizer caching_device partitioner custom_getter".split():
             if kwargs.get(key) is None:
                 kwargs[key] = getattr(self, "_" + key)
+        if get_default_graph().is_eager:
+            kwargs["reuse"], kwargs["use_resource"] = False, True
         for key in ("reuse", "use_resource"):
             if kwargs.get(key) is None:
                 kwargs[key] = getattr(self, "_" + key)
@@ -253,6 +276,9 @@ def _get(store: VariableStore, name: str, kwargs: dict[str, Any]) -> Any:
     getter = kwargs.pop("custom_getter")
     if getter is not None and not callable(getter):
         raise ValueError(f"Passed a custom_getter which is not callable: {getter}")
+    if makes_eager_variables():
+        kwargs["use_resource"] = True
+    kwargs["reuse"] = store.reuse_mode(kwargs["reuse"])
     kwargs["dtype"] = getattr(kwargs["dtype"], "base_dtype", kwargs["dtype"])
     modes = check_modes(
         kwargs["synchronization"], kwargs["aggregation"], kwargs["trainable"], name

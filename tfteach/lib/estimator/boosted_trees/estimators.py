@@ -42,7 +42,7 @@ from tfteach.ops.core.shape_ops import size
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.exponential import exp
 from tfteach.ops.math.unary import reciprocal
-from tfteach.variables.base import enable_resource_variables
+from tfteach.variables.creation import enable_resource_variables
 
 Columns = Sequence[Any]
 
