@@ -20,6 +20,7 @@ from tfteach.framework.control_flow_context import (
     is_loop_exit,
 )
 from tfteach.framework.convert import convert
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.indexed_slices import IndexedSlices
@@ -211,11 +212,12 @@ def cond(
       fn2: older name of `false_fn`.
 
     Returns:
-      Tensors in the structure that the functions return.
+      Tensors in the structure that the functions return.  In an eager program whatever
+      the chosen function returns, the only one that is called.
 
     Raises:
-      TypeError: `pred` is a Python bool, a function is missing or not callable, or the
-        functions return different structures.
+      TypeError: `pred` is a Python bool in a graph, a function is missing or not
+        callable, or the functions return different structures.
       ValueError: they return nothing, or tensors of different types or number.
 
     Example:
@@ -226,6 +228,10 @@ def cond(
     """
     true_fn = _either("true_fn", true_fn, "fn1", fn1)
     false_fn = _either("false_fn", false_fn, "fn2", fn2)
+    if get_default_graph().is_eager:
+        with name_scope(name, "cond", [pred]):
+            result = true_fn() if pred else false_fn()
+        return result if strict else _unpack_single(result)
     if is_functional():
         from tfteach.control.cond_v2 import cond_v2
 

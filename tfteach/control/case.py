@@ -10,9 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+
 from tfteach.control.branch import Branch, cond, smart_cond
 from tfteach.framework import dtypes
 from tfteach.framework.convert import convert, convert_n_to_tensor
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
@@ -36,7 +39,8 @@ def Assert(
 ) -> Operation:
     """An operation that fails the run unless `condition` is true.
 
-    It runs only if another op depends on it: `with tf.control_dependencies([...])`.
+    In an eager program the check is made at once.  In a graph it runs only if another
+    op depends on it: `with tf.control_dependencies([...])`.
 
     Args:
       condition: a bool scalar Tensor.
@@ -45,7 +49,7 @@ def Assert(
       name: the name scope of the new operations.
 
     Returns:
-      The Operation.
+      The Operation; None in an eager program.
 
     Raises:
       InvalidArgumentError: (in a run) `condition` is false.
@@ -57,6 +61,8 @@ def Assert(
 
     Source: python/ops/control_flow_ops.py, Assert; core/ops/logging_ops.cc, Assert.
     """
+    if get_default_graph().is_eager:
+        return _assert_now(condition, data, summarize)
     op = AssertOp(summarize=3 if summarize is None else summarize)
     with name_scope(name, "Assert", [condition, data]):
         tensors = convert_n_to_tensor(data)
@@ -69,6 +75,28 @@ def Assert(
 
         result: Operation = cond(condition, no_op, check, name="AssertGuard").op
         return result
+
+
+def _assert_now(
+    condition: Any, data: Sequence[Any], summarize: int | None
+) -> Operation:
+    if not condition:
+        lines = [_first_elements(t, summarize) for t in convert_n_to_tensor(data)]
+        raise invalid_argument(
+            f"Expected '{condition!s}' to be true. Summarized data: " + "\n".join(lines)
+        )
+    return no_op()
+
+
+def _first_elements(tensor: Any, summarize: int | None) -> str:
+    """The first elements of a tensor with a value, as eager assertions print them."""
+    values = np.ravel(tensor.numpy())
+    limit = 3 if summarize is None else summarize
+    limit = values.size if limit < 0 else limit
+    shown = [str(value) for value in values[:limit]]
+    if tensor.shape.ndims and limit < values.size:
+        shown.append("...")
+    return ", ".join(shown)
 
 
 # ---- case
@@ -103,8 +131,8 @@ def case(
 
     Source: python/ops/control_flow_ops.py, case.
     """
-    branch = partial(cond, strict=strict)
-    return _chain(branch, _checked_pairs(pred_fn_pairs), default, exclusive, name)
+    pairs = _checked_pairs(pred_fn_pairs, exclusive)
+    return _chain(partial(cond, strict=strict), pairs, default, exclusive, name)
 
 
 @export("contrib.framework.smart_case")
@@ -134,7 +162,7 @@ def smart_case(
 
     Source: python/framework/smart_cond.py.
     """
-    pairs = _checked_pairs(pred_fn_pairs, accepts_bools=True)
+    pairs = _checked_pairs(pred_fn_pairs, exclusive, accepts_bools=True)
     found: _R | Tensor = _chain(smart_cond, pairs, default, exclusive, name)
     return found
 
@@ -165,7 +193,7 @@ def _chain(
 
 
 def _checked_pairs(
-    pairs: Any, accepts_bools: bool = False
+    pairs: Any, exclusive: bool, accepts_bools: bool = False
 ) -> tuple[list[Any], list[Branch]]:
     if not isinstance(pairs, list | tuple | dict):
         raise TypeError("fns must be a list, tuple, or dict")
@@ -176,6 +204,13 @@ def _checked_pairs(
         )
     if isinstance(pairs, OrderedDict):
         pairs = list(pairs.items())
+    elif isinstance(pairs, dict) and get_default_graph().is_eager:
+        if not exclusive:
+            raise ValueError(
+                "Unordered dictionaries are not supported for the `pred_fn_pairs` "
+                "argument when `exclusive=False` and eager mode is enabled."
+            )
+        pairs = list(pairs.items())
     elif isinstance(pairs, dict):
         pairs = sorted(pairs.items(), key=lambda item: item[0].name)
     for pair in pairs:
@@ -184,15 +219,18 @@ def _checked_pairs(
         pred, function = pair
         if isinstance(pred, Tensor):
             if pred.dtype is not dtypes.bool_:
-                raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+                raise TypeError(f"pred must be Tensor of type bool: {_named(pred)}")
         elif not accepts_bools:
             raise TypeError(f"pred must be a Tensor, got: {pred}")
         elif not isinstance(pred, bool):
             raise TypeError(f"pred must be a Tensor or bool, got: {pred}")
         if not callable(function):
-            shown = pred.name if isinstance(pred, Tensor) else pred
-            raise TypeError(f"fn for pred {shown} must be callable.")
+            raise TypeError(f"fn for pred {_named(pred)} must be callable.")
     return [p for p, _ in pairs], [f for _, f in pairs]
+
+
+def _named(predicate: Any) -> Any:
+    return getattr(predicate, "name", predicate)
 
 
 def _last_or_fail(predicates: list[Any], actions: list[Branch]) -> Branch:

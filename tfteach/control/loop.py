@@ -12,6 +12,7 @@ from typing import Any
 
 from tfteach.control.branch import carry_in, merge, switch_colocated
 from tfteach.control.control_flow_v2_toggles import is_functional
+from tfteach.control.loop_eager import run_loop
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import nest
 from tfteach.framework.control_flow_context import (
@@ -23,7 +24,7 @@ from tfteach.framework.control_flow_context import (
 from tfteach.framework.convert import convert
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.graph import Graph
+from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.attr_value import c_name
@@ -356,6 +357,8 @@ def while_loop(
 
     Returns:
       The loop variables after the last iteration; a single one is not in a list.
+      In an eager program, where this is a loop of Python, a single one is in a list if
+      `body` returned it in one, or was never called.
 
     Raises:
       TypeError: `cond` or `body` is not callable, or `body` changes the structure.
@@ -377,7 +380,8 @@ def while_loop(
         raise ValueError(
             f"`parallel_iterations` must be a positive integer: {parallel_iterations}"
         )
-    if loop_vars and is_functional():
+    is_eager = get_default_graph().is_eager
+    if loop_vars and is_functional() and not is_eager:
         from tfteach.control.while_v2 import while_v2
 
         return while_v2(
@@ -390,12 +394,14 @@ def while_loop(
         single = len(loop_vars) == 1 and not return_same_structure
         limit = None
         if maximum_iterations is not None:
-            cond, body, loop_vars, limit = _limited(
-                cond, body, loop_vars, maximum_iterations, single
-            )
+            limit = _scalar_limit(maximum_iterations)
+            cond, body, loop_vars = _limited(cond, body, loop_vars, limit, single)
             if shape_invariants is not None:
                 inner = shape_invariants[0] if single else shape_invariants
                 shape_invariants = (TensorShape([]), inner)
+        if is_eager:
+            found = run_loop(cond, body, loop_vars, single and limit is None)
+            return found if limit is None else found[1]
         invariants = _invariants(loop_vars, shape_invariants)
         context = WhileContext(limit, parallel_iterations, back_prop, swap_memory)
         if context.outer_context is None:
@@ -412,16 +418,13 @@ def _limited(
     cond: Callable[..., Any],
     body: Callable[..., Any],
     loop_vars: Any,
-    maximum_iterations: Any,
+    limit: Tensor,
     single: bool,
-) -> tuple[Any, Any, Any, Tensor]:
+) -> tuple[Any, Any, Any]:
     """The loop with a counter as an additional first variable."""
-    limit = convert(maximum_iterations, name="maximum_iterations")
-    if limit._shape != ():
-        raise ValueError(
-            f"maximum_iterations must be a scalar, saw shape: {limit.shape}"
-        )
-    counter = constant(0, dtype=limit.dtype, name="iteration_counter")
+    counter: Any = 0
+    if not get_default_graph().is_eager:
+        counter = constant(0, dtype=limit.dtype, name="iteration_counter")
 
     def limited_cond(i: Tensor, values: Any) -> Tensor:
         goes_on = i < limit
@@ -435,8 +438,16 @@ def _limited(
         limited_cond,
         limited_body,
         (counter, loop_vars[0] if single else loop_vars),
-        limit,
     )
+
+
+def _scalar_limit(maximum_iterations: Any) -> Tensor:
+    limit = convert(maximum_iterations, name="maximum_iterations")
+    if limit._shape != ():
+        raise ValueError(
+            f"maximum_iterations must be a scalar, saw shape: {limit.shape}"
+        )
+    return limit
 
 
 def _invariants(loop_vars: Any, invariants: Any) -> list[TensorShape] | None:

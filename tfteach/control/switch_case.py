@@ -10,8 +10,10 @@ from typing import Any
 from tfteach.control.branch import Branch
 from tfteach.control.cond_v2 import switch_case_v2
 from tfteach.framework import dtypes
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope
 
 
 @export("switch_case")
@@ -33,7 +35,8 @@ def switch_case(
       name: the name scope of the new operations.
 
     Returns:
-      Tensors in the structure that the functions return.
+      Tensors in the structure that the functions return.  In an eager program whatever
+      the chosen function returns, the only one that is called.
 
     Raises:
       TypeError: `branch_index` is not an int32 Tensor, an entry of `branch_fns` is not
@@ -49,6 +52,10 @@ def switch_case(
     actions = _checked_branches(branch_index, branch_fns)
     if default is not None:
         actions.append(default)
+    if get_default_graph().is_eager:
+        index = int(branch_index)  # type: ignore[call-overload]
+        with name_scope(name):
+            return actions[index if 0 <= index < len(actions) else -1]()
     return switch_case_v2(branch_index, actions, name)
 
 
@@ -57,7 +64,7 @@ def _checked_branches(index: Any, branches: Any) -> list[Branch]:
         raise TypeError(f"branch_index must a Tensor, got {type(index)}")
     if not index.dtype.is_integer:
         raise TypeError(f"branch_index must an integer Tensor, got {index.dtype!r}")
-    if index.dtype.base_dtype is not dtypes.int32:
+    if index.dtype.base_dtype is not dtypes.int32 and not get_default_graph().is_eager:
         raise TypeError(
             f"Input 'branch_index' of 'Case' Op has type {index.dtype.name} that does "
             "not match expected type of int32."

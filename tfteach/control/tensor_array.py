@@ -13,6 +13,7 @@ from tfteach.control.control_flow_v2_toggles import is_functional
 from tfteach.framework import dtypes
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
@@ -76,6 +77,10 @@ class TensorArray:
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """A TensorArray of the kind that the default graph's control flow uses."""
+        if cls is TensorArray and get_default_graph().is_eager:
+            from tfteach.control.tensor_array_eager import EagerTensorArray
+
+            return object.__new__(EagerTensorArray)  # type: ignore[return-value]
         if cls is TensorArray and is_functional():
             from tfteach.control.tensor_array_v2 import TensorListArray
 

@@ -210,11 +210,11 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        if self._name is None and self._values is not None:
+        graph = graph_of(self._values or ())
+        if self._name is None and self._values is not None and not graph.is_eager:
             raise ValueError(
                 "At least one of name (None) and default_name (None) must be provided."
             )
-        graph = graph_of(self._values or ())
         self._default = graph.as_default() if graph is not get_default_graph() else None
         if self._default is not None:
             self._default.__enter__()

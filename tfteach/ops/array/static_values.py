@@ -11,6 +11,7 @@ import numpy as np
 
 from tfteach.framework import constant_values
 from tfteach.framework.dtypes import string
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape, unknown_shape
@@ -43,6 +44,8 @@ def get_static_value(tensor: object, partial: bool = False) -> FetchedValues:
     if not isinstance(tensor, Tensor):
         # Variables, sparse tensors and slices belong to a graph too.
         return None if hasattr(tensor, "graph") else tensor
+    if isinstance(tensor, EagerTensor):
+        return tensor.numpy()
     found = _known(tensor, partial)
     if found is not None:
         tensor.graph.prevent_feeding(tensor)

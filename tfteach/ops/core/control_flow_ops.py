@@ -346,7 +346,7 @@ def group(*inputs: Tensor | Operation | Any, **kwargs: Any) -> Operation:
       **kwargs: `name`, the operation's name.
 
     Returns:
-      The Operation; it has no outputs.
+      The Operation; it has no outputs.  None in an eager program.
 
     Raises:
       ValueError: a keyword other than `name`.
@@ -357,6 +357,8 @@ def group(*inputs: Tensor | Operation | Any, **kwargs: Any) -> Operation:
 
     Source: python/ops/control_flow_ops.py, group; NoOp.
     """
+    if get_default_graph().is_eager:
+        return no_op()
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
@@ -396,7 +398,7 @@ def tuple_(
     tensors: Iterable[Any],
     name: str | None = None,
     control_inputs: Iterable[Any] | None = None,
-) -> list[Any]:
+) -> Any:
     """The same tensors, each available only once all of them are.
 
     Args:
@@ -405,7 +407,7 @@ def tuple_(
       control_inputs: further operations and tensors to wait for.
 
     Returns:
-      A list with one entry per entry of `tensors`.
+      A list with one entry per entry of `tensors`; in an eager program `tensors`.
 
     Raises:
       ValueError: `tensors` contains nothing but None.
@@ -413,6 +415,8 @@ def tuple_(
 
     Source: python/ops/control_flow_ops.py, tuple; Identity.
     """
+    if get_default_graph().is_eager:
+        return tensors
     items = list(tensors)
     with name_scope(name, "tuple", items):
         items = [
@@ -474,8 +478,10 @@ def with_dependencies(
 
     Source: python/ops/control_flow_ops.py, with_dependencies; Identity.
     """
-    waits = list(dependencies)
     graph = get_default_graph()
+    if graph.is_eager:
+        return output_tensor
+    waits = list(dependencies)
     with (
         name_scope(name, "control_dependency", [*waits, output_tensor]) as scope,
         graph.colocate_with(output_tensor),

@@ -1,0 +1,1 @@
+from tests.eagerly import eagerly as eagerly
