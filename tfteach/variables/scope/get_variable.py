@@ -102,7 +102,7 @@ def get_variable_scope() -> VariableScope:
 def _caching_variables() -> Iterator[None]:
     """Variables created inside are copied once to each device that reads them."""
     scope = get_variable_scope()
-    if scope.caching_device is not None:
+    if get_default_graph().is_eager or scope.caching_device is not None:
         yield
         return
     scope.set_caching_device(lambda op: op.device)
