@@ -398,7 +398,7 @@ def tuple_(
     tensors: Iterable[Any],
     name: str | None = None,
     control_inputs: Iterable[Any] | None = None,
-) -> Any:
+) -> list[Any]:
     """The same tensors, each available only once all of them are.
 
     Args:
@@ -407,7 +407,7 @@ def tuple_(
       control_inputs: further operations and tensors to wait for.
 
     Returns:
-      A list with one entry per entry of `tensors`; in an eager program `tensors`.
+      A list with one entry per entry of `tensors`; in an eager program the same.
 
     Raises:
       ValueError: `tensors` contains nothing but None.
@@ -415,9 +415,9 @@ def tuple_(
 
     Source: python/ops/control_flow_ops.py, tuple; Identity.
     """
-    if get_default_graph().is_eager:
-        return tensors
     items = list(tensors)
+    if get_default_graph().is_eager:
+        return items
     with name_scope(name, "tuple", items):
         items = [
             t if t is None or isinstance(t, Operation) or is_tensor(t) else convert(t)
