@@ -58,13 +58,18 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
     if array.dtype == np.float64:
         return array.astype(np.float32)
     if array.dtype == np.int64:
-        if array.size == 0:
-            return array.astype(np.int32)
-        bounds = np.iinfo(np.int32)
-        if bounds.min <= array.min() and array.max() <= bounds.max:
-            return array.astype(np.int32)
+        narrow = array.astype(np.int32)
+        if _equal(narrow, array):  # all of them fit
+            return narrow
     as_dtype(array.dtype)
     return array
+
+
+def _equal(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
+    """Whether two integer arrays of one shape are equal."""
+    if x.size < 32:  # lists cost less than ufuncs: indices of slices, shapes
+        return bool(x.tolist() == y.tolist())
+    return bool(np.array_equal(x, y))
 
 
 def _is_array_like(value: Any) -> bool:
