@@ -141,3 +141,36 @@ def test_types_and_order():
             (1, 2, 3): [True, True], (2, 1): [False, False],
         }.items():  # fmt: skip
             assert session.run(order, {x: value}) == wanted
+
+
+def shapes_in_a_graph(name=None):
+    a = tf.placeholder(tf.float32, [None, 2], name="a")
+    b = tf.placeholder(tf.float32, [1, None], name="b")
+    return tf.debugging.assert_shapes([(a, ("N", "N")), (b, ("*", "N"))], name=name)
+
+
+def test_sizes_that_are_not_known_are_checked_in_the_run(graph):
+    check = shapes_in_a_graph()
+    with tf.Session() as session:
+        session.run(check, {"a:0": [[1.0, 2.0]] * 2, "b:0": [[3.0, 4.0]]})
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            session.run(check, {"a:0": [[1.0, 2.0]] * 2, "b:0": [[3.0]]})
+    assert caught.value.message.startswith(
+        "assertion failed: [] [Specified by tensor a:0 dimension 0] "
+        "[Tensor b:0 dimension] [-1] [must have size] [2] [Received shape: ] [1 1]"
+    )
+    names = [op.name for op in graph.get_operations() if op.type == "Assert"]
+    assert names == [
+        "assert_shapes/Assert/Assert",
+        "assert_shapes/Assert_1/Assert",
+    ]
+
+
+def test_known_sizes_that_differ_are_refused():
+    x, y = tf.zeros([2, 3], name="x"), tf.zeros([2], name="y")
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        tf.debugging.assert_shapes([(x, ("N", "D")), (y, ("D",))])
+    assert str(caught.value) == (
+        ".  Specified by tensor x:0 dimension 1.  Tensor y:0 dimension 0 must have "
+        "size 3.  Received size 2, shape (2,)"
+    )

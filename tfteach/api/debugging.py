@@ -6,6 +6,7 @@ from tfteach.control.checks.ranks import assert_rank as assert_rank
 from tfteach.control.checks.ranks import assert_rank_at_least as assert_rank_at_least
 from tfteach.control.checks.ranks import assert_rank_in as assert_rank_in
 from tfteach.control.checks.ranks import assert_scalar as assert_scalar
+from tfteach.control.checks.shapes import assert_shapes as assert_shapes
 from tfteach.control.checks.types import assert_integer as assert_integer
 from tfteach.control.checks.types import assert_proper_iterable as assert_proper_iterable
 from tfteach.control.checks.types import assert_same_float_dtype as assert_same_float_dtype

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.control.case import Assert
+from tfteach.control.checks.failures import label
 from tfteach.control.checks.types import assert_type
 from tfteach.control.checks.values import Data
 from tfteach.framework import dtypes
@@ -43,7 +44,7 @@ def _rank_check(
         if data is None:
             data = [
                 message or "",
-                f"Tensor {x.name} must have {required}",
+                f"Tensor {label(x, '')} must have {required}",
                 rank,
                 "Received shape: ",
                 shape_ops.shape(x),
@@ -56,7 +57,7 @@ def _rank_check(
             if static(len(x._shape), int(known)):
                 return no_op("static_checks_determined_all_ok")
             raise ValueError(
-                f"{message or ''}.  Tensor {x.name} must have {required} "
+                f"{message or ''}.  Tensor {label(x, '')} must have {required} "
                 f"{int(known)}.  Received rank {len(x._shape)}, shape {x.shape}"
             )
         condition = op()(shape_ops.rank(x), rank)
@@ -148,7 +149,7 @@ def assert_rank_in(
         if data is None:
             data = [
                 message or "",
-                f"Tensor {x.name} must have rank in",
+                f"Tensor {label(x, '')} must have rank in",
                 *ranks,
                 "Received shape: ",
                 shape_ops.shape(x),
@@ -163,7 +164,7 @@ def assert_rank_in(
             if len(x._shape) in allowed:
                 return no_op("static_checks_determined_all_ok")
             raise ValueError(
-                f"{message or ''}.  Tensor {x.name} must have rank in "
+                f"{message or ''}.  Tensor {label(x, '')} must have rank in "
                 f"{tuple(allowed)}.  Received rank {len(x._shape)}, shape {x.shape}"
             )
         actual = shape_ops.rank(x)
@@ -187,7 +188,12 @@ def assert_scalar(
         tensor = convert(tensor, name=scope)
         if tensor._shape != ():
             raise ValueError(
-                f"{message or ''}Expected scalar shape for {tensor.name}, saw shape: "
+                f"{message or ''}Expected scalar shape{_of(tensor)}, saw shape: "
                 f"{tensor.shape}."
             )
         return tensor
+
+
+def _of(tensor: Tensor) -> str:
+    name = label(tensor, "")
+    return f" for {name}" if name else ""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.control.branch import cond
+from tfteach.control.checks.failures import label
 from tfteach.framework import dtypes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype, dtypes_of
@@ -43,8 +44,10 @@ def assert_type(
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert(tensor, name="tensor")
         if tensor.dtype != as_dtype(tf_type):
+            name = label(tensor, "tensor")
+            space = " " if name == "tensor" else "  "
             raise TypeError(
-                f"{message or ''}  {tensor.name} must be of type {as_dtype(tf_type)}"
+                f"{message or ''}{space}{name} must be of type {as_dtype(tf_type)}"
             )
         return no_op("statically_determined_correct_type")
 
@@ -59,8 +62,8 @@ def assert_integer(
         x = convert(x, name="x")
         if not x.dtype.is_integer:
             raise TypeError(
-                f'{message}  Expected "x" to be integer type.  Found: {x.name} '
-                f"of dtype {x.dtype}"
+                f'{message}  Expected "x" to be integer type.  Found: '
+                f"{label(x, 'tensor')} of dtype {x.dtype}"
             )
         return no_op("statically_determined_was_integer")
 
@@ -90,16 +93,20 @@ def assert_same_float_dtype(
         if dtype is None:
             dtype, first = tensor.dtype.base_dtype, tensor
         elif tensor.dtype.base_dtype != dtype:
-            like = f" as {first.name}" if first is not None else ""
+            like = f" as {_shown(first)}" if first is not None else ""
             raise ValueError(
-                f"{tensor.name}, type={tensor.dtype.base_dtype}, must be of the same "
-                f"type ({dtype}){like}."
+                f"{_shown(tensor)}, type={tensor.dtype.base_dtype}, must be of the "
+                f"same type ({dtype}){like}."
             )
     if dtype is None:
         return dtypes.float32
     if not dtype.is_floating:
         raise ValueError(f"Expected floating point type, got {dtype}.")
     return dtype
+
+
+def _shown(tensor: Any) -> str:
+    return str(getattr(tensor, "name", tensor))
 
 
 @export("assert_proper_iterable", "debugging.assert_proper_iterable")
@@ -131,7 +138,7 @@ _part = strided_slice
 def _differences(x: TensorLike) -> Any:
     x = reshape(x, [-1])
     if not is_numeric_tensor(x):
-        raise TypeError(f"Expected x to be numeric, instead found: {x}")
+        raise TypeError(f"Expected x to be numeric, instead found: {x!s}")
     short = Less()(size(x), 2)
     count = shape(x) - 1
     return cond(

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from tfteach.control.case import Assert
+from tfteach.control.checks.failures import comparison_failed, label
 from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.errors import InvalidArgumentError
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
@@ -50,9 +52,14 @@ def _binary(
     message: str | None,
     scope_name: str | None,
 ) -> Operation:
-    """The check `x symbol y`: static if both are constants, otherwise an Assert."""
+    """The check `x symbol y`: at once if both are known, otherwise an Assert."""
     with name_scope(scope_name, name, [x, y, data]):
         x, y = convert(x, name="x"), convert(y, name="y")
+        if get_default_graph().is_eager:
+            holds = kind()(x, y)
+            if not reduce_all(holds):
+                raise comparison_failed(symbol, x, y, holds, data, summarize, message)
+            return no_op()
         if data is None:
             data = [
                 f"Condition x {symbol} y did not hold element-wise:",
@@ -88,10 +95,11 @@ def _element_wise(symbol: str) -> str:
 
     Returns:
       An Operation that fails a run with InvalidArgumentError; it runs only as a
-      control dependency.
+      control dependency.  None in an eager program.
 
     Raises:
-      InvalidArgumentError: immediately, if both are constants and the check fails.
+      InvalidArgumentError: immediately, in an eager program or if both are constants,
+        and the check fails.
 
     Source: python/ops/check_ops.py.
     """
@@ -109,10 +117,11 @@ def _about_zero(symbol: str) -> str:
 
     Returns:
       An Operation that fails a run with InvalidArgumentError; it runs only as a
-      control dependency.
+      control dependency.  None in an eager program.
 
     Raises:
-      InvalidArgumentError: immediately, if `x` is a constant and the check fails.
+      InvalidArgumentError: immediately, in an eager program or if `x` is a constant,
+        and the check fails.
 
     Source: python/ops/check_ops.py.
     """
@@ -266,7 +275,7 @@ def _unary(
         x = convert(x, name="x")
         if data is None:
             what = f"Condition x {symbol} 0 did not hold element-wise:"
-            named = f"x ({x.name}) = "
+            named = f"x ({label(x)}) = "
             # TF concatenates the two messages only in this check, and graphs are
             # compared.
             texts = [what + named] if symbol == "<=" else [what, named]
@@ -375,7 +384,7 @@ def assert_near(
       name: the name scope of the new operations.
 
     Returns:
-      An Operation, for use as a control dependency.
+      An Operation, for use as a control dependency; None in an eager program.
 
     Source: python/ops/check_ops.py, assert_near.
     """
@@ -389,10 +398,10 @@ def assert_near(
         if data is None:
             data = [
                 message or "",
-                f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
-                f"x ({x.name}) = ",
+                f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
+                f"x ({label(x)}) = ",
                 x,
-                f"y ({y.name}) = ",
+                f"y ({label(y)}) = ",
                 y,
             ]
         tolerance = atol + rtol * abs(y)
