@@ -41,6 +41,7 @@ EXPLAIN = {
     "sessions": "What variables hold in each session",
     "row_updates": "Which rows an optimizer moves",
     "stepping": "A run, op by op",
+    "eager_recording": "Eager code, op by op",
     "dataset_elements": "The elements of a dataset, stage by stage",
     "stage_elements": "What a stage of a dataset gives",
     "value_summary": "Values in a recorded run",

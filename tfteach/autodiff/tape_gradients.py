@@ -15,6 +15,7 @@ from tfteach.autodiff.seed_gradients import Gradient, sum_slices
 from tfteach.framework import dtypes
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.recording import Traversal, tapes
 from tfteach.framework.shape import is_full
 from tfteach.ops.core.fill import ones, ones_like, zeros_like
 from tfteach.ops.math.add_n import AddN
@@ -149,6 +150,19 @@ class RecordedTape:
           sources: with respect to what.
           weights: the gradient of each target; None for ones.
         """
+        outer, tapes.backward = tapes.backward, Traversal(self, targets)
+        try:
+            return self._gradients(tapes.backward, targets, sources, weights)
+        finally:
+            tapes.backward = outer
+
+    def _gradients(
+        self,
+        traversal: Traversal,
+        targets: Sequence[Tensor],
+        sources: Sequence[Tensor],
+        weights: Sequence[Gradient],
+    ) -> list[Gradient]:
         arrived: dict[Tensor, list[Gradient]] = {}
         for target, weight in zip(targets, weights, strict=True):
             if weight is None:
@@ -168,11 +182,13 @@ class RecordedTape:
         visit(targets)
         while queue:  # the last one first: all that use its results are done by then
             record = self._records[-heapq.heappop(queue)]
+            traversal.results = record.outputs
             grads = [_sum(arrived, t, t in wanted) for t in record.outputs]
             if all(g is None for g in grads):
                 continue
             self._send(record, grads, arrived)
             visit(record.inputs)
+        traversal.results = sources
         return [_sum(arrived, source, True) for source in sources]
 
     def _send(

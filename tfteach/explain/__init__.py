@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tfteach.explain.checkpoints import explain_checkpoint as explain_checkpoint
     from tfteach.explain.collections import explain_collections as explain_collections
     from tfteach.explain.dataset_elements import elements_of as elements_of
+    from tfteach.explain.eager_recording import record_eager as record_eager
     from tfteach.explain.folding import explain_folding as explain_folding
     from tfteach.explain.folding import unfolded as unfolded
     from tfteach.explain.graph_log import GraphLog as GraphLog
@@ -66,6 +67,7 @@ _LATER = {
     "pipelines_now": "pipeline_state",
     "read_model": "model_files",
     "record": "stepping",
+    "record_eager": "eager_recording",
     "state_of": "sessions",
     "timed": "timing",
     "times_of": "timing",

@@ -19,7 +19,7 @@ __all__ = ["UserCall"]
 MOST_TEXT = 60  # characters of a call in a sentence
 
 _ADDS_A_DIMENSION = ("expand_dims", "reshape", "atleast_2d")  # to an example
-_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 _LOOPS = ast.For | ast.While
 
 
@@ -64,11 +64,11 @@ def find_call(
       whose result another function assigned to what the line reads, such as
       `self.predictions`; None if there is none.
     """
-    tree = _tree(source.file)
+    tree = tree_of(source.file)
     if tree is None:
         return None
     path = _path_to(tree, source.line)
-    scope = [node for node in path if isinstance(node, _FUNCTIONS | ast.Module)][-1]
+    scope = [node for node in path if isinstance(node, FUNCTIONS | ast.Module)][-1]
     line = source.line
     calls = [call for call in _calls(scope, method) if call.lineno <= line]
     on_line = [call for call in calls if line <= (call.end_lineno or call.lineno)]
@@ -100,17 +100,17 @@ def _calls(node: ast.AST, method: str) -> list[ast.Call]:
 
 def is_in_loop(source: SourceLine) -> bool:
     """Whether a line is repeated by a loop of its own function."""
-    tree = _tree(source.file)
+    tree = tree_of(source.file)
     if tree is None:
         return False
     blocks = [n for n in _path_to(tree, source.line) if isinstance(n, _BLOCKS)]
     return bool(blocks) and isinstance(blocks[-1], _LOOPS)
 
 
-_BLOCKS = _LOOPS | _FUNCTIONS
+_BLOCKS = _LOOPS | FUNCTIONS
 
 
-def _tree(file: str) -> ast.Module | None:
+def tree_of(file: str) -> ast.Module | None:
     return _parsed("".join(linecache.getlines(file)))
 
 
@@ -138,7 +138,7 @@ def _described(
 ) -> UserCall:
     assert isinstance(call.func, ast.Attribute)  # `find_call` looks for these
     path = _path_to(tree, call.lineno)
-    functions = [node for node in path if isinstance(node, _FUNCTIONS)]
+    functions = [node for node in path if isinstance(node, FUNCTIONS)]
     blocks = [node for node in path if isinstance(node, _BLOCKS)]
     loop = blocks[-1] if blocks and isinstance(blocks[-1], _LOOPS) else None
     text = ast.unparse(call)
@@ -193,7 +193,7 @@ def _definitions(scope: ast.AST, name: str) -> Iterator[ast.AST]:
         if isinstance(node, ast.Assign):
             if name in [t.id for t in node.targets if isinstance(t, ast.Name)]:
                 yield node.value
-        elif isinstance(node, _FUNCTIONS) and node.name == name:
+        elif isinstance(node, FUNCTIONS) and node.name == name:
             yield node
 
 

@@ -10,7 +10,7 @@ import linecache
 import os
 import sys
 import sysconfig
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 # The innermost frame of the user's code, as its code object and the offset of the
@@ -82,6 +82,24 @@ def user_frame() -> Origin | None:
             installed = code, frame.f_lasti, called
         frame = frame.f_back
     return installed
+
+
+def user_frames() -> list[tuple[FrameType, FrameType | None]]:
+    """The frames of the user's code below the current call, the innermost first.
+
+    Returns:
+      For each of them also the frame that it called, of whatever code; None if that is
+      the caller of this function.
+    """
+    frame: FrameType | None = sys._getframe(2)
+    found: list[tuple[FrameType, FrameType | None]] = []
+    called = None
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if (_FILES.get(file) or _whose(file)) is _USERS:
+            found.append((frame, called))
+        called, frame = frame, frame.f_back
+    return found
 
 
 def user_line() -> SourceLine | None:

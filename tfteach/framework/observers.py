@@ -28,10 +28,14 @@ class OpRan(NamedTuple):
     Attributes:
       op: the call, with its inputs and outputs, which have values.
       elapsed_s: how long its kernel took, in seconds.
+      name: its name, with the open scopes; other calls may have the same.
+      error: the exception that its kernel raised, or None.
     """
 
     op: Operation
     elapsed_s: float
+    name: str
+    error: Exception | None = None
 
 
 class SessionRun(NamedTuple):
@@ -70,7 +74,8 @@ class RunRefused(NamedTuple):
     error: Exception
 
 
-Observer = Callable[[Any], Any]  # of an OpAdded, an OpRan or a SessionRun
+# Of an OpAdded or a SessionRun; eagerly, of an OpRan or a FunctionRun.
+Observer = Callable[[Any], Any]
 
 
 class GraphMade(NamedTuple):

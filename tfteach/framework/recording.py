@@ -35,10 +35,30 @@ class Tape(Protocol):
         """Called for a computation that has a gradient function of its own."""
 
 
+class Traversal:
+    """A tape that is traversed backward, to compute gradients.
+
+    Attributes:
+      tape: the tape.
+      results: of the computation whose gradient is computed now.
+    """
+
+    __slots__ = ("results", "tape")
+
+    def __init__(self, tape: Tape, results: Sequence[Tensor]) -> None:
+        self.tape, self.results = tape, results
+
+
 class _Tapes(threading.local):
-    """The tapes of a thread that record now, the outermost first."""
+    """What the tapes of a thread do.
+
+    Attributes:
+      active: those that record now, the outermost first.
+      backward: the traversal that computes gradients now, or None.
+    """
 
     active: Sequence[Tape] = ()
+    backward: Traversal | None = None
 
 
 tapes = _Tapes()

@@ -180,18 +180,19 @@ class EagerVariable(EagerReads, ResourceVariable):
                     given = given() if callable(given) else given
                     initial = convert(given, dtype, "initial_value")
                 self._name = scope[:-1]
-                self._create_cell(initial, shape)
+                self._create_cell(scope, initial, shape)
             if GraphKeys.GLOBAL_STEP in keys:  # the only one that eager programs have
                 graph.add_to_collection(GraphKeys.GLOBAL_STEP, self)
 
-    def _create_cell(self, initial: Tensor, shape: Any) -> None:
+    def _create_cell(self, scope: str, initial: Tensor, shape: Any) -> None:
         known = initial._shape
         if shape is not None:
             check_declared_shape(initial, shape)
             known = as_shape(shape)
         self._dtype = initial.dtype.base_dtype
         self._shape = as_tensor_shape(known)
-        self._handle = ops.VarHandleOp("", ANONYMOUS, self._dtype, known)()
+        handle = ops.VarHandleOp("", ANONYMOUS, self._dtype, known)
+        self._handle = handle(name=scope)
         self._unique_id = f"{self._name}_{next(_numbers)}"
         ops.AssignVariableOp()(self._handle, initial)
 

@@ -56,11 +56,24 @@ class EagerScopes(Graph):
     def _choose_path(self) -> None:
         self.is_fast = not self._device_blocks and not self._observers
 
-    def announce_run(self, op: Operation, elapsed_s: float) -> None:
-        """Notify the observers of an op that has run."""
-        event = OpRan(op, elapsed_s)
+    def announce_run(
+        self,
+        op: Operation,
+        elapsed_s: float,
+        name: str | None,
+        error: Exception | None = None,
+    ) -> None:
+        """Notify the observers of an op that has run, under a name or its type's."""
+        event = OpRan(op, elapsed_s, self._scoped(name or op.type), error)
         for observer in self._observers:
             observer(event)
+
+    def _scoped(self, name: str) -> str:
+        """The full name of an op, as in a graph."""
+        if name.endswith("/"):
+            return name[:-1]
+        scope = self.scopes.name
+        return f"{scope}/{name}" if scope else name
 
     # ---- scopes
 

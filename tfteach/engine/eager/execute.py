@@ -129,6 +129,9 @@ def _run(
         else:
             found = function(*arrays)
     except Exception as error:
+        if graph.observers:
+            node = _node(graph, op, inputs) if node is None else node
+            _announce(graph, node, began_s, name, error)
         raise_from_kernel(error, op, name, device)
     finally:
         float_errors.reset(mode)
@@ -137,14 +140,26 @@ def _run(
     where = "" if device is graph.host else device.name
     outputs = [EagerTensor(v, d, where) for v, d in zip(results, dtypes, strict=True)]
     if op.returns_handle or op.passes_handle or op.passes_handles:
-        _describe_handles(op, node, inputs, outputs)
+        _describe_handles(op, node, name, inputs, outputs)
     if tapes.active:
         _record(graph, op, inputs, outputs, node)
     if graph.observers:
         node = _node(graph, op, inputs) if node is None else node
-        node.outputs, node._origin = list(outputs), user_frame()
-        graph.announce_run(node, time.perf_counter() - began_s)
+        node.outputs = list(outputs)
+        _announce(graph, node, began_s, name)
     return outputs
+
+
+def _announce(
+    graph: EagerScopes,
+    node: Operation,
+    began_s: float,
+    name: str | None,
+    error: Exception | None = None,
+) -> None:
+    elapsed_s = time.perf_counter() - began_s
+    node._origin = user_frame()
+    graph.announce_run(node, elapsed_s, name, error)
 
 
 def _kernel(graph: EagerScopes, op: Op, inputs: tuple[EagerTensor, ...]) -> Kernel:
@@ -220,6 +235,7 @@ def _node(
 def _describe_handles(
     op: Op,
     node: Operation | None,
+    name: str | None,
     inputs: Sequence[EagerTensor],
     outputs: Sequence[EagerTensor],
 ) -> None:
@@ -227,7 +243,8 @@ def _describe_handles(
     for i, output in enumerate(outputs):
         if output.dtype.is_numpy_compatible:
             continue
-        if op.returns_handle:
+        if op.returns_handle and node is not None:
+            node.name = node.name if name is None else name.removesuffix("/")
             output.__dict__["source"] = node
         elif "source" in inputs[i].__dict__:
             output.__dict__["source"] = inputs[i].source

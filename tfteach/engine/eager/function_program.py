@@ -6,8 +6,9 @@ handles of variables are known while it is compiled, as in a session.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -21,6 +22,24 @@ from tfteach.framework.op import ROLES, Op, StatefulOp
 from tfteach.framework.op_traits import Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+
+
+class FunctionRun(NamedTuple):
+    """A traced function is about to run eagerly.
+
+    Attributes:
+      graph: its body.
+      inputs: what the inputs of the body stand for, captured tensors included.
+      at_end: callbacks for the end; each receives the outputs, or None after an error,
+        and the elapsed seconds.
+      followers: the engine's step observers; one that is added follows this run,
+        instruction by instruction.
+    """
+
+    graph: FuncGraph
+    inputs: Sequence[Tensor]
+    at_end: list[Callable[[Sequence[Tensor] | None, float], Any]]
+    followers: list[Any]
 
 
 class CapturedHandle(StatefulOp, abstract=True):
@@ -80,7 +99,8 @@ class FunctionProgram:
         body = Body(
             graph, tuple(graph.inputs), tuple(outputs), tuple(effects), graph.name
         )
-        self._runtime = eager_graph().runtime
+        self._graph, self._eager = graph, eager_graph()
+        self._runtime = self._eager.runtime
         self.program = self._runtime.planner.program_of(
             body, bound, OpStates(self._runtime.resources), self._runtime
         )
@@ -96,7 +116,30 @@ class FunctionProgram:
           A tensor for each output.
         """
         arrays = [t.value for t in arguments]  # type: ignore[attr-defined]
-        found = self.program.run(arrays)
+        if self._eager.observers:
+            return self._run_observed(arguments, arrays)
+        return self._tensors(self.program.run(arrays))
+
+    def _run_observed(
+        self, arguments: Sequence[Tensor], arrays: Sequence[Any]
+    ) -> list[EagerTensor]:
+        """Run once, announced to the observers of eager execution."""
+        passed = dict(zip(self.arguments, arguments, strict=True))
+        outer_of = {inner: outer for outer, inner in self._graph.captures.items()}
+        inputs = [passed[t] if t in passed else outer_of[t] for t in self._graph.inputs]
+        run = FunctionRun(self._graph, inputs, [], [])
+        for observer in self._eager.observers:
+            observer(run)
+        began_s, outputs = time.perf_counter(), None
+        try:
+            outputs = self._tensors(self.program.run(arrays, run.followers))
+        finally:
+            elapsed_s = time.perf_counter() - began_s
+            for callback in run.at_end:
+                callback(outputs, elapsed_s)
+        return outputs
+
+    def _tensors(self, found: Sequence[Any]) -> list[EagerTensor]:
         pairs = zip(found, self._dtypes, strict=True)
         return [_tensor(value, dtype) for value, dtype in pairs]
 

@@ -12,7 +12,8 @@ import ipywidgets
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.explain.growth import Growth
 from tfteach.explain.recording import Recording
-from tfteach.explain.stepping import When, record
+from tfteach.explain.step_recorder import When
+from tfteach.explain.stepping import record
 from tfteach.explain.timing import StepTimes, times_and_stats
 from tfteach.framework.defaults import get_default_graph, get_default_session
 from tfteach.framework.graph import Graph, SessionRun

@@ -11,7 +11,8 @@ import traitlets
 
 from tfteach.explain.recording import LoopRun, Recording, Step
 from tfteach.explain.scope_tree import Box, is_variable, own_constants, visible
-from tfteach.explain.stepping import When, record
+from tfteach.explain.step_recorder import When
+from tfteach.explain.stepping import record
 from tfteach.explain.value_summary import Seen, number_text
 from tfteach.framework.defaults import get_default_session
 from tfteach.jupyter.graph_svg import svg_of
