@@ -103,9 +103,9 @@ class GradientTape:
                 self._tape.watch_variable(value)
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """The variables that are watched, in the order of their first reading."""
+        """The variables that are watched, in the order of their creation."""
         if self._tape is not None:
-            self._watched_before = tuple(self._tape.variables.values())
+            self._watched_before = self._tape.ordered_variables()
         return self._watched_before
 
     @contextmanager
@@ -191,7 +191,7 @@ class GradientTape:
             pairs = zip(found, flat, strict=True)
             found = [zeros(s) if g is None else g for g, s in pairs]
         if not self._persistent:
-            self._watched_before = tuple(tape.variables.values())
+            self._watched_before = tape.ordered_variables()
             self._tape = None
         return nest.pack_sequence_as(sources, found)
 

@@ -60,8 +60,12 @@ class RecordedTape:
 
     def watch_variable(self, variable: Any) -> None:
         """Watch a variable by its handle."""
-        self.variables[variable.handle] = variable
+        self.variables.setdefault(variable.handle, variable)
         self.watched.add(variable.handle)
+
+    def ordered_variables(self) -> tuple[Any, ...]:
+        """The watched variables in the order of their creation."""
+        return tuple(sorted(self.variables.values(), key=lambda v: v._creation_number))
 
     def record_variable(self, variable: Any) -> None:
         if self._watches_variables and variable.trainable:

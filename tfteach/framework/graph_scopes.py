@@ -191,9 +191,11 @@ class GraphScopes:
         Values that are no graph elements, such as lists, become constants.
         """
         value = getattr(value, "_control_element", value)
-        is_element = isinstance(value, Operation | Tensor)
-        if not is_element and not hasattr(value, "_as_graph_element"):
-            value = convert(value)
+        if not isinstance(value, Operation | Tensor):
+            # An eager variable is no element, and is read here.
+            as_element = getattr(value, "_as_graph_element", lambda: None)
+            if as_element() is None:
+                value = convert(value, as_ref=True)
         element = self.as_graph_element(value)
         return element.op if isinstance(element, Tensor) else element
 

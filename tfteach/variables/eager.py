@@ -18,7 +18,6 @@ from tfteach.framework.eager_tensor import ANONYMOUS
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
-from tfteach.framework.recording import record_variable, tapes
 from tfteach.framework.scope import open_init_scope, open_name_scope
 from tfteach.framework.shape import as_shape, as_tensor_shape
 from tfteach.ops.state import resource_variables as ops
@@ -45,15 +44,11 @@ class EagerReads(BaseResourceVariable):
     def _as_graph_element(self) -> None:
         return None
 
-    @property
-    def handle(self) -> Tensor:
-        """The resource Tensor that refers to the variable."""
-        return self._handle
+    _number: int
 
-    def _read(self) -> Tensor:
-        if tapes.active:
-            record_variable(self)
-        return ops.ReadVariableOp(self._dtype)(self._handle)
+    @property
+    def _creation_number(self) -> int:
+        return self._number
 
     def value(self) -> Tensor:
         """The value, as a Tensor."""
@@ -66,18 +61,6 @@ class EagerReads(BaseResourceVariable):
         if get_default_graph().is_eager:
             return self._read()
         return super().read_value()
-
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
-        """The rows `indices`, without reading the whole variable."""
-        if tapes.active:
-            record_variable(self)
-        return super().sparse_read(indices, name)
-
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        """The elements or slices at `indices`, without reading the whole variable."""
-        if tapes.active:
-            record_variable(self)
-        return super().gather_nd(indices, name)
 
     def numpy(self) -> Any:
         """A copy of the value, as an array."""
@@ -193,7 +176,8 @@ class EagerVariable(EagerReads, ResourceVariable):
         self._shape = as_tensor_shape(known)
         handle = ops.VarHandleOp("", ANONYMOUS, self._dtype, known)
         self._handle = handle(name=scope)
-        self._unique_id = f"{self._name}_{next(_numbers)}"
+        self._number = next(_numbers)
+        self._unique_id = f"{self._name}_{self._number}"
         ops.AssignVariableOp()(self._handle, initial)
 
     @property
@@ -205,9 +189,10 @@ class EagerVariable(EagerReads, ResourceVariable):
 class EagerUnread(EagerReads):
     """The result of an assignment: the variable, read when it is used."""
 
-    def __init__(self, variable: BaseResourceVariable) -> None:
+    def __init__(self, variable: EagerReads) -> None:
         self._handle, self._dtype = variable._handle, variable._dtype
         self._shape = variable._shape
+        self._number = variable._number
         modes = variable._synchronization, variable._aggregation, variable._trainable
         self._synchronization, self._aggregation, self._trainable = modes
         self._constraint = self._initial_value = None

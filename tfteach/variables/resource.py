@@ -15,6 +15,7 @@ from tfteach.framework.convert import convert, register_tensor_conversion_functi
 from tfteach.framework.dtypes import DType
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.recording import record_variable, tapes
 from tfteach.framework.scope import name_scope, open_init_scope, open_name_scope
 from tfteach.framework.shape import TensorShape, as_shape, as_tensor_shape
 from tfteach.framework.type_aliases import (
@@ -86,6 +87,11 @@ class BaseResourceVariable(Variable):
         return self._handle
 
     @property
+    def _creation_number(self) -> int:
+        """Orders variables of the same graph, or of an eager program."""
+        return self._handle.op.node_id
+
+    @property
     def name(self) -> str:
         """The name of its handle, such as "w:0"."""
         return self._handle.name
@@ -135,6 +141,8 @@ class BaseResourceVariable(Variable):
     # ---- reading
 
     def _read(self) -> Tensor:
+        if tapes.active:
+            record_variable(self)
         return ops.ReadVariableOp(self._dtype)(self._handle)
 
     def value(self) -> Tensor:
@@ -153,6 +161,8 @@ class BaseResourceVariable(Variable):
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows `indices`, without reading the whole variable."""
+        if tapes.active:
+            record_variable(self)
         with name_scope("Gather" if name is None else name) as scope:
             gather = ResourceGather(dtype=self._dtype)
             value = gather(self._handle, indices, name=scope)
@@ -160,6 +170,8 @@ class BaseResourceVariable(Variable):
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements or slices at `indices`, without reading the whole variable."""
+        if tapes.active:
+            record_variable(self)
         with name_scope("GatherNd" if name is None else name) as scope:
             gather = ResourceGatherNd(dtype=self._dtype)
             value = gather(self._handle, indices, name=scope)

@@ -93,7 +93,9 @@ class EagerScopes(Graph):
     ) -> AbstractContextManager[None]:
         """The device of a tensor."""
         device = getattr(op, "device", None)
-        return nullcontext() if device is None else self.device(device)
+        if device is None or (device == HOST and not self._device_blocks):
+            return nullcontext()  # ops run there anyway
+        return self.device(device)
 
     @contextmanager
     def device(self, device_name_or_function: Any) -> Iterator[None]:

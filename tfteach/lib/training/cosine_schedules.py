@@ -13,7 +13,7 @@ from tfteach.control.branch import cond
 from tfteach.framework.export import export
 from tfteach.framework.graph import Tensor
 from tfteach.framework.type_aliases import Hyperparameter, TensorLike
-from tfteach.lib.training.schedules import _need_step, _scope
+from tfteach.lib.training.schedules import _need_step, _scope, schedule
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import minimum, pow
 from tfteach.ops.math.cast import cast
@@ -27,6 +27,7 @@ from tfteach.ops.random.random_ops import random_normal
 
 
 @export("train.cosine_decay")
+@schedule
 def cosine_decay(
     learning_rate: Hyperparameter,
     global_step: TensorLike,
@@ -54,6 +55,7 @@ def cosine_decay(
 
 
 @export("train.cosine_decay_restarts")
+@schedule
 def cosine_decay_restarts(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -78,7 +80,8 @@ def cosine_decay_restarts(
       name: the name scope of the ops.
 
     Returns:
-      A scalar Tensor of `learning_rate`'s type.
+      A scalar Tensor of `learning_rate`'s type, in an eager program a function that
+      returns it.
 
     Example:
       >>> step = tf.train.get_or_create_global_step()
@@ -109,6 +112,7 @@ def cosine_decay_restarts(
 
 
 @export("train.linear_cosine_decay")
+@schedule
 def linear_cosine_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -133,7 +137,8 @@ def linear_cosine_decay(
       name: the name scope of the ops.
 
     Returns:
-      A scalar Tensor of `learning_rate`'s type.
+      A scalar Tensor of `learning_rate`'s type, in an eager program a function that
+      returns it.
 
     Source: Bello et al. 2017 (arXiv:1709.07417).
     """
@@ -150,6 +155,7 @@ def linear_cosine_decay(
 
 
 @export("train.noisy_linear_cosine_decay")
+@schedule
 def noisy_linear_cosine_decay(
     learning_rate: Hyperparameter,
     global_step: TensorLike,

@@ -13,36 +13,32 @@ from contextlib import ExitStack
 from typing import Any
 
 from tfteach.autodiff import gradients
+from tfteach.autodiff.gradient_tape import GradientTape
 from tfteach.framework import dtypes, nest
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
-from tfteach.framework.graph import Graph, Operation, Tensor, get_default_graph
+from tfteach.framework.graph import Operation, Tensor, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.indexed_slices import (
     IndexedSlices,
     convert_to_tensor_or_indexed_slices,
 )
 from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
-from tfteach.framework.type_aliases import DTypeLike, TensorLike
-from tfteach.lib.files.trackable import match_awaited
-from tfteach.lib.training import slot_creator
+from tfteach.framework.type_aliases import TensorLike
+from tfteach.lib.training.optimizer_state import OptimizerState, is_resource
 from tfteach.ops.array.segment_functions import unsorted_segment_sum
 from tfteach.ops.array.unique import unique
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.control_flow_ops import group, tuple_
 from tfteach.ops.math.cast import cast
 from tfteach.ops.state.ref_variables import assign_add
-from tfteach.ops.state.resource_variables import AssignAddVariableOp, VarHandleOp
+from tfteach.ops.state.resource_variables import AssignAddVariableOp
 from tfteach.variables.base import Variable
 from tfteach.variables.collections import trainable_variables
+from tfteach.variables.eager import EagerReads
 
 # In the order of TF's messages.
 _VALID = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
-
-
-def is_resource(variable: Any) -> bool:
-    """Whether the variable is a resource variable."""
-    return isinstance(variable.op.spec, VarHandleOp)
 
 
 def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
@@ -52,12 +48,8 @@ def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     return unsorted_segment_sum(values, positions, rows), distinct
 
 
-def _key(variable: Any) -> tuple[Graph, str]:
-    return variable.op.graph, variable.op.name
-
-
 @export("train.Optimizer")
-class Optimizer:
+class Optimizer(OptimizerState):
     """Base of the optimizers; a rule overrides the `_apply...` methods.
 
     Args:
@@ -81,10 +73,9 @@ class Optimizer:
     def __init__(self, use_locking: bool, name: str) -> None:
         if not name:
             raise ValueError("Must specify the optimizer name")
+        super().__init__()
         self._use_locking = use_locking
         self._name = name
-        self._slots: dict[str, dict[Any, Any]] = {}
-        self._non_slots: dict[tuple[str, Graph], Any] = {}
 
     def get_name(self) -> str:
         """The name given to the constructor."""
@@ -94,7 +85,7 @@ class Optimizer:
 
     def minimize(
         self,
-        loss: TensorLike,
+        loss: TensorLike | Callable[[], TensorLike],
         global_step: TensorLike | None = None,
         var_list: Any = None,
         gate_gradients: int = GATE_OP,
@@ -105,10 +96,14 @@ class Optimizer:
     ) -> Operation:
         """An op that takes one step towards a smaller `loss`.
 
+        In an eager program `loss` is a function, and the step is taken at once.
+
         Args:
-          loss: float Tensor; if it is not a scalar, its sum is minimized.
+          loss: float Tensor, or a function that returns one; if it is not a scalar,
+            its sum is minimized.
           global_step: an integer variable to increment at each step, or None.
-          var_list: the variables to update; all trainable ones if None.
+          var_list: the variables to update; all trainable ones if None, or those that
+            the function reads.
           gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH.
           aggregation_method: one of `tf.AggregationMethod`.
           colocate_gradients_with_ops: put each op's gradient on the op's device.
@@ -116,10 +111,11 @@ class Optimizer:
           grad_loss: the gradient of `loss`; ones if None.
 
         Returns:
-          The Operation to run.
+          The Operation to run; None in an eager program.
 
         Raises:
           ValueError: `loss` depends on none of the variables, or there are none.
+          RuntimeError: `loss` is no function in an eager program.
 
         Example:
           >>> train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
@@ -139,7 +135,7 @@ class Optimizer:
 
     def compute_gradients(
         self,
-        loss: TensorLike,
+        loss: TensorLike | Callable[[], TensorLike],
         var_list: Any = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
@@ -148,14 +144,19 @@ class Optimizer:
     ) -> list[tuple[Any, Any]]:
         """The gradients of `loss`, the first half of `minimize`.
 
+        The arguments are those of `minimize`.  Of a function only `var_list` and
+        `grad_loss` matter.
+
         Returns:
           A list of (gradient, variable); the gradient is a Tensor, an IndexedSlices,
           or None where `loss` does not depend on the variable.
         """
         if callable(loss):
-            raise NotImplementedError(
-                "A callable loss requires eager execution, which is not "
-                "implemented: pass the Tensor that it returns."
+            return _differentiated(loss, var_list, grad_loss)
+        if get_default_graph().is_eager:
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function "
+                "when eager execution is enabled."
             )
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
@@ -202,7 +203,7 @@ class Optimizer:
           name: the name scope of the updates; the optimizer's name if None.
 
         Returns:
-          The Operation to run.
+          The Operation to run; None in an eager program, where it has run.
 
         Raises:
           TypeError: a gradient is not a Tensor, IndexedSlices or None.
@@ -223,7 +224,7 @@ class Optimizer:
             for grad, variable in pairs:
                 if grad is not None:
                     with (
-                        name_scope("update_" + variable.op.name),
+                        name_scope("update_" + _name_of_node(variable)),
                         colocate_with(variable),
                     ):
                         updates.append(self._update(grad, variable))
@@ -232,11 +233,12 @@ class Optimizer:
             else:
                 finished = self._finish(updates, "update")
                 done = _count(global_step, finished, scope)
-        done = done.op if isinstance(done, Tensor) else done
         graph = get_default_graph()
-        if done not in graph.collection_list(GraphKeys.TRAIN_OP):
-            graph.add_to_collection(GraphKeys.TRAIN_OP, done)
-        return done
+        train: Operation = done.op if isinstance(done, Tensor) else done
+        if not graph.is_eager:
+            if train not in graph.collection_list(GraphKeys.TRAIN_OP):
+                graph.add_to_collection(GraphKeys.TRAIN_OP, train)
+        return train
 
     def _update(self, grad: Any, variable: Any) -> Any:
         """The op that applies one gradient."""
@@ -260,100 +262,6 @@ class Optimizer:
             # Identity and relies on its sharing the buffer with the update.
             fresh = variable if is_resource(variable) else variable.read_value()
             return variable.assign(variable.constraint(fresh))
-
-    # ---- slots
-
-    def get_slot(self, var: Any, name: str) -> Any:
-        """The slot of that name that belongs to `var`, or None.
-
-        Args:
-          var: a variable of the model.
-          name: one of `get_slot_names()`.
-        """
-        return self._slots.get(name, {}).get(_key(var))
-
-    def get_slot_names(self) -> list[str]:
-        """The names of the slots, such as ["m", "v"] for Adam."""
-        return sorted(self._slots)
-
-    def variables(self) -> list[Any]:
-        """All variables that this optimizer created in the default graph, by name."""
-        graph = get_default_graph()
-        made = [*self._non_slots.values()]
-        for slots in self._slots.values():
-            made += slots.values()
-        return sorted((v for v in made if v.op.graph is graph), key=lambda v: v.name)
-
-    def _checkpoint_children(self) -> dict[str, Any]:
-        """What `tf.train.Checkpoint` saves beside the slots, by local names."""
-        graph = get_default_graph()
-        found = sorted(self._non_slots.items(), key=lambda item: item[0][0])
-        return {name: v for (name, _), v in found if v.op.graph is graph}
-
-    def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
-        return self._slots.setdefault(slot_name, {})
-
-    def _slot_once(self, var: Any, slot_name: str, make: Callable[[], Any]) -> Any:
-        slots = self._slot_dict(slot_name)
-        key = _key(var)
-        if key not in slots:
-            slots[key] = make()
-            match_awaited(self)
-        return slots[key]
-
-    def _get_or_make_slot(
-        self, var: Any, val: Any, slot_name: str, op_name: str
-    ) -> Any:
-        return self._slot_once(
-            var, slot_name, lambda: slot_creator.create_slot(var, val, op_name)
-        )
-
-    def _get_or_make_slot_with_initializer(
-        self,
-        var: Any,
-        initializer: Any,
-        shape: Any,
-        dtype: DTypeLike,
-        slot_name: str,
-        op_name: str,
-    ) -> Any:
-        return self._slot_once(
-            var, slot_name,
-            lambda: slot_creator.create_slot_with_initializer(
-                var, initializer, shape, dtype, op_name
-            ),
-        )  # fmt: skip
-
-    def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
-        return self._slot_once(
-            var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name)
-        )
-
-    def _create_non_slot_variable(
-        self, initial_value: Any, name: str, colocate_with: Any
-    ) -> Any:
-        """A variable of the optimizer itself, created once per graph."""
-        graph = colocate_with.graph
-        found = self._non_slots.get((name, graph))
-        if found is None:
-            with graph.colocate_with(colocate_with):
-                make: Any = Variable  # its metaclass accepts the arguments
-                found = make(
-                    initial_value,
-                    name=name,
-                    trainable=False,
-                    use_resource=is_resource(colocate_with),
-                )
-            self._non_slots[name, graph] = found
-            match_awaited(self)
-        return found
-
-    def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Any:
-        graph = get_default_graph() if graph is None else graph
-        return self._non_slots.get((name, graph))
-
-    def _non_slot_variables(self) -> list[Any]:
-        return list(self._non_slots.values())
 
     # ---- checks
 
@@ -413,6 +321,27 @@ class Optimizer:
 
     def _call_if_callable(self, param: Any) -> Any:
         return param() if callable(param) else param
+
+
+def _differentiated(
+    loss: Callable[[], Any], var_list: Any, grad_loss: Any
+) -> list[tuple[Any, Any]]:
+    """The gradients of what a function returns, and the variables."""
+    with GradientTape() as tape:
+        if var_list is not None:
+            tape.watch(var_list)
+        value = loss()
+    if var_list is None:
+        var_list = tape.watched_variables()
+    with get_default_graph().control_dependencies([value]):
+        grads = tape.gradient(value, var_list, grad_loss)
+    return list(zip(grads, var_list, strict=False))
+
+
+def _name_of_node(variable: Any) -> str:
+    """The name of a variable's node; "" of an eager one, which has none."""
+    name: str = "" if isinstance(variable, EagerReads) else variable.op.name
+    return name
 
 
 def hyper(value: Any, name: str) -> Tensor:

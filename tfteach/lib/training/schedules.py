@@ -1,21 +1,25 @@
 """Learning rates as functions of the step.
 
+In an eager program each returns a function without arguments, which an optimizer calls
+at every step.
+
 Source: python/training/learning_rate_decay.py,
 python/keras/optimizer_v2/learning_rate_schedule.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ParamSpec
 
 from tfteach.control.branch import cond
 from tfteach.control.case import case
 from tfteach.framework.convert import convert, convert_n_to_tensor
 from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
-from tfteach.framework.graph import Tensor
+from tfteach.framework.graph import Tensor, get_default_graph
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.constant import constant
@@ -27,6 +31,20 @@ from tfteach.ops.math.exponential import exp
 from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.rounding import ceil, floor
 from tfteach.ops.math.unary import negative
+
+P = ParamSpec("P")
+
+
+def schedule(rate: Callable[P, Tensor]) -> Callable[P, Any]:
+    """Decorator: calls in an eager program return a function that computes the rate."""
+
+    @functools.wraps(rate)
+    def called(*args: P.args, **kwargs: P.kwargs) -> Tensor | Callable[[], Tensor]:
+        if get_default_graph().is_eager:
+            return functools.partial(rate, *args, **kwargs)
+        return rate(*args, **kwargs)
+
+    return called
 
 
 def _need_step(step: Any, name: str) -> None:
@@ -53,6 +71,7 @@ def _scope(name: str | None, default: str, rate: Any) -> Iterator[tuple[str, Ten
 
 
 @export("train.exponential_decay")
+@schedule
 def exponential_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -72,7 +91,8 @@ def exponential_decay(
       name: the name scope of the ops.
 
     Returns:
-      A scalar Tensor of `learning_rate`'s type.
+      A scalar Tensor of `learning_rate`'s type, in an eager program a function that
+      returns it.
 
     Raises:
       ValueError: `global_step` is None.
@@ -107,12 +127,13 @@ def natural_exp_decay(
     Arguments and result as for `tf.train.exponential_decay`.
     """
     factor = exp(negative(decay_rate))
-    return exponential_decay(
+    return exponential_decay(  # type: ignore[no-any-return]
         learning_rate, global_step, decay_steps, factor, staircase, name
     )
 
 
 @export("train.inverse_time_decay")
+@schedule
 def inverse_time_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -140,6 +161,7 @@ def inverse_time_decay(
 
 
 @export("train.polynomial_decay")
+@schedule
 def polynomial_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -163,7 +185,8 @@ def polynomial_decay(
       name: the name scope of the ops.
 
     Returns:
-      A scalar Tensor of `learning_rate`'s type.
+      A scalar Tensor of `learning_rate`'s type, in an eager program a function that
+      returns it.
 
     Raises:
       ValueError: `global_step` is None.
@@ -199,7 +222,8 @@ def piecewise_constant(
       name: the name scope of the ops.
 
     Returns:
-      A scalar Tensor of the values' type.
+      A scalar Tensor of the values' type, in an eager program a function that returns
+      it.
 
     Raises:
       ValueError: the types or the numbers of values do not match.
@@ -229,6 +253,14 @@ def piecewise_constant(
         raise ValueError(
             "The length of boundaries should be 1 less than the length of values"
         )
+    rate: Tensor = _level(x, bounds, levels, name)
+    return rate
+
+
+@schedule
+def _level(
+    x: TensorLike, bounds: Sequence[Tensor], levels: Sequence[Tensor], name: str | None
+) -> Tensor:
     with decay_scope(name or "PiecewiseConstant"):
         step = convert(x)
         choices = [

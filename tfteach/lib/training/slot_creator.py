@@ -14,17 +14,18 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import DTypeLike, Initializer
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.fill import zeros
-from tfteach.ops.state.resource_variables import VarHandleOp
 from tfteach.variables.base import SaveSliceInfo, Variable
 from tfteach.variables.initializers import Zeros
 from tfteach.variables.ref import RefVariable
+from tfteach.variables.resource import BaseResourceVariable
 from tfteach.variables.scope import get_variable, get_variable_scope, variable_scope
 
 
 def create_slot(primary: Any, val: Any, name: str, is_beside: bool = True) -> Tensor:
     """A slot of `primary` initialized to the Tensor `val`."""
     validate = val.shape.is_fully_defined()
-    with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary, is_beside):
+    scope = f"{_name_of(primary)}/{name}"
+    with variable_scope(None, scope), _beside(primary, is_beside):
         result: Tensor = _slot(primary, val, None, None, validate)
         return result
 
@@ -48,7 +49,8 @@ def create_slot_with_initializer(
       is_beside: whether it is colocated with `primary`.
     """
     validate = shape.is_fully_defined()
-    with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary, is_beside):
+    scope = f"{_name_of(primary)}/{name}"
+    with variable_scope(None, scope), _beside(primary, is_beside):
         result: Tensor = _slot(primary, initializer, shape, dtype, validate)
         return result
 
@@ -68,6 +70,12 @@ def create_zeros_slot(
     return create_slot(primary, zeros(sizes, dtype=dtype), name, is_beside)
 
 
+def _name_of(primary: Any) -> str:
+    is_variable = isinstance(primary, Variable)
+    name: str = primary._shared_name if is_variable else primary.op.name
+    return name
+
+
 def _beside(primary: Any, is_beside: bool) -> Any:
     return get_default_graph().colocate_with(primary) if is_beside else nullcontext()
 
@@ -79,7 +87,7 @@ def _slot(
     partitioner = scope.partitioner
     scope.set_partitioner(None)
     use_resource = None
-    if isinstance(primary.op.spec, VarHandleOp):
+    if isinstance(primary, BaseResourceVariable):
         use_resource = True
     elif isinstance(primary, RefVariable):
         use_resource = False
@@ -99,7 +107,7 @@ def _slot(
     if info is not None:  # the name of the variable that this is a partition of
         # As many letters as the prefix has: in another scope, the name does not begin
         # with it, and TensorFlow's checkpoints have what is left.
-        kind = slot.op.name[len(primary.op.name) + 1 :]
+        kind = slot._shared_name[len(primary._shared_name) + 1 :]
         whole = f"{info.full_name}/{kind}"
         slot._set_save_slice_info(
             SaveSliceInfo(
