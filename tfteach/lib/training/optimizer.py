@@ -235,9 +235,10 @@ class Optimizer(OptimizerState):
                 done = _count(global_step, finished, scope)
         graph = get_default_graph()
         train: Operation = done.op if isinstance(done, Tensor) else done
-        if not graph.is_eager:
-            if train not in graph.collection_list(GraphKeys.TRAIN_OP):
-                graph.add_to_collection(GraphKeys.TRAIN_OP, train)
+        if not graph.is_eager and train not in graph.collection_list(
+            GraphKeys.TRAIN_OP
+        ):
+            graph.add_to_collection(GraphKeys.TRAIN_OP, train)
         return train
 
     def _update(self, grad: Any, variable: Any) -> Any:
