@@ -83,9 +83,11 @@ def test_a_card_for_each_call(estimator: Any) -> None:
         assert (cost.counts["initialize"], cost.counts["run"]) == (0, 1)
         assert cost.counts["library"] >= 5
         assert all(seconds >= 0 for seconds in cost.seconds.values())
-        assert cost.preparing_s > cost.seconds["run"] > 0
+        assert cost.preparing_s > cost.seconds["run"]
         kinds = [kind for kind, _ in cost.parts]
         assert kinds == ["build", "open", "restore", "library", "compile", "run"]
+    # A run of a few microseconds may end before the clock advances.
+    assert any(cost.seconds["run"] > 0 for cost in verdict.costs)
     text = str(log)
     assert f"  predict {MOST_COSTS}, " in text
     assert f"  and {8 - MOST_COSTS} more" in text
