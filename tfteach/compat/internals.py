@@ -137,7 +137,7 @@ ops.string_ops: . strings
 ops.summary_ops: summary
 ops.template: .
 ops.tensor_array_ops: . tfteach.control.tensor_array_spec
-ops.variable_scope: . tfteach.variables.scope.get_variable
+ops.variable_scope: . tfteach.variables.scope.get_variable contrib.eager
 ops.variables: . tfteach.variables.ref tfteach.variables.partitioned
 platform.app: app
 platform.benchmark: test

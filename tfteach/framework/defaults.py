@@ -97,7 +97,7 @@ def reset_default_graph() -> None:
       AssertionError: inside a `with graph.as_default()` block.
     """
     global _global_graph
-    if _STACKS.graphs:
+    if not all(graph.is_eager for graph in _STACKS.graphs):
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need "
             "a cleared graph, exit the nesting and create a new graph. Here a `with` "

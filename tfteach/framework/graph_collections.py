@@ -15,12 +15,15 @@ from typing import Any, NamedTuple
 from tfteach.framework.call_origin import Origin, user_frame
 from tfteach.framework.graph_keys import GraphKeys
 
-_OF_VARIABLES = frozenset(
-    (
-        GraphKeys.GLOBAL_VARIABLES,
-        GraphKeys.LOCAL_VARIABLES,
-        GraphKeys.TRAINABLE_VARIABLES,
-    )
+# The collections of a graph's store of variables, and of the open variable scopes.
+VARIABLE_STORE = ("__variable_store",)
+VARIABLE_SCOPES = ("__varscope",)
+_OF_VARIABLES = (
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+    VARIABLE_STORE,
+    VARIABLE_SCOPES,
 )
 
 
@@ -116,10 +119,13 @@ class GraphCollections:
     def share_collections(self, outer: GraphCollections) -> None:
         """Begin with the collections of an outer graph, in a function's body.
 
-        Those of variables remain the outer graph's own lists.
+        Those of variables remain the outer graph's own lists: a variable that
+        `tf.get_variable` creates in a body is found in the next one.
         """
         for key, items in outer._collections.items():
-            self._collections[key] = items if key in _OF_VARIABLES else list(items)
+            self._collections[key] = list(items)
+        for key in _OF_VARIABLES:
+            self._collections[key] = outer.collection_list(key)
 
     def collection_list(self, name: Any) -> list[Any]:
         """The collection itself, for this package: the lookup is not recorded."""

@@ -47,6 +47,10 @@ class EagerReads(BaseResourceVariable):
     _number: int
 
     @property
+    def _control_element(self) -> Tensor:  # type: ignore[override]
+        return self._handle
+
+    @property
     def _creation_number(self) -> int:
         return self._number
 

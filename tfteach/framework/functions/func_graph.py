@@ -239,11 +239,14 @@ def operation_of(value: Any) -> Any:
     value = getattr(value, "_control_element", value)
     convert = getattr(value, "_as_graph_element", None)
     value = convert() or value if convert is not None else value
-    return value.op if isinstance(value, Tensor) else value
+    has_op = isinstance(value, Tensor) and type(value) is not EagerTensor
+    return value.op if has_op else value
 
 
 def _is_of(value: Any, graph: Graph) -> bool:
     found = operation_of(value)
+    if type(found) is EagerTensor:
+        return False
     return not isinstance(found, Operation) or found.graph is graph
 
 

@@ -46,6 +46,7 @@ class TracedGraph(FuncGraph):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
+        self.share_collections(self.outer_graph)
         self._read: list[weakref.ref[Any]] = []
 
     def record(self, op: Operation) -> None:

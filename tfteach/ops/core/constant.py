@@ -160,7 +160,8 @@ def constant(
     Args:
       value: a number, string, array or nested list.
       dtype: the element type; taken from `value` if None.
-      shape: the result's shape; if `value` is shorter, its last element is repeated.
+      shape: the result's shape; if `value` is shorter, its last element is repeated
+        (in an eager program only if it is a single one).
       name: the op's name.
       verify_shape: raise unless `value` has exactly `shape`.
 
@@ -195,6 +196,8 @@ def _shaped(
     value: Any, dtype: DType | None, shape: Any, verify_shape: bool
 ) -> np.ndarray[Any, Any]:
     """`value` in a shape; its last element is repeated for missing ones."""
+    if get_default_graph().is_eager:
+        return _eagerly_shaped(as_array(value, dtype), TensorShape(shape), verify_shape)
     sizes = _sizes_of(shape)
     size = math.prod(sizes)
     if size == 0 and not isinstance(value, np.ndarray | np.generic):
@@ -217,6 +220,25 @@ def _shaped(
     flat = array.reshape(-1)
     rest = np.repeat(flat[-1:], size - flat.size)
     return np.concatenate([flat, rest]).reshape(sizes)
+
+
+def _eagerly_shaped(
+    array: np.ndarray[Any, Any], shape: TensorShape, verify_shape: bool
+) -> np.ndarray[Any, Any]:
+    """An array in a shape of as many elements; only a single one is repeated."""
+    sizes: Any = shape.dims_or_none
+    if verify_shape and array.shape != sizes:
+        found = tuple(TensorShape(array.shape))
+        raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {found}.")
+    size = math.prod(sizes)
+    if array.size == size:
+        return array.reshape(sizes)
+    if array.size == 1:
+        return np.broadcast_to(array.reshape(()), sizes)
+    raise TypeError(
+        "Eager execution of tf.constant with unsupported shape (value has "
+        f"{array.size} elements, shape is {shape} with {size} elements)."
+    )
 
 
 def _sizes_of(shape: Any) -> tuple[int, ...]:

@@ -11,8 +11,8 @@ from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graph_collections import VARIABLE_STORE
 from tfteach.variables.resource import ResourceVariable
-from tfteach.variables.scope.get_variable import STORE_KEY
 from tfteach.variables.scope.store import VariableStore
 
 
@@ -53,7 +53,7 @@ class EagerVariableStore:
     @contextmanager
     def as_default(self) -> Iterator[None]:
         """A context manager: `tf.get_variable` uses this store in the block."""
-        current = get_default_graph().collection_list(STORE_KEY)
+        current = get_default_graph().collection_list(VARIABLE_STORE)
         outer, current[:] = list(current), [self._store]
         try:
             yield

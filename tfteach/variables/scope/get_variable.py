@@ -16,6 +16,7 @@ from tfteach.control.functional import around_functions
 from tfteach.framework.call_origin import user_frame
 from tfteach.framework.export import export, export_value
 from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.graph_collections import VARIABLE_SCOPES, VARIABLE_STORE
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.opened_scopes import recorded_scope
 from tfteach.framework.scope import graph_of, name_scope
@@ -37,10 +38,6 @@ from tfteach.variables.creation import Kinds
 from tfteach.variables.scope.reuse import AUTO_REUSE
 from tfteach.variables.scope.store import VariableStore
 from tfteach.variables.scope.variable_scope import DEFAULTS, VariableScope
-
-# The collections of the store of variables, and of the open scopes of each thread.
-STORE_KEY = ("__variable_store",)
-SCOPE_KEY = ("__varscope",)
 
 
 class _Open(threading.local):
@@ -72,7 +69,7 @@ class _Open(threading.local):
 
 
 def _open_of(graph: Graph) -> _Open:
-    found = graph.collection_list(SCOPE_KEY)
+    found = graph.collection_list(VARIABLE_SCOPES)
     if not found:
         with graph.lock:
             if not found:
@@ -82,13 +79,18 @@ def _open_of(graph: Graph) -> _Open:
 
 
 def store_of(graph: Graph) -> VariableStore:
-    found = graph.collection_list(STORE_KEY)
+    found = graph.collection_list(VARIABLE_STORE)
     if not found:
         with graph.lock:
             if not found:
                 found.append(VariableStore())
     result: VariableStore = found[0]
     return result
+
+
+def forget_scopes_inside(name: str) -> None:
+    """Let names of variable scopes below `name` be given again."""
+    _open_of(get_default_graph()).forget_inside(name)
 
 
 @export("get_variable_scope")

@@ -122,6 +122,10 @@ class VariableStore:
             )
         return reuse
 
+    def _stores(self) -> bool:
+        """Whether it holds the variables that are created now."""
+        return self._store_eager_variables or not get_default_graph().is_eager
+
     def get(
         self,
         name: str,
@@ -211,7 +215,7 @@ class VariableStore:
         rest["use_resource"] = use_resource
         variable = Variable._make(value, name=name, dtype=value_dtype, **rest)
         graph = get_default_graph()
-        if not graph.is_eager or self._store_eager_variables:
+        if self._stores():
             self._vars[name] = variable
         if graph.is_eager and self._store_eager_variables:
             keys = how["collections"] or [GraphKeys.GLOBAL_VARIABLES]
@@ -279,7 +283,8 @@ class VariableStore:
             part._set_save_slice_info(SaveSliceInfo(name, sizes, offset, size))
             parts.append(part)
         made = PartitionedVariable(name, shape, dtype, parts, partitions)
-        self._partitioned_vars[name] = made
+        if self._stores():
+            self._partitioned_vars[name] = made
         return made
 
 

@@ -6,7 +6,9 @@ Source: python/ops/template.py.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from tfteach.framework.call_origin import user_line
@@ -15,7 +17,13 @@ from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
 from tfteach.framework.scope import get_collection
-from tfteach.variables.scope.get_variable import variable_scope
+from tfteach.variables.creation import variable_creator_scope
+from tfteach.variables.scope.eager_store import EagerVariableStore
+from tfteach.variables.scope.get_variable import (
+    forget_scopes_inside,
+    store_of,
+    variable_scope,
+)
 from tfteach.variables.scope.variable_scope import VariableScope
 
 
@@ -45,8 +53,9 @@ def make_template(
       A `Template`, to be called with the other arguments of `func_`.
 
     Raises:
-      ValueError: `name_` is None; (in later calls) `func_` creates another trainable
-        variable, or requests one that does not exist.
+      ValueError: `name_` is None, or `unique_name_` is given in an eager program; (in
+        later calls) `func_` creates another trainable variable, or requests one that
+        does not exist.
 
     Example:
       >>> def scaled(x, by):
@@ -58,7 +67,43 @@ def make_template(
     """
     if kwargs:
         func_ = functools.partial(func_, **kwargs)
+    if get_default_graph().is_eager:
+        if unique_name_ is not None:
+            raise ValueError(
+                "unique_name_ cannot be used when eager exeuction is enabled."
+            )
+        return EagerTemplate(
+            name_, func_, create_scope_now_, custom_getter=custom_getter_
+        )
     return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
+
+
+class _Calls(threading.local):
+    """The templates whose first calls this thread is in."""
+
+    def __init__(self) -> None:
+        self._open: list[Template] = []
+
+    @property
+    def innermost(self) -> Template:
+        return self._open[-1]
+
+    @contextmanager
+    def entered(self, template: Template) -> Iterator[None]:
+        self._open.append(template)
+        try:
+            yield
+        finally:
+            self._open.pop()
+
+
+_calls = _Calls()
+
+
+def _others(items: list[Any], known: list[Any]) -> list[Any]:
+    """The items that are not among the known ones."""
+    ids = {id(item) for item in known}
+    return [item for item in items if id(item) not in ids]
 
 
 class Template:
@@ -86,8 +131,9 @@ class Template:
         self._unique_name, self._custom_getter = unique_name, custom_getter
         self._source = user_line()
         self._is_new = True
-        self._has_variables = False
+        self._variables_created = False
         self._scope: VariableScope | None = None
+        self._parts: dict[str, Any] = {}
         if create_scope_now:
             own = unique_name or variable_scope(None, name)._unique(name)
             with variable_scope(
@@ -107,33 +153,63 @@ class Template:
             self._scope = self._scope or scope
             return self._call(args, kwargs)
 
+    def _known(self) -> tuple[list[Any], list[Any]]:
+        """The variables that exist now: the trainable ones, and all."""
+        graph = get_default_graph()
+        return (
+            list(graph.collection_list(GraphKeys.TRAINABLE_VARIABLES)),
+            list(graph.collection_list(GraphKeys.GLOBAL_VARIABLES)),
+        )
+
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The function's result; rejects variables created after the first call."""
-        graph = get_default_graph()
-        trainable = graph.collection_list(GraphKeys.TRAINABLE_VARIABLES)
-        variables = graph.collection_list(GraphKeys.GLOBAL_VARIABLES)
-        before = len(trainable), len(variables)
+        before = self._known()
         try:
-            result = self._func(*args, **kwargs)
-            if self._has_variables and len(trainable) != before[0]:
+            with nullcontext() if self._variables_created else self._noting_parts():
+                result = self._func(*args, **kwargs)
+            trainable, variables = map(_others, self._known(), before)
+            if self._variables_created and trainable:
                 raise ValueError(
                     "Trainable variable created when calling a template after the "
                     "first time, perhaps you used tf.Variable when you meant "
-                    f"tf.get_variable: {trainable[before[0] :]}"
+                    f"tf.get_variable: {trainable}"
                 )
         except Exception as error:
             line = self._source
             if line is not None:
                 error.add_note(f"The template was made at {line.file}:{line.line}.")
             raise
-        if self._has_variables and len(variables) != before[1]:
+        if self._variables_created and variables:
             get_logger().info(
                 "New variables created when calling a template after the first time, "
                 "perhaps you used tf.Variable when you meant tf.get_variable: %s",
-                variables[before[1] :],
+                variables,
             )
-        self._has_variables = True
+        self._variables_created = True
         return result
+
+    @contextmanager
+    def _noting_parts(self) -> Iterator[None]:
+        """Within the block, note the variables and the templates of the first call."""
+        assert self._scope is not None
+        prefix = self._scope.name + "/"
+
+        def note(make: Callable[..., Any], **kwargs: Any) -> Any:
+            made, name = make(**kwargs), kwargs["name"]
+            if name is not None and name.startswith(prefix):
+                if _calls.innermost is self:
+                    self._parts[name.removeprefix(prefix)] = made
+                else:
+                    inner = _calls.innermost
+                    own = str(inner.variable_scope_name)[:-1]
+                    self._parts[own.removeprefix(prefix)] = inner
+            return made
+
+        with variable_creator_scope(note), _calls.entered(self):
+            yield
+
+    def _checkpoint_children(self) -> dict[str, Any]:
+        return self._parts
 
     @property
     def name(self) -> str:
@@ -207,3 +283,69 @@ class Template:
     def local_variables(self) -> list[Any]:
         """Its local variables."""
         return self._collection(GraphKeys.LOCAL_VARIABLES)
+
+
+class EagerTemplate(Template):
+    """Result of `tf.make_template` in an eager program: it keeps its variables.
+
+    Args:
+      name, func, create_scope_now, custom_getter: as for `Template`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        func: Callable[..., Any],
+        create_scope_now: bool = False,
+        custom_getter: Any = None,
+    ) -> None:
+        if not get_default_graph().is_eager:
+            raise RuntimeError(
+                f"{type(self)} objects can only be used when eager execution is "
+                "enabled, use tf.Template for graph construction"
+            )
+        super().__init__(name, func, create_scope_now, None, custom_getter)
+        outer = store_of(get_default_graph())
+        stores = outer._store_eager_variables
+        self._store = EagerVariableStore(outer if stores else None)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        assert self._scope is not None
+        try:
+            with self._store.as_default():
+                return super()._call(args, kwargs)
+        finally:
+            forget_scopes_inside(self._scope.name)
+
+    def _own(self, variables: list[Any]) -> list[Any]:
+        """Those in the template's scope; its store may also hold others."""
+        prefix = self.variable_scope_name
+        return (
+            []
+            if prefix is None
+            else [v for v in variables if v.name.startswith(prefix)]
+        )
+
+    def _known(self) -> tuple[list[Any], list[Any]]:
+        store = self._store
+        return self._own(store.trainable_variables()), self._own(store.variables())
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """Its trainable variables."""
+        return self._own(self._store.trainable_variables())
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        """Its other variables."""
+        return self._own(self._store.non_trainable_variables())
+
+    @property
+    def global_variables(self) -> list[Any]:
+        """Its variables."""
+        return self._own(self._store.variables())
+
+    @property
+    def local_variables(self) -> list[Any]:
+        """None: they are among the others."""
+        return []
