@@ -161,3 +161,44 @@ def test_creators_see_the_arguments_of_get_variable() -> None:
 
     with tf.variable_creator_scope(create):
         assert tf.get_variable("a", [1]).name == "made_a:0"
+
+
+# ---- in traced functions
+
+
+def test_functions_share_the_variables_of_the_program_by_name() -> None:
+    scopes = []
+
+    @tf.function
+    def scaled(x: Any) -> Any:
+        with tf.variable_scope("s", reuse=tf.AUTO_REUSE) as scope:
+            scopes.append(scope.name)
+            w = tf.get_variable("w", [2], initializer=tf.ones_initializer())
+            tf.get_variable_scope().set_regularizer(tf.nn.l2_loss)
+            tf.get_variable("v", [2], initializer=tf.ones_initializer())
+        return w * x
+
+    with tf.variable_scope("outer"):
+        assert scaled(2.0).numpy().tolist() == [2.0, 2.0]
+        assert scaled(tf.constant(2.0)).numpy().tolist() == [2.0, 2.0]
+    assert scopes == ["outer/s"] * 3  # the first call traces twice
+    assert tf.global_variables() == []
+
+    @tf.function
+    def other(x: Any) -> Any:
+        with tf.variable_scope("outer/s", reuse=True):
+            return tf.get_variable("w") * x
+
+    assert other(3.0).numpy().tolist() == [3.0, 3.0]
+
+
+def test_functions_see_the_global_step() -> None:
+    step = tf.train.create_global_step()
+
+    @tf.function
+    def count() -> None:
+        tf.train.get_or_create_global_step().assign_add(1)
+
+    count()
+    count()
+    assert step.numpy() == 2

@@ -158,3 +158,51 @@ def test_refuses(case):
     with pytest.raises(error) as caught:
         make()
     assert words in str(caught.value)
+
+
+# In one eager program with the global seed 3: elements 0, 1 and 5 of a value [2, 3].
+EAGER = [
+    ("random_uniform", (-1, 2), {}, [-0.59901, 0.703559, 1.246194]),
+    ("random_normal", (1.0, 2.0), {}, [4.332629, 2.410395, 1.534086]),
+    ("truncated_normal", (), {}, [-1.401177, 0.343511, -0.421128]),
+    ("uniform_unit_scaling", (2.0,), {}, [0.68228, -0.836436, -2.015745]),
+    (
+        "variance_scaling",
+        (2.0, "fan_avg", "uniform"),
+        {},
+        [-1.201045, -1.200536, -0.072923],
+    ),
+    (
+        "variance_scaling",
+        (),
+        {"distribution": "untruncated_normal", "seed": 5},
+        [-0.802382, 0.527559, 0.118849],
+    ),
+    ("glorot_uniform", (), {}, [0.756739, 0.723234, -0.533204]),
+    ("glorot_normal", (5,), {}, [-0.815884, 0.536436, 0.25832]),
+    ("lecun_normal", (), {}, [1.389016, 1.396376, -1.041302]),
+    ("he_uniform", (), {}, [-1.456878, 0.669432, -1.021296]),
+    ("orthogonal", (2.0,), {}, [-0.684169, -1.870212, 1.976632]),
+    ("identity", (3.0,), {}, [3.0, 0.0, 0.0]),
+]
+
+
+def test_seeds_of_eager_programs_give_tensorflows_numbers(eagerly):
+    tf.set_random_seed(3)
+    for name, args, kwargs, expected in EAGER:
+        made = getattr(tf.initializers, name)(*args, **kwargs)([2, 3])
+        np.testing.assert_allclose(made.numpy().ravel()[[0, 1, 5]], expected, atol=2e-6)
+
+
+def test_eager_constants_are_complete_or_scalars(eagerly):
+    assert tf.constant(3.0, shape=[2]).numpy().tolist() == [3.0, 3.0]
+    assert tf.constant([1, 2, 3, 4], shape=[2, 2]).numpy().tolist() == [[1, 2], [3, 4]]
+    assert tf.constant(1.0, shape=[0]).shape == [0]
+    with pytest.raises(
+        TypeError, match=r"value has 3 elements, shape is \(3, 2\) with 6 elements"
+    ):
+        tf.initializers.constant([1, 2, 3])([3, 2])
+    with pytest.raises(
+        TypeError, match=r"Expected Tensor's shape: \(Dimension\(2\),\), got \(\)"
+    ):
+        tf.constant(1.0, shape=[2], verify_shape=True)
