@@ -270,7 +270,9 @@ def test_lines_with_their_ops() -> None:
     assert lines["y"].count == 4
     assert lines["loss"].tapes == [1, 2]
     assert lines["grad"].backward == lines["grad"].count > 10
-    assert lines["w.assign_sub(0.1"].ops[-1] == f"{LOOP}/iteration_2/AssignSubVariableOp"
+    assert (
+        lines["w.assign_sub(0.1"].ops[-1] == f"{LOOP}/iteration_2/AssignSubVariableOp"
+    )
     text = str(program)
     assert text.splitlines()[0].endswith("to compute gradients.")
     assert "4 ops, on tape 1, 2: 2 ReadVariableOp, 2 MatMul" in text

@@ -9,6 +9,7 @@ from tfteach.autodiff.backward_traversal import BackwardWalk
 from tfteach.autodiff.seed_gradients import Gradient
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.indexed_slices import convert_n
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -82,6 +83,10 @@ def gradients(
 
     Source: python/ops/gradients_impl.py.
     """
+    require_graph(
+        "tf.gradients is not supported when eager execution is enabled. Use "
+        "tf.GradientTape instead."
+    )
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)
     except ValueError:

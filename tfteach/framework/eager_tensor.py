@@ -116,8 +116,9 @@ class EagerTensor(Tensor):
     value_index = _only_in_graphs("value_index")
 
     def consumers(self) -> NoReturn:
-        raise NotImplementedError("Tensor.consumers is not supported when eager "
-                                  "execution is enabled.")  # fmt: skip
+        raise NotImplementedError(
+            "Tensor.consumers is meaningless when eager execution is enabled."
+        )
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> NoReturn:
         """Refused: `numpy()` returns the value."""

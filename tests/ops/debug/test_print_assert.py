@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tests.eagerly import eager_program
 
 # What TensorFlow 1.15 wrote for these.
 NESTED = """\
@@ -112,10 +113,39 @@ def test_print_v2(session, capfd):
         "[1e+10 1e-10 0.1 0.333333343 nan inf] [1] [?] "
         "[10000000000 0.33333333333333331]\n"
     )
+    session.run(
+        tf.print(
+            tf.constant("ü"), tf.constant(["a\xff'\"\1\n".encode()]), tf.constant(1j)
+        )
+    )
+    assert capfd.readouterr().err == (
+        '"\\303\\274" ["a\\303\\277\\\'\\"\\001\\n"] [?]\n'
+    )
+    session.run(tf.print(tf.constant([1j, 2j, 3j, 4j]), tf.zeros([0], tf.complex64)))
+    assert capfd.readouterr().err == "[? ? ?...] []\n"
     session.run(tf.print(tf.constant("only")))
     session.run(tf.print())
     session.run(tf.print("{} in the text", tf.constant(1)))
     assert capfd.readouterr().err == "only\n\n{} in the text 1\n"
+
+
+def test_eager_programs_print_at_once(capfd):
+    with eager_program():
+        x = tf.constant([[1.0, 2.0], [3.0, 4.5]])
+        assert tf.print({"a": x, "b": [1, "c", tf.constant("d")]}) is None
+        tf.print(tf.Variable([1, 2]), 5, None, sep="|", output_stream=sys.stdout)
+        assert tf.Print(x, [x, "b"], "msg: ", summarize=2).numpy().tolist() == [
+            [1.0, 2.0],
+            [3.0, 4.5],
+        ]
+        for _ in range(3):
+            tf.Print(x, [1], "twice ", first_n=2)
+    out, err = capfd.readouterr()
+    assert err == (
+        "{'a': [[1 2]\n [3 4.5]], 'b': [1, 'c', \"d\"]}\nmsg: [[1 2]...][b]\n"
+        "twice [1]\ntwice [1]\n"
+    )
+    assert out == "[1 2]|5|None\n"
 
 
 def test_print_streams(session, tmp_path, caplog):

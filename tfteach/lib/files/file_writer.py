@@ -19,6 +19,7 @@ from tfteach.framework.graphdef.meta_graph import (
     meta_info,
     op_types_of,
 )
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.protos.pool import message
 from tfteach.framework.protos.wire_format import chunk
@@ -79,6 +80,10 @@ class FileWriter:
         filename_suffix: str | None = None,
         session: SessionLike | None = None,
     ) -> None:
+        require_graph(
+            "tf.summary.FileWriter is not compatible with eager execution. Use "
+            "tf.contrib.summary instead."
+        )
         if session is not None:
             raise NotImplementedError(
                 "FileWriter(session=...) is not implemented: omit it, summaries "

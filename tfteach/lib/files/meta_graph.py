@@ -27,6 +27,7 @@ from tfteach.framework.graphdef.meta_graph import (
     prepended,
     stripped,
 )
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.protos import pool
 from tfteach.framework.scope import graph_of
@@ -43,6 +44,12 @@ from tfteach.lib.queues import queue_runner as queue_runner  # registers its pro
 from tfteach.variables import protos as variable_protos
 
 UNBOUND_INPUTS = "unbound_inputs"
+
+
+_NO_META_GRAPHS = (
+    "Exporting/importing meta graphs is not supported when eager execution is enabled. "
+    "No graph exists when eager execution is enabled."
+)
 
 
 @export("train.export_meta_graph")
@@ -95,6 +102,8 @@ def export_meta_graph(
 
     Source: python/framework/meta_graph.py, export_scoped_meta_graph.
     """
+    if graph is None or graph_def is None:
+        require_graph(_NO_META_GRAPHS)
     return export_scoped_meta_graph(
         filename=filename,
         graph_def=graph_def,
@@ -238,6 +247,7 @@ def import_meta_graph(
 
     Source: python/training/saver.py, python/framework/meta_graph.py.
     """
+    require_graph(_NO_META_GRAPHS)
     return import_with_elements(
         meta_graph_or_file, clear_devices, import_scope, **kwargs
     ).saver

@@ -12,7 +12,7 @@ from tfteach.framework.dtypes import float32, float64, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import CollectionNames, TensorLike
-from tfteach.lib.metrics.shared import metric_variable, recorded
+from tfteach.lib.metrics.shared import in_graphs, metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones, ones_like
 from tfteach.ops.core.identity_reshape import reshape
@@ -35,6 +35,7 @@ def _flat(tensor: Any) -> Tensor:
 
 
 @export("metrics.mean_per_class_accuracy")
+@in_graphs()
 def mean_per_class_accuracy(
     labels: TensorLike,
     predictions: TensorLike,
@@ -85,6 +86,7 @@ def mean_per_class_accuracy(
 
 
 @export("metrics.mean_iou")
+@in_graphs()
 def mean_iou(
     labels: Tensor,
     predictions: Tensor,

@@ -14,7 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.type_aliases import CollectionNames, TensorLike
-from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
+from tfteach.lib.metrics.shared import fitted, in_graphs, metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.shape_ops import rank
@@ -61,6 +61,7 @@ def _count_pairs(
 
 
 @export("metrics.true_positives")
+@in_graphs()
 def true_positives(
     labels: TensorLike,
     predictions: TensorLike,
@@ -100,6 +101,7 @@ def true_positives(
 
 
 @export("metrics.true_negatives")
+@in_graphs()
 def true_negatives(
     labels: TensorLike,
     predictions: TensorLike,
@@ -124,6 +126,7 @@ def true_negatives(
 
 
 @export("metrics.false_positives")
+@in_graphs()
 def false_positives(
     labels: TensorLike,
     predictions: TensorLike,
@@ -148,6 +151,7 @@ def false_positives(
 
 
 @export("metrics.false_negatives")
+@in_graphs()
 def false_negatives(
     labels: TensorLike,
     predictions: TensorLike,
@@ -172,6 +176,7 @@ def false_negatives(
 
 
 @export("metrics.precision")
+@in_graphs()
 def precision(
     labels: TensorLike,
     predictions: TensorLike,
@@ -199,6 +204,7 @@ def precision(
 
 
 @export("metrics.recall")
+@in_graphs()
 def recall(
     labels: TensorLike,
     predictions: TensorLike,

@@ -19,7 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.type_aliases import CollectionNames, TensorLike
-from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
+from tfteach.lib.metrics.shared import fitted, in_graphs, metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones_like, zeros_like
 from tfteach.ops.core.shape_ops import size
@@ -38,6 +38,7 @@ Pair = tuple[Tensor, Tensor]
 
 
 @export("metrics.mean")
+@in_graphs()
 def mean(
     values: TensorLike,
     weights: TensorLike | None = None,
@@ -91,6 +92,7 @@ def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
 
 
 @export("metrics.mean_tensor")
+@in_graphs()
 def mean_tensor(
     values: TensorLike,
     weights: TensorLike | None = None,
@@ -120,6 +122,7 @@ def mean_tensor(
 
 
 @export("metrics.accuracy")
+@in_graphs()
 def accuracy(
     labels: Tensor,
     predictions: Tensor,
@@ -154,6 +157,7 @@ def accuracy(
 
 
 @export("metrics.mean_absolute_error")
+@in_graphs()
 def mean_absolute_error(
     labels: Tensor,
     predictions: Tensor,
@@ -174,6 +178,7 @@ def mean_absolute_error(
 
 
 @export("metrics.mean_squared_error")
+@in_graphs()
 def mean_squared_error(
     labels: TensorLike,
     predictions: TensorLike,
@@ -194,6 +199,7 @@ def mean_squared_error(
 
 
 @export("metrics.root_mean_squared_error")
+@in_graphs()
 def root_mean_squared_error(
     labels: TensorLike,
     predictions: TensorLike,
@@ -211,6 +217,7 @@ def root_mean_squared_error(
 
 
 @export("metrics.mean_relative_error")
+@in_graphs()
 def mean_relative_error(
     labels: TensorLike,
     predictions: TensorLike,
@@ -244,6 +251,7 @@ def mean_relative_error(
 
 
 @export("metrics.mean_cosine_distance")
+@in_graphs()
 def mean_cosine_distance(
     labels: TensorLike,
     predictions: TensorLike,
@@ -266,6 +274,7 @@ def mean_cosine_distance(
 
 
 @export("metrics.percentage_below")
+@in_graphs()
 def percentage_below(
     values: TensorLike,
     threshold: TensorLike,

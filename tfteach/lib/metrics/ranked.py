@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.framework.type_aliases import CollectionNames, TensorLike
-from tfteach.lib.metrics.shared import metric_variable, recorded
+from tfteach.lib.metrics.shared import in_graphs, metric_variable, recorded
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice as slice_
 from tfteach.ops.array.tile import tile
@@ -154,6 +154,7 @@ def _share(
 
 
 @export("metrics.precision_at_top_k")
+@in_graphs()
 def precision_at_top_k(
     labels: TensorLike | SparseTensor,
     predictions_idx: TensorLike,
@@ -179,6 +180,7 @@ def precision_at_top_k(
 
 
 @export("metrics.recall_at_top_k")
+@in_graphs()
 def recall_at_top_k(
     labels: TensorLike,
     predictions_idx: Any,
@@ -201,6 +203,7 @@ def recall_at_top_k(
 
 
 @export("metrics.precision_at_k", "metrics.sparse_precision_at_k")
+@in_graphs("sparse_precision_at_k")
 def precision_at_k(
     labels: TensorLike | SparseTensor,
     predictions: TensorLike,
@@ -241,6 +244,7 @@ def precision_at_k(
 
 
 @export("metrics.recall_at_k")
+@in_graphs()
 def recall_at_k(
     labels: TensorLike,
     predictions: TensorLike,
@@ -268,6 +272,7 @@ def recall_at_k(
 
 
 @export("metrics.average_precision_at_k", "metrics.sparse_average_precision_at_k")
+@in_graphs("sparse_average_precision_at_k")
 def average_precision_at_k(
     labels: TensorLike,
     predictions: TensorLike,

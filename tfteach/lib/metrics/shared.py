@@ -5,12 +5,15 @@ Source: python/ops/metrics_impl.py.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from tfteach.control.branch import cond
 from tfteach.control.checks.weights import remove_squeezable_dimensions
 from tfteach.framework.convert import convert
 from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collections
 from tfteach.framework.type_aliases import CollectionNames, DTypeLike
@@ -24,6 +27,31 @@ from tfteach.variables.base import (
     VariableSynchronization,
 )
 from tfteach.variables.scope import get_variable_scope
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def in_graphs(name: str = "") -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Decorator: a metric that is refused where ops run eagerly.
+
+    Args:
+      name: its name in TensorFlow's message, if not that of the function.
+    """
+
+    def decorate(metric: Callable[_P, _R]) -> Callable[_P, _R]:
+        shown = name or metric.__name__
+
+        @wraps(metric)
+        def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            require_graph(
+                f"tf.metrics.{shown} is not supported when eager execution is enabled."
+            )
+            return metric(*args, **kwargs)
+
+        return checked
+
+    return decorate
 
 
 def metric_variable(shape: Any, dtype: DTypeLike, name: str) -> Any:

@@ -16,7 +16,7 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.type_aliases import CollectionNames, TensorLike
-from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
+from tfteach.lib.metrics.shared import fitted, in_graphs, metric_variable, recorded
 from tfteach.ops.array.tile import tile
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
@@ -110,6 +110,7 @@ _EPSILON = 1e-7  # keeps predictions of exactly 0 and 1 on the correct side
 
 
 @export("metrics.auc")
+@in_graphs()
 def auc(
     labels: TensorLike,
     predictions: TensorLike,
@@ -222,6 +223,7 @@ def _interpolated(tp: Any, fp: Any, fn: Any) -> Tensor:
 
 
 @export("metrics.sensitivity_at_specificity")
+@in_graphs()
 def sensitivity_at_specificity(
     labels: TensorLike,
     predictions: TensorLike,
@@ -258,6 +260,7 @@ def sensitivity_at_specificity(
 
 
 @export("metrics.specificity_at_sensitivity")
+@in_graphs()
 def specificity_at_sensitivity(
     labels: TensorLike,
     predictions: TensorLike,
@@ -314,6 +317,7 @@ def _count_at(
 
 
 @export("metrics.true_positives_at_thresholds")
+@in_graphs()
 def true_positives_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
@@ -332,6 +336,7 @@ def true_positives_at_thresholds(
 
 
 @export("metrics.false_negatives_at_thresholds")
+@in_graphs()
 def false_negatives_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
@@ -350,6 +355,7 @@ def false_negatives_at_thresholds(
 
 
 @export("metrics.true_negatives_at_thresholds")
+@in_graphs()
 def true_negatives_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
@@ -368,6 +374,7 @@ def true_negatives_at_thresholds(
 
 
 @export("metrics.false_positives_at_thresholds")
+@in_graphs()
 def false_positives_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
@@ -386,6 +393,7 @@ def false_positives_at_thresholds(
 
 
 @export("metrics.precision_at_thresholds")
+@in_graphs()
 def precision_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
@@ -426,6 +434,7 @@ def precision_at_thresholds(
 
 
 @export("metrics.recall_at_thresholds")
+@in_graphs()
 def recall_at_thresholds(
     labels: TensorLike,
     predictions: TensorLike,

@@ -13,12 +13,17 @@ from tfteach.framework import dtypes
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert, convert_n_to_tensor
 from tfteach.framework.dtypes import DType
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import ShapeLike, TensorLike
-from tfteach.lib.queues.queue_runner import QueueRunner, add_queue_runner
+from tfteach.lib.queues.queue_runner import (
+    QUEUES_REFUSED,
+    QueueRunner,
+    add_queue_runner,
+)
 from tfteach.lib.queues.sparse_storage import restore_sparse, store_sparse
 from tfteach.ops.array.dynamic_partition import dynamic_partition
 from tfteach.ops.core.control_flow_ops import no_op
@@ -227,6 +232,7 @@ def batches(
     Returns:
       A tensor, a list or a dict, as the first input, with a further first axis.
     """
+    require_graph(QUEUES_REFUSED, ValueError)
     elements = as_lists(inputs)
     flat = [tensor for element in elements for tensor in element]
     with name_scope(name, function, [*flat, keep_input]) as scope:

@@ -13,10 +13,15 @@ from tfteach.framework import dtypes
 from tfteach.framework.convert import convert, convert_n_to_tensor
 from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.framework.type_aliases import ShapeLike, TensorLike
-from tfteach.lib.queues.queue_runner import QueueRunner, add_queue_runner
+from tfteach.lib.queues.queue_runner import (
+    QUEUES_REFUSED,
+    QueueRunner,
+    add_queue_runner,
+)
 from tfteach.ops.array.gather import gather
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import identity
@@ -118,6 +123,7 @@ def input_producer(
 
     Source: python/training/input.py.
     """
+    require_graph(QUEUES_REFUSED)
     with name_scope(name, "input_producer", [input_tensor]):
         rows = convert(input_tensor, name="input_tensor")
         shape = rows.get_shape()[1:].merge_with(element_shape)

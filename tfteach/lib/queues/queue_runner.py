@@ -22,6 +22,7 @@ from tfteach.framework.graphdef.meta_graph import (
     register_proto_functions,
     stripped,
 )
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation
 from tfteach.framework.scope import add_to_collection, get_collection
@@ -66,6 +67,13 @@ class RunnerThreads:
         """Whether the Coordinator was asked to stop."""
         coord = None if self._coord is None else self._coord()
         return coord is not None and coord.should_stop()
+
+
+# TensorFlow's message for all input pipelines of queues.
+QUEUES_REFUSED = (
+    "Input pipelines based on Queues are not supported when eager execution is "
+    "enabled. Please use tf.data to ingest data into your model instead."
+)
 
 
 @export("train.QueueRunner", "train.queue_runner.QueueRunner")
@@ -115,6 +123,10 @@ class QueueRunner:
         queue_runner_def: Any = None,
         import_scope: str | None = None,
     ) -> None:
+        require_graph(
+            "QueueRunners are not supported when eager execution is enabled. Instead, "
+            "please use tf.data to get data into your model."
+        )
         if queue_runner_def is not None:
             if queue or enqueue_ops:
                 raise ValueError("queue_runner_def and queue are mutually exclusive.")
@@ -401,6 +413,7 @@ def start_queue_runners(
 
     Source: python/training/queue_runner_impl.py.
     """
+    require_graph("Queues are not compatible with eager execution.")
     if sess is None:
         sess = defaults.get_default_session()
         if not sess:

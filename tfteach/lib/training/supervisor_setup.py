@@ -15,6 +15,7 @@ from tfteach.framework.deprecation import deprecated
 from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collection, get_collection
@@ -123,6 +124,7 @@ class SupervisorSetup:
         init_fn: Callable[[Session], Any] | None = None,
         local_init_run_options: Proto | None = None,
     ) -> None:
+        require_graph("Supervisors are compatible with eager execution.")
         self._graph = get_default_graph() if graph is None else graph
         keys = GraphKeys
         with self._graph.as_default():

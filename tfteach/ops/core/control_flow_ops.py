@@ -450,6 +450,7 @@ def is_tensor(value: Any) -> bool:
     return (
         isinstance(value, Tensor)
         or is_slices(value)
+        or getattr(value, "_is_dense_tensor_like", False)
         or (hasattr(value, "op") and hasattr(value, "dtype"))
     )
 

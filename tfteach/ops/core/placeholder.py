@@ -8,6 +8,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
@@ -99,6 +100,7 @@ def placeholder(
 
     Source: Placeholder in core/ops/array_ops.cc.
     """
+    require_graph("tf.placeholder() is not compatible with eager execution.")
     op = Placeholder(dtype, shape)  # type: ignore[arg-type]  # converted by the op
     return op(name=name)
 

@@ -12,6 +12,7 @@ from tfteach.framework.dtypes import dtypes_of, float16, float32, float64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
@@ -121,6 +122,11 @@ def add_check_numerics_ops() -> Any:
 
     Source: python/ops/numerics.py.
     """
+    require_graph(
+        "add_check_numerics_ops() is not compatible with eager execution. To check "
+        "for Inf's and NaN's under eager execution, call "
+        "tfe.seterr(inf_or_nan='raise') once before executing the checked operations."
+    )
     checks: list[Any] = []
     for op in get_default_graph().get_operations():
         for output in op.outputs:

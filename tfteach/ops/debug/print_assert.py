@@ -37,8 +37,7 @@ from tfteach.ops.core.control_flow_ops import is_tensor
 def element_text(value: Any, quote: bool = False) -> str:
     """One element in TF's format: floats in their shortest exact form."""
     if isinstance(value, bytes):
-        text = value.decode("utf-8", "replace")
-        return f'"{text}"' if quote else text
+        return f'"{_escaped(value)}"' if quote else value.decode("utf-8", "replace")
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     if isinstance(value, np.complexfloating):
@@ -62,8 +61,10 @@ _ESCAPES = {9: r"\t", 10: r"\n", 13: r"\r", 34: r"\"", 39: r"\'", 92: r"\\"}
 
 def _flat_text(value: Any) -> str:
     """One element of a flat list: strings with their bytes escaped."""
-    if not isinstance(value, bytes):
-        return element_text(value)
+    return _escaped(value) if isinstance(value, bytes) else element_text(value)
+
+
+def _escaped(value: bytes) -> str:
     return "".join(
         _ESCAPES.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")
         for byte in value
@@ -104,6 +105,9 @@ def _first_elements(array: Any, limit: int, done: int, parts: list[str]) -> int:
 def summarize_nested(array: Any, edge: int, depth: int = 0, rank: int = -1) -> str:
     """The array in brackets, with the first and last `edge` items of each dimension."""
     array = np.asarray(array)
+    if array.dtype.kind == "c":  # TensorFlow has no format for it
+        shown = array.size if edge < 0 else min(edge, array.size)
+        return f"[{' '.join('?' * shown)}{'...' * (shown < array.size)}]"
     if array.ndim == 0:
         return element_text(array[()], quote=True)
     if rank < 0:

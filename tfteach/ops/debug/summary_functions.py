@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import float32, string
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import Proto, TensorLike
@@ -249,6 +250,12 @@ def tensor_summary(
     return summary
 
 
+_NOT_MERGED = (
+    "Merging tf.summary.* ops is not compatible with eager execution. Use "
+    "tf.contrib.summary instead."
+)
+
+
 @export("summary.merge")
 def merge(
     inputs: Sequence[Any],
@@ -270,6 +277,7 @@ def merge(
 
     Source: MergeSummary in core/ops/logging_ops.cc.
     """
+    require_graph(_NOT_MERGED)
     name = clean_tag(name)
     with name_scope(name, "Merge", inputs):
         summary: Tensor = MergeSummary()(list(inputs), name=name)
@@ -297,5 +305,6 @@ def merge_all(
 
     Source: python/summary/summary.py, merge_all.
     """
+    require_graph(_NOT_MERGED)
     summaries = get_default_graph().get_collection(key, scope)
     return merge(summaries, name=name) if summaries else None

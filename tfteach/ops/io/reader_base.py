@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
+from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.io.reader_ops import (
@@ -52,6 +53,10 @@ class ReaderBase:
     """
 
     def __init__(self, reader_ref: Tensor, supports_serialize: bool = False) -> None:
+        require_graph(
+            "Readers are not supported when eager execution is enabled. Instead, "
+            "please use tf.data to get data into your model."
+        )
         self._reader_ref = reader_ref
         self._supports_serialize = supports_serialize
 

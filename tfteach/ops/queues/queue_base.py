@@ -13,6 +13,7 @@ from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import DType
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -84,7 +85,7 @@ class QueueBase:
             raise ValueError("Queue names must have the same length as dtypes")
         self._names = names
         self._queue_ref = queue_ref
-        self._name = queue_ref.op.name.split("/")[-1]
+        self._name = self.name.split("/")[-1]
 
     @staticmethod
     def from_list(index: TensorLike, queues: list[QueueBase]) -> QueueBase:
@@ -125,8 +126,9 @@ class QueueBase:
 
     @property
     def name(self) -> str:
-        """The name of the queue's op."""
-        return self._queue_ref.op.name
+        """The name of the queue's op; "Empty" in an eager program."""
+        handle = self._queue_ref
+        return "Empty" if isinstance(handle, EagerTensor) else handle.op.name
 
     @property
     def dtypes(self) -> Sequence[DType]:
@@ -283,6 +285,8 @@ class QueueBase:
         name = f"{self._name}_DequeueMany" if name is None else name
         kind: Any = QueueDequeueManyV2 if self._is_resource else QueueDequeueMany
         tensors = _listed(kind(tuple(self._dtypes))(self._queue_ref, n, name=name))
+        if isinstance(tensors[0], EagerTensor):
+            return self._dequeue_return_value(tensors)
         size = constant_value(tensors[0].op.inputs[1])
         for tensor, shape in zip(tensors, self._shapes, strict=True):
             tensor.set_shape(TensorShape([size]).concatenate(shape))

@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import int64
+from tfteach.framework.eager_tensor import ANONYMOUS
 from tfteach.framework.export import export
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import DTypeLike, IntLike, ShapeLike
@@ -26,6 +28,11 @@ from tfteach.ops.queues.queue_ops import (
     RandomShuffleQueueV2,
 )
 from tfteach.ops.random.random_ops import get_seed
+
+
+def _shared(name: str | None) -> str:
+    """The queue's shared name; in an eager program its handle owns the queue."""
+    return ANONYMOUS if get_default_graph().is_eager else name or ""
 
 
 @export("FIFOQueue", "queue.FIFOQueue")
@@ -72,7 +79,7 @@ class FIFOQueue(QueueBase):
             tuple(types),
             as_shapes_attribute(sizes),
             int(capacity),
-            shared_name=shared_name or "",
+            shared_name=_shared(shared_name),
         )
         super().__init__(types, sizes, labels, op(name=name))
 
@@ -125,7 +132,7 @@ class PaddingFIFOQueue(QueueBase):
             tuple(types),
             as_shapes_attribute(sizes),
             int(capacity),
-            shared_name=shared_name or "",
+            shared_name=_shared(shared_name),
         )
         super().__init__(types, sizes, labels, op(name=name))
 
@@ -185,7 +192,7 @@ class RandomShuffleQueue(QueueBase):
             int(min_after_dequeue),
             first,
             second,
-            shared_name=shared_name or "",
+            shared_name=_shared(shared_name),
         )
         super().__init__(types, sizes, labels, op(name=name))
 
@@ -232,7 +239,7 @@ class PriorityQueue(QueueBase):
             tuple(kinds),
             as_shapes_attribute(sizes),
             int(capacity),
-            shared_name=shared_name or "",
+            shared_name=_shared(shared_name),
         )
         handle = op(name=name)
         every = [int64, *kinds]
