@@ -34,7 +34,9 @@ from tfteach.api import summary as summary
 from tfteach.api import test as test
 from tfteach.api import train as train
 from tfteach.api import version as version
-from tfteach.autodiff.custom import custom_gradient as custom_gradient
+from tfteach.autodiff.custom_gradient import custom_gradient as custom_gradient
+from tfteach.autodiff.custom_gradient import grad_pass_through as grad_pass_through
+from tfteach.autodiff.custom_gradient import recompute_grad as recompute_grad
 from tfteach.autodiff.gradient_registry import NotDifferentiable as NoGradient
 from tfteach.autodiff.gradient_registry import NotDifferentiable as NotDifferentiable
 from tfteach.autodiff.gradient_registry import NotDifferentiable as no_gradient

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tfteach.autodiff.custom import custom_gradient
+from tfteach.autodiff.custom_gradient import custom_gradient
 from tfteach.control.functional import map_fn, scan
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import bool_, float32, int32, int64

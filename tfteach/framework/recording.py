@@ -82,13 +82,26 @@ def record_more_outputs(op: Operation, outputs: Sequence[Tensor]) -> None:
         tape.record_more_outputs(op, outputs)
 
 
+def record_function(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], backward: Callable[..., Any]
+) -> None:
+    """Notify the tapes of a computation that has a gradient function of its own.
+
+    Args:
+      outputs: the results.
+      inputs: what they depend on.
+      backward: from the gradients of the outputs to those of the inputs.
+    """
+    for tape in tapes.active:
+        tape.record_function(outputs, inputs, backward)
+
+
 def record_same(copy: Tensor, tensor: Tensor) -> None:
     """Notify the tapes that a tensor of a function's body stands for an outer one.
 
     Each time that it is used, as a tape may have begun after the first time.
     """
-    for tape in tapes.active:
-        tape.record_function([copy], [tensor], lambda grad: [grad])
+    record_function([copy], [tensor], lambda grad: [grad])
 
 
 @contextmanager

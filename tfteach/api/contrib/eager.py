@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from tfteach.autodiff.custom_gradient import custom_gradient as custom_gradient
 from tfteach.compat.renamed import absent as _absent
 from tfteach.variables.scope.eager_store import EagerVariableStore as EagerVariableStore
 

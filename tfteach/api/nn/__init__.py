@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.autodiff.custom import swish as swish
+from tfteach.autodiff.swish import swish as swish
 from tfteach.compat.renamed import absent as _absent
 from tfteach.control.ctc_dense import collapse_repeated as collapse_repeated
 from tfteach.control.ctc_dense import ctc_loss_v2 as ctc_loss_v2

@@ -59,7 +59,7 @@ def test_what_it_cannot_do_is_refused() -> None:
 
     with pytest.raises(TypeError, match=r"must accept a keyword argument 'variables'"):
         scaled(1.0)
-    with pytest.raises(NotImplementedError, match="variables"):
+    with pytest.raises(TypeError, match="scope must have use_resource=True"):
         with_variables(1.0)
     with pytest.raises(ValueError, match="keywords arguments only when eager"):
         scaled(x=1.0)
