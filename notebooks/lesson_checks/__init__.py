@@ -5,6 +5,8 @@ that is not: what was expected, what was found, and where to look.  A check neve
 raises, so that a lesson can be run from top to bottom before its exercise is solved.
 """
 
+from .eager import check_fit_line as check_fit_line
+from .eager import check_one_trace as check_one_trace
 from .estimators import check_stopping_hook as check_stopping_hook
 from .execution import check_distances as check_distances
 from .execution import check_safe_length as check_safe_length
