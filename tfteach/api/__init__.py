@@ -155,6 +155,7 @@ from tfteach.framework.graph_keys import GraphKeys as GraphKeys
 from tfteach.framework.graphdef.import_graph_def import import_graph_def as import_graph_def
 from tfteach.framework.indexed_slices import IndexedSlices as IndexedSlices
 from tfteach.framework.indexed_slices import convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices
+from tfteach.framework.indexed_slices_spec import IndexedSlicesSpec as IndexedSlicesSpec
 from tfteach.framework.opened_scopes import RecordedNameScope as name_scope
 from tfteach.framework.scope import add_to_collection as add_to_collection
 from tfteach.framework.scope import add_to_collections as add_to_collections

@@ -143,6 +143,20 @@ def convert(
     )
 
 
+# TensorFlow's text, line by line.
+LEAKED = """An op outside of the function building code is being passed
+a "Graph" tensor. It is possible to have Graph tensors
+leak out of the function building context by including a
+tf.init_scope in your function building code.
+For example, the following function will fail:
+  @tf.function
+  def has_init_scope():
+    my_constant = tf.constant(1.)
+    with tf.init_scope():
+      added = my_constant * 2
+The graph tensor has name: {}"""
+
+
 def _in_this_mode(value: Tensor, name: str | None) -> Tensor:
     """A tensor as the default graph can use it; in a function's body its capture.
 
@@ -155,13 +169,7 @@ def _in_this_mode(value: Tensor, name: str | None) -> Tensor:
     if graph.is_eager == is_eager:
         return value
     if graph.is_eager:
-        raise TypeError(
-            'An op outside of the function building code is being passed a "Graph" '
-            "tensor. It is possible to have Graph tensors leak out of the function "
-            "building context by including a tf.init_scope in your function building "
-            f"code. The graph tensor has name: {value.name}. Run it in a tf.Session, "
-            "or return it from the function."
-        )
+        raise TypeError(LEAKED.format(value.name))
     if not graph.building_function:
         raise RuntimeError(
             "Attempting to capture an EagerTensor without building a function. The "

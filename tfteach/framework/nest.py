@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
 
+from tfteach.framework.composite import is_composite, is_rows, spec_of_composite
+
 
 def is_sequence(seq: Any) -> bool:
     """Whether `seq` is one of the containers to traverse."""
@@ -29,14 +31,6 @@ def is_attrs(value: Any) -> bool:
     return hasattr(type(value), "__attrs_attrs__")
 
 
-def _is_composite(value: Any) -> bool:
-    return (
-        hasattr(value, "indices")
-        and hasattr(value, "values")
-        and hasattr(value, "dense_shape")
-    )
-
-
 def children(structure: Any) -> Iterator[Any]:
     """The items of a container: by sorted keys, by attribute, or in order."""
     if isinstance(structure, Mapping):
@@ -54,7 +48,11 @@ def children(structure: Any) -> Iterator[Any]:
 
 
 def _parts(value: Any) -> list[Any]:
-    """The tensors of IndexedSlices or a SparseTensor."""
+    """The tensors that a value consists of; the specs of a spec's tensors."""
+    if not is_rows(value):
+        spec = spec_of_composite(value)
+        is_spec = spec is value
+        return flatten(spec._component_specs if is_spec else spec._to_components(value))
     parts = [value.values, value.indices]
     if type(value).__name__ == "SparseTensor":
         parts.reverse()
@@ -77,7 +75,7 @@ def _flatten_into(structure: Any, expand: bool, found: list[Any]) -> None:
     if is_nested(structure):
         for child in children(structure):
             _flatten_into(child, expand, found)
-    elif expand and _is_composite(structure):
+    elif expand and is_composite(structure):
         found += _parts(structure)
     else:
         found.append(structure)
@@ -115,9 +113,7 @@ def pack_sequence_as(
     """
     flat = list(flat_sequence)
     wanted = len(flatten(structure, expand_composites))
-    if not is_nested(structure) and not (
-        expand_composites and _is_composite(structure)
-    ):
+    if not is_nested(structure) and not (expand_composites and is_composite(structure)):
         if len(flat) != 1:
             raise ValueError(
                 f"Structure is a scalar but len(flat_sequence) == {len(flat)} > 1"
@@ -136,8 +132,11 @@ def _pack(structure: Any, flat: Iterator[Any], expand: bool) -> Any:
     if is_nested(structure):
         packed = [_pack(c, flat, expand) for c in children(structure)]
         return rebuild(structure, packed)
-    if expand and _is_composite(structure):
+    if expand and is_composite(structure):
         parts = [next(flat) for _ in _parts(structure)]
+        if not is_rows(structure):
+            spec = spec_of_composite(structure)
+            return spec._from_components(pack_sequence_as(spec._component_specs, parts))
         if structure.dense_shape is None:
             parts.append(None)
         return type(structure)(*parts)

@@ -45,6 +45,20 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
         stack.remove(variable_creator)
 
 
+@contextmanager
+def final_creator_scope(variable_creator: Creator) -> Iterator[None]:
+    """Within the block, `variable_creator` is the last to be asked for a variable.
+
+    Creators of enclosing `tf.variable_creator_scope`s may change its arguments.
+    """
+    stack = creators(get_default_graph())
+    stack.insert(0, variable_creator)
+    try:
+        yield
+    finally:
+        stack.remove(variable_creator)
+
+
 class Kinds:
     """Creates the variable of `tf.Variable(...)`; consults the creator scopes."""
 

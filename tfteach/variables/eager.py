@@ -19,13 +19,14 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import open_init_scope, open_name_scope
-from tfteach.framework.shape import as_shape, as_tensor_shape
+from tfteach.framework.shape import Shape, as_shape, as_tensor_shape
 from tfteach.ops.state import resource_variables as ops
 from tfteach.variables.base import check_arguments, check_modes
 from tfteach.variables.resource import (
     BaseResourceVariable,
     ResourceVariable,
     check_declared_shape,
+    refuse_traced,
 )
 
 _numbers = itertools.count()
@@ -159,6 +160,16 @@ class EagerVariable(EagerReads, ResourceVariable):
         keys = check_arguments(initial_value, collections, constraint, self._trainable)
         self._constraint = constraint
         self._initial_value = None
+        self._create(initial_value, name, dtype, shape)
+        if GraphKeys.GLOBAL_STEP in keys:  # the only one that eager programs have
+            with open_init_scope(get_default_graph()):
+                get_default_graph().add_to_collection(GraphKeys.GLOBAL_STEP, self)
+
+    def _create(
+        self, initial_value: Any, name: str | None, dtype: Any, shape: Any
+    ) -> None:
+        """Create the handle, and assign the initial value."""
+        refuse_traced(initial_value)
         with open_init_scope(get_default_graph()):
             graph = get_default_graph()
             with open_name_scope(graph, "Variable" if name is None else name) as scope:
@@ -166,23 +177,20 @@ class EagerVariable(EagerReads, ResourceVariable):
                     given = initial_value
                     given = given() if callable(given) else given
                     initial = convert(given, dtype, "initial_value")
-                self._name = scope[:-1]
-                self._create_cell(scope, initial, shape)
-            if GraphKeys.GLOBAL_STEP in keys:  # the only one that eager programs have
-                graph.add_to_collection(GraphKeys.GLOBAL_STEP, self)
+                if shape is not None:
+                    check_declared_shape(initial, shape)
+                known = initial._shape if shape is None else as_shape(shape)
+                self._create_handle(scope, initial.dtype.base_dtype, known)
+                ops.AssignVariableOp()(self._handle, initial)
 
-    def _create_cell(self, scope: str, initial: Tensor, shape: Any) -> None:
-        known = initial._shape
-        if shape is not None:
-            check_declared_shape(initial, shape)
-            known = as_shape(shape)
-        self._dtype = initial.dtype.base_dtype
-        self._shape = as_tensor_shape(known)
-        handle = ops.VarHandleOp("", ANONYMOUS, self._dtype, known)
-        self._handle = handle(name=scope)
+    def _create_handle(self, scope: str, dtype: DType, shape: Shape) -> None:
+        """Create the handle of a variable, which has no value yet."""
+        self._name = scope[:-1]
+        self._dtype = dtype
+        self._shape = as_tensor_shape(shape)
+        self._handle = ops.VarHandleOp("", ANONYMOUS, dtype, shape)(name=scope)
         self._number = next(_numbers)
         self._unique_id = f"{self._name}_{self._number}"
-        ops.AssignVariableOp()(self._handle, initial)
 
     @property
     def name(self) -> str:

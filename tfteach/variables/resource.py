@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from tfteach.framework.convert import convert, register_tensor_conversion_function
 from tfteach.framework.dtypes import DType
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.recording import record_variable, tapes
@@ -293,6 +294,19 @@ def check_declared_shape(initial: Tensor, shape: Any) -> None:
         )
 
 
+def refuse_traced(initial_value: Any) -> None:
+    """Reject an initial value that is a tensor of a function's body."""
+    if not isinstance(initial_value, Tensor) or type(initial_value) is EagerTensor:
+        return
+    if initial_value.graph.building_function:
+        raise ValueError(
+            "Tensor-typed variable initializers must either be wrapped in an "
+            "init_scope or callable (e.g., `tf.Variable(lambda : "
+            "tf.truncated_normal([10, 40]))`) when building functions. Please file a "
+            "feature request if this restriction inconveniences you."
+        )
+
+
 class _ResourceMeta(VariableMeta):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is ResourceVariable and makes_eager_variables():
@@ -334,6 +348,7 @@ class ResourceVariable(BaseResourceVariable, metaclass=_ResourceMeta):
             initial_value, collections, constraint, self._trainable
         )
         self._constraint = constraint
+        refuse_traced(initial_value)
         values = [] if callable(initial_value) else [initial_value]
         graph = get_default_graph()
         with (

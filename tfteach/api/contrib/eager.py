@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from tfteach.autodiff.custom_gradient import custom_gradient as custom_gradient
 from tfteach.compat.renamed import absent as _absent
+from tfteach.lib.functions.eager_defun import defun as defun
+from tfteach.lib.functions.function import function as function
 from tfteach.variables.scope.eager_store import EagerVariableStore as EagerVariableStore
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Source: python/framework/func_graph.py, python/framework/function.py (captures, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from tfteach.framework.defaults import default_graph, get_default_graph
 from tfteach.framework.dtypes import as_dtype, string
 from tfteach.framework.eager_tensor import EagerTensor
+from tfteach.framework.errors import InaccessibleTensorError
 from tfteach.framework.functions.body import Body, effects_of
 from tfteach.framework.graph import Graph
 from tfteach.framework.op import ROLES
@@ -46,6 +47,7 @@ class FuncGraph(Graph):
       inputs: the placeholders, those of the arguments before those of the captures.
       outputs: the tensors that the function returns.
       captures: outer tensor -> its placeholder, in the order of capture.
+      control_outputs: ops that its FunctionDef declares to run in any case.
 
     Example:
       >>> body = FuncGraph("double")
@@ -62,6 +64,9 @@ class FuncGraph(Graph):
     orders_effects = False
     # Whether captures are named after the captured ops.
     names_captures = True
+    # Whether it captures a tensor with a value itself, not what the function around it
+    # captured; and a small one, a constant in its body, is an input of calls, too.
+    captures_values_itself = False
 
     def __init__(
         self,
@@ -75,6 +80,7 @@ class FuncGraph(Graph):
         self.outer_graph: Graph = outer
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
+        self.control_outputs: list[Operation] = []
         self.captures: dict[Tensor, Tensor] = {}
         self._outer_of: dict[Tensor, Tensor] = {}
         self._constants: dict[Tensor, Tensor] = {}  # the values of captured tensors
@@ -142,8 +148,9 @@ class FuncGraph(Graph):
 
     def _capture_eager(self, tensor: EagerTensor, name: str | None) -> Tensor:
         """A tensor with a value: a constant if it is small, as in TF; else an input."""
-        if isinstance(self.outer_graph, FuncGraph):  # each function captures it
-            return self.capture(self.outer_graph.capture(tensor, name), name)
+        outer, itself = self.outer_graph, self.captures_values_itself
+        if isinstance(outer, FuncGraph) and not itself:  # each function captures it
+            return self.capture(outer.capture(tensor, name), name)
         found = self.captures.get(tensor)
         if found is None:
             found = self._constants.get(tensor)
@@ -157,7 +164,11 @@ class FuncGraph(Graph):
                 make: Callable[..., Any] = ROLES[Role.CONSTANT]
                 array = np.array(tensor.numpy())
                 constant: Tensor = make(array, tensor.dtype)(name=name)
-            self._constants[tensor] = constant
+            if itself:
+                self.captures[tensor] = constant
+                self.inputs.append(constant)
+            else:
+                self._constants[tensor] = constant
             if tapes.active:
                 record_same(constant, tensor)
             return constant
@@ -199,15 +210,26 @@ class FuncGraph(Graph):
         return self._capture_placeholder(tensor, None)
 
     def _check_encloses(self, tensor: Tensor) -> None:
-        graph: Graph | None = self.outer_graph
-        while graph is not None and graph is not tensor.op.graph:
-            graph = getattr(graph, "outer_graph", None)
-        if graph is None:
-            raise ValueError(
-                f"Cannot capture {tensor!r} in the function '{self.name}': its graph "
-                "does not enclose the function. Build the tensor in the graph that "
-                "calls the function, or pass it as an argument."
+        where = tensor.op.graph
+        if any(graph is self for graph in enclosing(where)):
+            raise InaccessibleTensorError(
+                f"The tensor '{tensor}' cannot be accessed here: it is defined in "
+                "another function or code block. Use return values, explicit Python "
+                "locals or TensorFlow collections to access it. Defined in: "
+                f"{where}; accessed from: {self}.\n"
             )
+        if all(graph is not where for graph in enclosing(self.outer_graph)):
+            self._refuse_foreign(tensor)
+
+    def _refuse_foreign(self, tensor: Tensor) -> None:
+        raise ValueError(
+            f"Cannot capture {tensor!r} in the function '{self.name}': its graph does "
+            "not enclose the function. Build the tensor in the graph that calls the "
+            "function, or pass it as an argument."
+        )
+
+    def __str__(self) -> str:
+        return f"FuncGraph(name={self.name}, id={id(self)})"
 
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
         """As in a Graph; ops of outer graphs run before the call, and are ignored."""
@@ -254,6 +276,14 @@ def _placeholder(dtype: Any, shape: Any, name: str | None) -> Tensor:
     make: Callable[..., Any] = ROLES[Role.PLACEHOLDER]
     found: Tensor = make(as_dtype(dtype), shape)(name=name)
     return found
+
+
+def enclosing(graph: Graph) -> Iterator[Graph]:
+    """A graph, and the graphs around it if it is a function's body."""
+    yield graph
+    while isinstance(graph, FuncGraph):
+        graph = graph.outer_graph
+        yield graph
 
 
 def outermost_graph(graph: Graph) -> Graph:

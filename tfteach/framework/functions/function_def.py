@@ -12,7 +12,7 @@ from typing import Any
 
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.functions.func_graph import FuncGraph
-from tfteach.framework.graphdef.graph_def import node_def
+from tfteach.framework.graphdef.graph_def import attr_value, kind_of, node_def
 from tfteach.framework.op import ROLES, Op
 from tfteach.framework.op_traits import Role
 from tfteach.framework.operation import Operation, Tensor
@@ -52,6 +52,9 @@ def function_def(
         text = tensors[tensor] = names.unique(normalized(tensor.op.name))
         signature.input_arg.add(name=text, type=tensor.dtype.as_datatype_enum)
         made.arg_attr[i].SetInParent()
+        for key, value in (tensor.op.extra_attrs or {}).items():
+            written = attr_value(kind_of(tensor.op.spec, key, value), value)
+            made.arg_attr[i].attr[key].CopyFrom(written)
     for text, tensor in zip(results, graph.outputs, strict=True):
         kind = tensor.dtype.base_dtype.as_datatype_enum
         signature.output_arg.add(name=text, type=kind)
@@ -69,6 +72,9 @@ def function_def(
         signature.is_stateful |= bool(op.op_def.is_stateful)
     for arg, tensor in zip(signature.output_arg, graph.outputs, strict=True):
         made.ret[arg.name] = tensors[tensor]
+    for op in graph.control_outputs:
+        signature.control_output.append(renamed[op])
+        made.control_ret[renamed[op]] = renamed[op]
     return made
 
 

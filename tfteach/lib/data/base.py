@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tfteach.framework.composite import register_composite
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int64, string
 from tfteach.framework.eager_tensor import EagerTensor
@@ -206,3 +207,4 @@ def int64_tensor(value: TensorLike, name: str) -> Tensor:
 register_type_spec_from_value_converter(
     DatasetBase, DatasetSpec.from_value, allow_subclass=True
 )
+register_composite(DatasetBase, DatasetSpec.from_value)

@@ -8,11 +8,16 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, Self
 
+from tfteach.framework.composite import register_composite
+from tfteach.framework.dtypes import resource
 from tfteach.framework.eager_tensor import ANONYMOUS
 from tfteach.framework.errors import OutOfRangeError
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.type_aliases import Structure
+from tfteach.framework.operation import Tensor
+from tfteach.framework.tensor_spec import TensorSpec
+from tfteach.framework.type_aliases import Nested, Structure
+from tfteach.framework.type_spec import TypeSpec
 from tfteach.lib.data import structures
 from tfteach.lib.data.iterator import IteratorBase
 from tfteach.ops.data import iterators as ops
@@ -93,3 +98,44 @@ class IteratorV2(IteratorBase):
     def _next_internal(self) -> Structure:
         """`get_next` by the name that TensorFlow's test utilities call."""
         return self.get_next()
+
+
+class IteratorSpec(TypeSpec):
+    """The structure of an iterator's elements, for functions of iterators.
+
+    Args:
+      element_spec: the structure of specs of its elements.
+
+    Source: python/data/ops/iterator_ops.py.
+    """
+
+    def __init__(self, element_spec: Nested[TypeSpec]) -> None:
+        self._element_spec = element_spec
+
+    @classmethod
+    def from_value(cls, value: IteratorV2) -> IteratorSpec:
+        """The spec of an iterator."""
+        return cls(value._specs)
+
+    @property
+    def value_type(self) -> type[IteratorV2]:
+        return IteratorV2
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._element_spec,)
+
+    @property
+    def _component_specs(self) -> TensorSpec:
+        return TensorSpec([], resource)
+
+    def _to_components(self, value: Any) -> Tensor:
+        found: Tensor = value._iterator_resource
+        return found
+
+    def _from_components(self, components: Tensor) -> IteratorV2:
+        made = IteratorV2.__new__(IteratorV2)
+        made._iterator_resource, made._specs = components, self._element_spec
+        return made
+
+
+register_composite(IteratorV2, IteratorSpec.from_value)

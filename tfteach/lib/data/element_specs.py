@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tfteach.framework.composite import register_composite
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype, float32, int64, variant
 from tfteach.framework.export import export
@@ -130,6 +131,7 @@ class SparseTensorSpec(BatchableTypeSpec):
 
 for _kind in (SparseTensor, SparseTensorValue):
     register_type_spec_from_value_converter(_kind, SparseTensorSpec.from_value)
+register_composite(SparseTensor, SparseTensorSpec.from_value)
 
 
 @export("data.DatasetSpec", "data.experimental.DatasetStructure")
@@ -168,7 +170,8 @@ class DatasetSpec(BatchableTypeSpec):
         return TensorSpec(self._dataset_shape, variant)
 
     def _to_components(self, value: Any) -> Tensor:
-        return convert(_variants(value))
+        found = _variants(value)
+        return convert(found) if isinstance(found, list) else found
 
     def _from_components(self, components: Tensor) -> Dataset | NestedVariant:
         from tfteach.lib.data.dataset import Dataset
@@ -216,6 +219,7 @@ class NestedVariant:
 
 
 register_type_spec_from_value_converter(NestedVariant, lambda value: value._type_spec)
+register_composite(NestedVariant, lambda value: value._type_spec)
 
 
 def _spec_of_datasets(value: Any) -> DatasetSpec | None:

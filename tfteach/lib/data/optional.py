@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.framework.composite import register_composite
 from tfteach.framework.dtypes import variant
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -184,3 +185,4 @@ def get_next_as_optional(iterator: IteratorBase) -> Optional:
 
 
 register_type_spec_from_value_converter(OptionalImpl, OptionalSpec.from_value)
+register_composite(OptionalImpl, OptionalSpec.from_value)

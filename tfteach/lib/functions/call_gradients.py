@@ -24,6 +24,7 @@ from tfteach.framework.functions.body import effects_of
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.protos import pool
 from tfteach.framework.recording import record_more_outputs, tapes
 from tfteach.framework.type_aliases import Gradient
 from tfteach.lib.functions.trace import numbered
@@ -90,6 +91,22 @@ class CallGradients:
         if found is None:
             found = self._backwards[key] = Backward(self._graph, key)
         return found
+
+    def forward_and_backward(self, name: str) -> list[DefinedFunction]:
+        """The function with what its gradient reads as further results; the gradient.
+
+        Args:
+          name: the function's.
+        """
+        backward = self.backward(_trainable(self._graph.outputs))
+        more = [t for t in backward.reads if t not in self._graph.outputs]
+        gradient = DefinedFunction(
+            numbered(f"__inference_{backward.graph.name}"), backward.graph
+        )
+        forward = self._with_outputs([*self._graph.outputs, *more])
+        forward.attrs["backward_function_name"] = _text(gradient.name)
+        gradient.attrs["forward_function_name"] = _text(forward.name)
+        return [forward, gradient]
 
     # ---- eager calls
 
@@ -195,17 +212,12 @@ class CallGradients:
         new = [t for t in more if t not in known]
         if new:
             known += new
-            forward = FuncGraph.__new__(FuncGraph)
-            forward.__dict__.update(self._graph.__dict__)
-            forward.outputs = list(known)
-            name = numbered(f"__forward_{self._graph.name}")
-            defined = DefinedFunction(name, forward)
-            defined.python_gradient = self.of_node
+            defined = self._with_outputs(known)
             defined.add_to_graph(graph)
             if graph.known is not None:
                 graph.known.forget(op)
             op.spec = spec.replace(
-                Tout=tuple(t.dtype.base_dtype for t in known), f=Function(name)
+                Tout=tuple(t.dtype.base_dtype for t in known), f=Function(defined.name)
             )
             for tensor in new:
                 kind, shape = tensor.dtype.base_dtype, tensor.static_shape
@@ -213,6 +225,16 @@ class CallGradients:
             record_more_outputs(op, op.outputs[-len(new) :])
             graph.record_mutation()
         return [op.outputs[known.index(t)] for t in more]
+
+    def _with_outputs(self, outputs: Sequence[Tensor]) -> DefinedFunction:
+        """The function that returns other tensors of the body."""
+        forward = FuncGraph.__new__(FuncGraph)
+        forward.__dict__.update(self._graph.__dict__)
+        forward.outputs = list(outputs)
+        name = numbered(f"__forward_{self._graph.name}")
+        defined = DefinedFunction(name, forward)
+        defined.python_gradient = self.of_node
+        return defined
 
 
 def _trainable(tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -222,3 +244,7 @@ def _trainable(tensors: Sequence[Tensor]) -> list[Tensor]:
 def _is_trainable(tensor: Tensor) -> bool:
     dtype = tensor.dtype.base_dtype
     return dtype in TRAINABLE and dtype is not resource
+
+
+def _text(value: str) -> Any:
+    return pool.message("AttrValue")(s=value.encode())

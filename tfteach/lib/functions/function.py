@@ -6,48 +6,61 @@ Source: python/eager/def_function.py, function.py (API and messages).
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 import weakref
-from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
+from tfteach.control.branch import cond
 from tfteach.framework import nest
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
-from tfteach.framework.operation import Tensor
-from tfteach.framework.shape import Shape
+from tfteach.framework.scope import open_init_scope
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Nested, Structure
+from tfteach.lib.functions.argument_signature import UnknownArgument
 from tfteach.lib.functions.concrete_function import ConcreteFunction
+from tfteach.lib.functions.first_call_variables import (
+    Initializers,
+    first_call_variable,
+)
 from tfteach.lib.functions.function_spec import (
     Arguments,
     FunctionSpec,
     name_of,
-    relaxed,
-    trace_key,
+    validate_signature,
 )
-from tfteach.lib.functions.trace import traced
-from tfteach.variables.creation import variable_creator_scope
+from tfteach.lib.functions.lift_to_graph import UnliftableError, lift_to_graph
+from tfteach.lib.functions.methods import bound_method
+from tfteach.lib.functions.observed_calls import Call, Observers, observe_calls
+from tfteach.lib.functions.traced_function import TracedFunction
+from tfteach.ops.math.compare import logical_and
+from tfteach.ops.state.resource_variables import VarIsInitializedOp
+from tfteach.variables.creation import final_creator_scope
+
+__all__ = ["Call", "PolymorphicFunction", "function", "observe_calls"]
 
 ONLY_FIRST_CALL = (
     "tf.function-decorated function tried to create variables on non-first call."
 )
+_LATE = (
+    "Creating variables on a non-first call to a function decorated with tf.function."
+)
+_GONE = """A tf.Variable created inside your tf.function has been garbage-collected. \
+Your code needs to keep Python references to variables created inside `tf.function`s.
 
+A common way to raise this error is to create and return a variable only referenced \
+inside your function:
 
-class Call(NamedTuple):
-    """A call of a traced function, for those who watch it trace.
+@tf.function
+def f():
+  v = tf.Variable(1.0)
+  return v
 
-    Attributes:
-      function: what was called.
-      arguments: with what.
-      concrete: the trace that ran.
-      is_new: whether it was made for this call.
-    """
+v = f()  # Crashes with this error message!
 
-    function: PolymorphicFunction
-    arguments: Arguments
-    concrete: ConcreteFunction
-    is_new: bool
+A function decorated with tf.function returns the value of the variable, and not the \
+variable itself. Create the variable outside the function and capture it instead."""
 
 
 class _Eagerly:
@@ -71,31 +84,19 @@ def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
     _Eagerly.is_on = bool(run_eagerly)
 
 
-_observers: tuple[Callable[[Call], Any], ...] = ()
-
-
-def observe_calls(callback: Callable[[Call], Any]) -> Callable[[], None]:
-    """Call `callback` for each call of a traced function; returns what ends that."""
-    global _observers
-    _observers = (*_observers, callback)
-
-    def stop() -> None:
-        global _observers
-        _observers = tuple(o for o in _observers if o is not callback)
-
-    return stop
-
-
 class PolymorphicFunction:
     """A Python function with a trace for each kind of arguments; see `tf.function`.
+
+    The first trace may create variables; the others must use these.
 
     Args:
       python_function: the function.
       name: the name of its traces.
       input_signature, autograph, experimental_autograph_options,
       experimental_relax_shapes: as for `tf.function`.
-      creates_variables: whether every trace may create variables (`tfe.defun`), or the
-        first only (`tf.function`).
+
+    Attributes:
+      experimental_relax_shapes: as given.
     """
 
     def __init__(
@@ -106,29 +107,22 @@ class PolymorphicFunction:
         autograph: bool = True,
         experimental_autograph_options: Any = None,
         experimental_relax_shapes: bool = False,
-        creates_variables: bool = False,
     ) -> None:
         self._python_function = python_function
-        self._spec = FunctionSpec(python_function, input_signature)
+        self._spec = FunctionSpec.from_function_and_signature(
+            python_function, input_signature
+        )
         self._autograph = autograph
         self._autograph_options = experimental_autograph_options
-        self._relaxes = experimental_relax_shapes
-        self._creates_variables = creates_variables
+        self.experimental_relax_shapes = experimental_relax_shapes
         self._name = name
         self._lock = threading.RLock()
-        self._traces: dict[Hashable, ConcreteFunction] = {}
-        self._shapes: dict[Hashable, list[Shape]] = {}  # of relaxed traces
-        self._has_variables = False  # whether its first call is over
-        self._made: list[Any] = []  # the variables that it made
+        self._first: TracedFunction | None = None  # which may create variables
+        self._later: TracedFunction | None = None  # which may not
+        self._ready: TracedFunction | None = None  # the one that calls use from now on
+        self._made: list[weakref.ref[Any]] = []  # the variables that it created
         self._methods: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, python_function, updated=())
-        self._options = {
-            "input_signature": input_signature,
-            "autograph": autograph,
-            "experimental_autograph_options": experimental_autograph_options,
-            "experimental_relax_shapes": experimental_relax_shapes,
-            "creates_variables": creates_variables,
-        }
 
     @property
     def python_function(self) -> Callable[..., Any]:
@@ -148,7 +142,9 @@ class PolymorphicFunction:
     @property
     def traces(self) -> list[ConcreteFunction]:
         """The traces made so far, in order."""
-        return list(self._traces.values())
+        if self._ready is None:
+            return [] if self._first is None else self._first.traces
+        return self._ready.traces
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         """A method: its own function for each object."""
@@ -156,19 +152,79 @@ class PolymorphicFunction:
             return self
         found = self._methods.get(instance)
         if found is None:
-            method = _method_of(instance, self._python_function)
-            found = type(self)(method, self._name, **self._options)
-            self._methods[instance] = found
+            method = bound_method(instance, self._python_function)
+            found = self._methods[instance] = self._again(method)
         return found
+
+    def __deepcopy__(self, memo: Any) -> PolymorphicFunction:
+        return self._again(self._python_function)
+
+    def __copy__(self) -> PolymorphicFunction:
+        copied = object.__new__(type(self))
+        vars(copied).update(vars(self))
+        return copied
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"cannot pickle the tf.function {self._name!r}: pickle the Python function,"
+            " and decorate it where it is loaded"
+        )
+
+    def _again(self, python_function: Callable[..., Any]) -> PolymorphicFunction:
+        """A function of the same kind, without traces."""
+        return PolymorphicFunction(
+            python_function,
+            self._name,
+            self._spec.input_signature,
+            self._autograph,
+            self._autograph_options,
+            self.experimental_relax_shapes,
+        )
+
+    def _decorate(self, decorator: Callable[..., Any]) -> None:
+        """Decorate the Python function in place.
+
+        Raises:
+          ValueError: it has been traced.
+        """
+        if self._first is not None:
+            raise ValueError(
+                "Functions cannot be decorated after they have been traced."
+            )
+        self._python_function = decorator(self._python_function)
+        self._spec = FunctionSpec.from_function_and_signature(
+            self._python_function, self._spec.input_signature
+        )
+
+    # ---- calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the trace for these arguments, made if there is none yet."""
         if _Eagerly.is_on:
             return self._python_function(*args, **kwargs)
-        arguments = self._spec.bound(args, kwargs)
-        concrete, is_new = self._trace(arguments)
-        for observer in _observers:
-            observer(Call(self, arguments, concrete, is_new))
+        ready = self._ready
+        if ready is None:
+            return self._first_call(args, kwargs)
+        return ready.call(args, kwargs, self)
+
+    def _first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        with self._lock:
+            if self._ready is not None or self._first is not None:
+                # Another thread was faster, or it calls itself while it is traced.
+                usable = self._ready or self._first
+                assert usable is not None
+                return usable.call(args, kwargs, self)
+            concrete, initializers = self._initialize(args, kwargs)
+            assert self._ready is not None
+            if self._made:
+                try:
+                    _initialize_variables(initializers)
+                except UnliftableError:
+                    return self._initialize_while_calling(args, kwargs, concrete)
+                return self._ready.call(args, kwargs, self)
+        arguments = self._spec.canonicalize_function_inputs(*args, **kwargs)
+        for observer in Observers.all:
+            observer(Call(self, arguments, concrete, True))
         return concrete.call_flat(arguments.tensors)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
@@ -176,118 +232,183 @@ class PolymorphicFunction:
 
         Raises:
           ValueError: the arguments do not fit the `input_signature`.
+          UnliftableError: initial values of variables depend on the arguments.
         """
-        signature = self._spec.input_signature
-        if signature is not None and not args and not kwargs:
-            return self._trace(Arguments(signature, {}))[0]
-        if signature is not None:
-            given = nest.flatten((args, kwargs))
-            if any(isinstance(value, TensorSpec) for value in given):
-                return self._trace(Arguments(signature, {}))[0]
-        return self._trace(self._spec.bound(args, kwargs))[0]
+        if self._ready is None:
+            with self._lock:
+                if self._first is None:
+                    _, initializers = self._initialize(args, kwargs)
+                    _initialize_variables(initializers)
+        usable = self._ready or self._first
+        assert usable is not None
+        return usable.get_concrete_function(*args, **kwargs)
 
-    # ---- traces
-
-    def _trace(self, arguments: Arguments) -> tuple[ConcreteFunction, bool]:
-        """The trace for some arguments, and whether it is new."""
-        wanted = self._spec.to_trace(arguments)
-        key = trace_key(wanted)
-        found = self._traces.get(key)
-        if found is not None:
-            return found, False
-        with self._lock:
-            found = self._traces.get(key)
-            if found is not None:
-                return found, False
-            if self._relaxes and self._spec.input_signature is None:
-                return self._relaxed(key, wanted)
-            found = self._traces[key] = self._traced(wanted)
-            return found, True
-
-    def _relaxed(
-        self, key: Hashable, arguments: Arguments
-    ) -> tuple[ConcreteFunction, bool]:
-        """The second trace for arguments that differ only in shapes fits them all."""
-        tensors = arguments.tensors
-        shapes = [t.static_shape for t in tensors]
-        general = trace_key(_with_shapes(arguments, [None] * len(tensors)))
-        known = self._shapes.get(general)
-        self._shapes[general] = shapes if known is None else relaxed(known, shapes)
-        if known is None:
-            found = self._traces[key] = self._traced(arguments)
-            return found, True
-        wanted = _with_shapes(arguments, self._shapes[general])
-        relaxed_key = trace_key(wanted)
-        if relaxed_key not in self._traces:
-            self._traces[relaxed_key] = self._traced(wanted)
-            return self._traces[relaxed_key], True
-        return self._traces[relaxed_key], False
-
-    def _traced(self, arguments: Arguments) -> ConcreteFunction:
-        """Trace; the first call may create variables, and then traces once more."""
-        if self._creates_variables:
-            return self._traced_once(arguments, self._create_and_keep)
-        if self._has_variables:
-            return self._traced_once(arguments, _refuse_to_create)
-        before = len(self._made)
-        concrete = self._traced_once(arguments, self._create_and_keep)
-        self._has_variables = True
-        if len(self._made) > before:
-            # They exist now: the trace must work without creating any.
-            concrete = self._traced_once(arguments, _refuse_to_create)
-        return concrete
-
-    def _create_and_keep(self, make: Callable[..., Any], **kwargs: Any) -> Any:
-        made = make(**kwargs)
-        self._made.append(weakref.ref(made))
-        return made
-
-    def _traced_once(
-        self, arguments: Arguments, creator: Callable[..., Any]
+    def get_initialization_function(
+        self, *args: Any, **kwargs: Any
     ) -> ConcreteFunction:
-        function = self._python_function
+        """A function that assigns the initial values of the variables.
+
+        Args:
+          *args, **kwargs: the arguments of a first call.
+
+        Raises:
+          RuntimeError: the function has been called or traced.
+          UnliftableError: the initial values depend on the arguments.
+        """
+        with self._lock:
+            if self._first is not None:
+                raise RuntimeError(
+                    "get_initialization_function cannot be called after the function "
+                    "has been used"
+                )
+            _, initializers = self._initialize(args, kwargs)
+
+        def initialize_variables() -> None:
+            for variable, value in initializers:
+                copies = lift_to_graph([value], get_default_graph())
+                variable.assign(copies[value])
+
+        return TracedFunction(
+            initialize_variables, "initialize_variables"
+        ).get_concrete_function()
+
+    def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
+        """The traces that a SavedModel has: those whose arguments it can describe."""
+        if self._spec.input_signature is not None:
+            self.get_concrete_function()
+        signatures: list[Any] = []
+        for function in (self._first, self._later):
+            for concrete in [] if function is None else function.traces:
+                signature = concrete.structured_input_signature
+                flat = nest.flatten(signature)
+                is_known = not any(isinstance(v, UnknownArgument) for v in flat)
+                if is_known and not any(_same(signature, s) for s in signatures):
+                    signatures.append(signature)
+        return [
+            self.get_concrete_function(*args, **kwargs) for args, kwargs in signatures
+        ]
+
+    # ---- the first call
+
+    def _initialize(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[ConcreteFunction, Initializers]:
+        """Make the first trace.
+
+        Returns:
+          The trace; the variables that it created in an eager program, with their
+          initial values.
+        """
+        initializers: Initializers = []
+
+        def create(_: Any, **kwargs: Any) -> Any:
+            if self._ready is not None:
+                raise ValueError(_LATE)
+            variable = first_call_variable(initializers, **kwargs)
+            self._made.append(weakref.ref(variable))
+            return variable
+
+        first = self._first = self._traced_function(create)
+        self._later = self._traced_function(_refuse_to_create)
+        try:
+            if self._spec.input_signature is not None:
+                arguments = Arguments(self._spec.input_signature, {})
+                concrete = first.trace_of(arguments)[0]
+            else:
+                concrete = first.trace(args, kwargs)[1]
+        except BaseException:
+            if not self._made:  # the next call is the first one
+                self._first = self._later = None
+            raise
+        self._ready = self._later if self._made else first
+        return concrete, initializers
+
+    def _traced_function(self, creator: Callable[..., Any]) -> TracedFunction:
+        return TracedFunction(
+            self._python_function,
+            self._name,
+            conversion=functools.partial(self._traceable, creator),
+            experimental_relax_shapes=self.experimental_relax_shapes,
+            spec=self._spec,
+        )
+
+    def _traceable(
+        self, creator: Callable[..., Any], python_function: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        """What is called while tracing: the converted code, which `creator` follows."""
         if self._autograph:
-            function = converted(function, self._autograph_options)
+            python_function = converted(python_function, self._autograph_options)
 
         @functools.wraps(self._python_function)
         def run(*args: Any, **kwargs: Any) -> Any:
-            with variable_creator_scope(creator):
-                return function(*args, **kwargs)
+            with final_creator_scope(creator):
+                return python_function(*args, **kwargs)
 
-        graph = traced(
-            self._name, run, arguments.args, arguments.kwargs, self._spec.arg_names
-        )
-        return ConcreteFunction(graph)
+        return run
+
+    def _initialize_while_calling(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        first: ConcreteFunction,
+    ) -> Any:
+        """Call the first trace, which assigns initial values, or a later one."""
+        later = self._later
+        assert later is not None
+        bound = self._spec.canonicalize_function_inputs(*args, **kwargs)
+
+        def fn_with_cond(*inner_args: Any, **inner_kwargs: Any) -> Any:
+            has_values: Any = True
+            for reference in self._made:
+                variable = reference()
+                if variable is None:
+                    raise ValueError(_GONE)
+                is_set = VarIsInitializedOp()(variable.handle)
+                has_values = logical_and(has_values, is_set)
+            inner = Arguments(inner_args, inner_kwargs)
+            return cond(
+                has_values,
+                lambda: later(*inner_args, **inner_kwargs),
+                lambda: first.call_flat(inner.tensors),
+            )
+
+        function = TracedFunction(fn_with_cond, "fn_with_cond")
+        return function(*bound.args, **bound.kwargs)
 
 
-def _method_of(instance: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function bound to an object, which it does not keep alive."""
-    reference = weakref.ref(instance)
-
-    @functools.wraps(function)
-    def method(*args: Any, **kwargs: Any) -> Any:
-        return function(reference(), *args, **kwargs)
-
-    _, *rest = inspect.signature(function).parameters.values()
-    method.__signature__ = inspect.Signature(rest)  # type: ignore[attr-defined]
-    return method
-
-
-def _with_shapes(arguments: Arguments, shapes: list[Shape]) -> Arguments:
-    """Arguments with TensorSpecs of other shapes for the Tensors."""
-    left = iter(shapes)
-
-    def spec(value: Any) -> Any:
-        if not isinstance(value, Tensor):
-            return value
-        return TensorSpec(next(left), value.dtype)
-
-    made: Any = nest.map_structure(spec, tuple(arguments), expand_composites=True)
-    return Arguments(*made)
+def _same(one: Any, other: Any) -> bool:
+    """Whether two signatures are equal in structure and values."""
+    try:
+        nest.assert_same_structure(one, other)
+    except (ValueError, TypeError):
+        return False
+    pairs = zip(nest.flatten(one), nest.flatten(other), strict=True)
+    return all(type(a) is type(b) and a == b for a, b in pairs)
 
 
 def _refuse_to_create(make: Callable[..., Any], **kwargs: Any) -> Any:
     raise ValueError(ONLY_FIRST_CALL)
+
+
+def _initialize_variables(initializers: Initializers) -> None:
+    """Assign initial values to the variables that have none, outside of their trace.
+
+    Raises:
+      UnliftableError: a value depends on the arguments of the trace.
+    """
+
+    def initialize_variables() -> None:
+        copies: dict[Any, Any] = {}
+        for variable, value in initializers:
+            with open_init_scope(get_default_graph()):
+                if variable.is_initialized():
+                    continue
+            lift_to_graph([value], get_default_graph(), op_map=copies)
+            variable.assign(copies[value])
+
+    with open_init_scope(get_default_graph()):
+        function = TracedFunction(initialize_variables, "initialize_variables")
+        function.get_concrete_function()()
 
 
 def converted(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
@@ -295,7 +416,7 @@ def converted(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
     return function
 
 
-@export("function")
+@export("function", "contrib.eager.function")
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Nested[TensorSpec] | None = None,
@@ -323,6 +444,7 @@ def function(
       A callable with `get_concrete_function(...)` and `python_function`.
 
     Raises:
+      TypeError: `input_signature` holds something else than TensorSpecs.
       ValueError: (when called) it creates variables after its first call.
 
     Example:
@@ -334,6 +456,8 @@ def function(
     """
     if experimental_compile:
         raise NotImplementedError("tf.function: experimental_compile: there is no XLA")
+    if input_signature is not None:
+        validate_signature(input_signature)
 
     def decorated(inner: Callable[..., Any]) -> PolymorphicFunction:
         return PolymorphicFunction(
@@ -343,29 +467,6 @@ def function(
             autograph,
             experimental_autograph_options,
             experimental_relax_shapes,
-        )
-
-    return decorated if func is None else decorated(func)
-
-
-def defun(
-    func: Callable[..., Any] | None = None,
-    input_signature: Nested[TensorSpec] | None = None,
-    autograph: bool = True,
-    experimental_autograph_options: Structure = None,
-    experimental_relax_shapes: bool = False,
-) -> Any:
-    """`tf.function`, as it was before; each trace may create variables."""
-
-    def decorated(inner: Callable[..., Any]) -> PolymorphicFunction:
-        return PolymorphicFunction(
-            inner,
-            name_of(inner),
-            input_signature,
-            autograph,
-            experimental_autograph_options,
-            experimental_relax_shapes,
-            creates_variables=True,
         )
 
     return decorated if func is None else decorated(func)

@@ -6,23 +6,27 @@ Source: python/framework/func_graph.py (names and messages).
 from __future__ import annotations
 
 import itertools
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tfteach.control.automatic_control import in_order
 from tfteach.framework import nest
-from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import int32
-from tfteach.framework.functions.func_graph import FuncGraph
-from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.operation import Tensor
 from tfteach.framework.recording import tapes
+from tfteach.framework.shape import TensorShape
 from tfteach.framework.tensor_spec import TensorSpec
-from tfteach.ops.core.constant import constant
-from tfteach.ops.core.identity_reshape import identity
-from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.lib.functions.argument_signature import signature_of
+from tfteach.lib.functions.returned_values import converted, flow_or_tensor, marked
+from tfteach.lib.functions.traced_graph import TracedGraph
+from tfteach.variables.resource import BaseResourceVariable
+from tfteach.variables.scope.get_variable import get_variable_scope
 
+_MUTATED = (
+    "Function to be traced should not modify structure of input arguments. Check if "
+    "your function has list and dictionary operations that alter input arguments, such "
+    "as `list.pop`, `list.append`"
+)
 _numbers = itertools.count()
 
 
@@ -31,84 +35,79 @@ def numbered(name: str) -> str:
     return f"{name}_{next(_numbers)}"
 
 
-class TracedGraph(FuncGraph):
-    """The body of a traced function.
-
-    Attributes:
-      structured_input_signature: the arguments, with specifications for Tensors.
-      structured_outputs: the results as the Python function returned them.
-    """
-
-    functional_flow = True
-    names_captures = False
-    structured_input_signature: Any = None
-    structured_outputs: Any = None
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.share_collections(self.outer_graph)
-        self._read: list[weakref.ref[Any]] = []
-
-    def record(self, op: Operation) -> None:
-        """Nothing: only variables are of interest."""
-
-    def record_more_outputs(self, op: Operation, outputs: Sequence[Tensor]) -> None:
-        """Nothing: only variables are of interest."""
-
-    def record_function(self, outputs: Any, inputs: Any, backward: Any) -> None:
-        """Nothing: only variables are of interest."""
-
-    def record_variable(self, variable: Any) -> None:
-        """Remember a variable that the function reads."""
-        if all(known() is not variable for known in self._read):
-            self._read.append(weakref.ref(variable))
-
-    @property
-    def variables(self) -> tuple[Any, ...]:
-        """The variables that the function reads, in the order of the first reading."""
-        found = (reference() for reference in self._read)
-        return tuple(variable for variable in found if variable is not None)
-
-
 def traced(
-    name: str,
+    graph: TracedGraph,
     python_function: Callable[..., Any],
     args: Sequence[Any],
-    kwargs: dict[str, Any],
-    arg_names: Sequence[str],
+    kwargs: Mapping[str, Any],
+    arg_names: Sequence[str] | None,
+    flat_shapes: Sequence[TensorShape | None] | None = None,
+    operation_value: Tensor | None = None,
 ) -> TracedGraph:
-    """The graph of a call of a Python function.
+    """Trace a call of a Python function.
 
     Args:
-      name: the graph's.
+      graph: the graph to trace into.
       python_function: called once, with placeholders for Tensors.
       args, kwargs: the arguments; Tensors and TensorSpecs become placeholders.
-      arg_names: the names of the positional arguments.
+      arg_names: the names of the positional arguments; None for unnamed placeholders.
+      flat_shapes: the shapes of the placeholders, in place of those of the Tensors;
+        None for what is no Tensor.
+      operation_value: what to return, after it has run, for an Operation that the
+        function returns.
 
     Returns:
       The graph, with its inputs and outputs.
 
     Raises:
       TypeError: the function returns something that is no Tensor.
+      ValueError: it changes lists or dicts among its arguments.
     """
-    graph = TracedGraph(name)
-    with graph.as_default():
-        names = [*arg_names, *(f"arg{i}" for i in range(len(arg_names), len(args)))]
-        inner = [_placeholders(a, n, graph) for a, n in zip(args, names, strict=False)]
-        keywords = {k: _placeholders(kwargs[k], k, graph) for k in sorted(kwargs)}
-        specs = [_specs(a, n) for a, n in zip(args, names, strict=False)]
+    names = [None] * len(args) if arg_names is None else arg_names
+    shapes = itertools.repeat(None) if flat_shapes is None else iter(flat_shapes)
+    with graph.as_default(), _with_resource_variables():
+        inner = _placeholders(tuple(args), args, names, graph, shapes)
+        keys = sorted(kwargs)
+        values = [kwargs[key] for key in keys]
+        inner_kwargs = _placeholders(dict(kwargs), values, keys, graph, shapes)
         graph.structured_input_signature = (
-            tuple(specs),
-            {k: _specs(kwargs[k], k) for k in sorted(kwargs)},
-        )
+            signature_of(inner, arg_names), signature_of(inner_kwargs)
+        )  # fmt: skip
+        passed = nest.flatten((inner, inner_kwargs), expand_composites=True)
+        before = nest.pack_sequence_as((inner, inner_kwargs), passed, True)
         # The tapes around it see what the graphs around this one capture for it.
         saved, tapes.active = tapes.active, (*tapes.active, graph)
         try:
-            results = python_function(*inner, **keywords)
+            results = python_function(*inner, **inner_kwargs)
+            results = _converted(graph, results, python_function, operation_value)
         finally:
             tapes.active = saved
-        _set_results(graph, results, python_function)
+        _check_unchanged(before, (inner, inner_kwargs))
+        _set_inputs(graph, passed)
+        graph.structured_outputs = results
+        flat = nest.flatten(results, expand_composites=True)
+        graph.outputs = [
+            graph.capture(flow_or_tensor(value)) for value in flat if value is not None
+        ]
+        graph.control_outputs = in_order(graph)
+    for tensor in graph.returned:
+        tensor.op.control_inputs = list(graph.control_outputs)
     return graph
+
+
+@contextmanager
+def _with_resource_variables() -> Iterator[None]:
+    """Variables that `tf.get_variable` makes are resource variables."""
+    scope = get_variable_scope()
+    before = scope.use_resource
+    scope.set_use_resource(True)
+    try:
+        yield
+    finally:
+        scope.set_use_resource(before)
+
+
+# ---- arguments
 
 
 def is_tensor_argument(value: Any) -> bool:
@@ -116,53 +115,95 @@ def is_tensor_argument(value: Any) -> bool:
     return isinstance(value, Tensor | TensorSpec)
 
 
-def _placeholders(argument: Any, name: str, graph: TracedGraph) -> Any:
-    def placeholder(value: Any) -> Any:
-        if not is_tensor_argument(value):
-            return value
-        own = value.name if isinstance(value, TensorSpec) else None
-        return graph.add_input(value.dtype.base_dtype, value.shape, own or name)
-
-    return nest.map_structure(placeholder, argument, expand_composites=True)
-
-
-def _specs(argument: Any, name: str) -> Any:
-    def spec(value: Any) -> Any:
-        if not is_tensor_argument(value):
-            return value
-        own = value.name if isinstance(value, TensorSpec) else None
-        return TensorSpec(value.shape, value.dtype.base_dtype, own or name)
-
-    return nest.map_structure(spec, argument, expand_composites=True)
-
-
-def _set_results(
-    graph: TracedGraph, results: Any, python_function: Callable[..., Any]
-) -> None:
-    """The outputs, which wait for all effects, in the order of the program."""
-    if isinstance(results, Operation):
-        with graph.control_dependencies([results]):
-            results = constant(0, int32)
-    flat = nest.flatten(results, expand_composites=True)
-    values = [v if v is None else _converted(v, python_function) for v in flat]
-    effects = in_order(graph)
-    made: list[Any] = []
-    for value in values:
-        made.append(None if value is None else identity(value))
-        if value is not None:
-            made[-1].op.control_inputs = list(effects)
-    graph.structured_outputs = nest.pack_sequence_as(results, made, True)
-    graph.outputs = [tensor for tensor in made if tensor is not None]
+def _placeholders(
+    structure: Any,
+    values: Sequence[Any],
+    names: Sequence[str | None],
+    graph: TracedGraph,
+    shapes: Iterator[TensorShape | None],
+) -> Any:
+    """The arguments with placeholders for Tensors, nested as `structure`."""
+    found: list[Any] = []
+    for value, name in zip(values, names, strict=True):
+        flat = nest.flatten(value, expand_composites=True)
+        _check_spec_names(flat)
+        for leaf in flat:
+            shape = next(shapes)
+            if is_tensor_argument(leaf):
+                found.append(_placeholder(leaf, name, shape, graph))
+            else:
+                if isinstance(leaf, BaseResourceVariable):
+                    graph.add_variable_argument(leaf, name)
+                found.append(leaf)
+    return nest.pack_sequence_as(structure, found, expand_composites=True)
 
 
-def _converted(value: Any, python_function: Callable[..., Any]) -> Tensor:
-    if isinstance(value, IndexedSlices | SparseTensor):
-        return value  # type: ignore[return-value]
+def _check_spec_names(flat: Sequence[Any]) -> None:
+    specs = [value for value in flat if isinstance(value, TensorSpec)]
+    named = [spec for spec in specs if spec.name]
+    if named and len(named) < len(specs):
+        raise ValueError(
+            "If specifying TensorSpec names for nested structures, either zero or all "
+            "names have to be specified."
+        )
+
+
+def _placeholder(
+    leaf: Any, name: str | None, shape: TensorShape | None, graph: TracedGraph
+) -> Tensor:
+    own = leaf.name if isinstance(leaf, TensorSpec) else None
+    requested = own or name
+    return graph.add_argument(
+        leaf.dtype.base_dtype, leaf.shape if shape is None else shape, requested
+    )
+
+
+def _set_inputs(graph: TracedGraph, passed: Sequence[Any]) -> None:
+    """The arguments, with the handles of variables among them, before the captures."""
+    inputs: list[Tensor] = []
+    variables: list[Any] = []
+    for value in passed:
+        if isinstance(value, Tensor):
+            inputs.append(value)
+        elif isinstance(value, BaseResourceVariable):
+            placeholder = graph.pop_capture(value.handle)
+            if placeholder is not None:
+                inputs.append(placeholder)
+                variables.append(value)
+    graph.forget_variables(variables)
+    graph.inputs = [*inputs, *graph.captures.values()]
+
+
+def _check_unchanged(before: Any, after: Any) -> None:
+    """Raise ValueError if a function has changed a structure that it was given."""
     try:
-        return convert(value)
-    except (TypeError, ValueError):
-        raise TypeError(
-            "To be compatible with tf.contrib.eager.defun, Python functions must "
-            f"return zero or more Tensors; in compilation of {python_function}, found "
-            f"return value of type {type(value)}, which is not a Tensor."
-        ) from None
+        nest.assert_same_structure(before, after, expand_composites=True)
+    except ValueError:
+        raise ValueError(_MUTATED) from None
+    pairs = zip(
+        nest.flatten(before, expand_composites=True),
+        nest.flatten(after, expand_composites=True),
+        strict=True,
+    )
+    if any(one is not other for one, other in pairs):
+        raise ValueError(_MUTATED)
+
+
+# ---- results
+
+
+def _converted(
+    graph: TracedGraph,
+    results: Any,
+    python_function: Callable[..., Any],
+    operation_value: Tensor | None,
+) -> Any:
+    """The results as Tensors of the graph, each marked as one that is returned."""
+
+    def convert_one(value: Any) -> Any:
+        if value is None:
+            return None
+        tensor = converted(value, python_function, operation_value)
+        return marked(tensor, graph.returned)
+
+    return nest.map_structure(convert_one, results)

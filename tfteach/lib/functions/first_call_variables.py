@@ -1,0 +1,152 @@
+"""Variables that a `tf.function` creates during its first call.
+
+Their initial values are tensors of the trace.  Where these depend on no argument, they
+are lifted out of it, and computed before the function runs; otherwise the trace assigns
+them itself, unless the variable has a value.
+Source: python/eager/def_function.py, UnliftedInitializerVariable.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.control.branch import cond
+from tfteach.framework.convert import convert
+from tfteach.framework.functions.func_graph import FuncGraph
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope, open_init_scope, open_name_scope
+from tfteach.framework.shape import as_shape, as_tensor_shape
+from tfteach.lib.functions.lift_to_graph import lift_to_graph
+from tfteach.ops.state import resource_variables as ops
+from tfteach.variables.base import check_modes
+from tfteach.variables.creation import makes_eager_variables
+from tfteach.variables.eager import EagerVariable
+from tfteach.variables.resource import BaseResourceVariable, ResourceVariable
+
+# What is to be assigned to which variable.
+Initializers = list[tuple[BaseResourceVariable, Tensor]]
+
+
+def first_call_variable(initializers: Initializers, **kwargs: Any) -> Any:
+    """A variable of a function that is being traced.
+
+    Args:
+      initializers: gets the variable and its initial value, a tensor of the trace, if
+        that must be assigned before the function runs.
+      **kwargs: the arguments of `tf.Variable`.
+    """
+    for name in ("use_resource", "expected_shape"):
+        kwargs.pop(name, None)
+    if not get_default_graph().building_function:
+        return ResourceVariable(**kwargs)
+    if makes_eager_variables():
+        variable = UnliftedEagerVariable(**kwargs)
+        assert variable.given is not None
+        initializers.append((variable, variable.given))
+        return variable
+    return UnliftedGraphVariable(**kwargs)
+
+
+class UnliftedEagerVariable(EagerVariable):
+    """A variable of an eager program that its function initializes.
+
+    Attributes:
+      given: the initial value, a tensor of the trace.
+    """
+
+    given: Tensor | None = None
+
+    def _create(self, value: Any, name: str | None, dtype: Any, shape: Any) -> None:
+        scope, self.given = initial_value_in_trace(value, name, dtype)
+        known = self.given._shape if shape is None else as_shape(shape)
+        with open_init_scope(get_default_graph()):
+            graph = get_default_graph()
+            with open_name_scope(graph, "Variable" if name is None else name) as outer:
+                self._create_handle(outer, self.given.dtype.base_dtype, known)
+        with name_scope(scope):
+            _assign_if_needed(self)
+
+
+def _assign_if_needed(variable: UnliftedEagerVariable) -> None:
+    """In the trace, assign the initial value if the variable has no value yet."""
+
+    def assign() -> Tensor:
+        with open_name_scope(get_default_graph(), "Assign") as name:
+            ops.AssignVariableOp()(variable.handle, variable.given, name=name)
+        return convert(1)
+
+    cond(variable.is_initialized(), lambda: convert(0), assign)
+
+
+class UnliftedGraphVariable(ResourceVariable):
+    """A variable of a graph, made by a function whose calls are nodes of the graph."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        name: str | None = None,
+        dtype: Any = None,
+        constraint: Any = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+        **_: Any,
+    ) -> None:
+        modes = check_modes(synchronization, aggregation, trainable, name)
+        self._synchronization, self._aggregation, self._trainable = modes
+        self._constraint = constraint
+        body = get_default_graph()
+        assert isinstance(body, FuncGraph)
+        scope, given = initial_value_in_trace(initial_value, name, dtype)
+        known = given._shape if shape is None else as_shape(shape)
+        self._dtype = given.dtype.base_dtype
+        self._shape = as_tensor_shape(known)
+        with open_init_scope(body), name_scope(name, "Variable") as own:
+            self._build_handle(own, known)
+        with open_init_scope(body):
+            graph = get_default_graph()
+        arguments = {tensor.op for tensor in body.inputs}
+        copies = lift_to_graph([given], graph, disallowed_placeholders=arguments)
+        with name_scope(scope), open_init_scope(body):
+            self._build_initializer(copies[given])
+        graph.add_variable([GraphKeys.GLOBAL_VARIABLES], self)
+
+    def _build_handle(self, scope: str, shape: Any) -> None:
+        graph = get_default_graph()
+        handle = ops.VarHandleOp("", scope[:-1], self._dtype, shape)
+        self._handle = handle(name=scope)
+        with open_name_scope(graph, "Read"), graph.device(self._handle.device):
+            self._graph_element = self._read()
+
+    def _build_initializer(self, value: Tensor) -> None:
+        graph = get_default_graph()
+        self._initial_value = value
+        with open_name_scope(graph, "IsInitialized"):
+            self.is_initialized()
+        with open_name_scope(graph, "Assign") as name, graph.colocate_with(self.op):
+            assign = ops.AssignVariableOp()
+            self._initializer_op = assign(self._handle, value, name=name)
+
+
+def initial_value_in_trace(
+    value: Any, name: str | None, dtype: Any
+) -> tuple[str, Tensor]:
+    """The initial value as a tensor of the trace, and the variable's name scope in it.
+
+    Raises:
+      ValueError: there is none.
+    """
+    if value is None:
+        raise ValueError("initial_value must be specified.")
+    graph = get_default_graph()
+    values = [] if callable(value) else [value]
+    with (
+        name_scope(name, "Variable", values) as scope,
+        open_name_scope(graph, "Initializer"),
+        graph.device(None),
+    ):
+        given = value() if callable(value) else value
+        return scope, convert(given, dtype, "initial_value")
