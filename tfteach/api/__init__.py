@@ -444,6 +444,7 @@ from tfteach.ops.sparse.sparse_shape import sparse_fill_empty_rows as sparse_fil
 from tfteach.ops.sparse.sparse_shape import sparse_reorder as sparse_reorder
 from tfteach.ops.sparse.sparse_shape import sparse_reshape as sparse_reshape
 from tfteach.ops.sparse.sparse_shape import sparse_slice as sparse_slice
+from tfteach.ops.sparse.sparse_tensor_spec import SparseTensorSpec as SparseTensorSpec
 from tfteach.ops.sparse.sparse_to_dense import sparse_to_dense as sparse_to_dense
 from tfteach.ops.special.erf_lgamma import digamma as digamma
 from tfteach.ops.special.erf_lgamma import erf as erf
@@ -537,7 +538,6 @@ if TYPE_CHECKING:
     from tfteach.api import signal as signal
     from tfteach.api import spectral as spectral
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
-    from tfteach.lib.data.element_specs import SparseTensorSpec as SparseTensorSpec
     from tfteach.lib.data.optional import OptionalSpec as OptionalSpec
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
@@ -601,7 +601,6 @@ _LATER = {
     "OptionalSpec": ("tfteach.lib.data.optional", "OptionalSpec"),
     "ReaderBase": ("tfteach.ops.io.reader_base", "ReaderBase"),
     "SparseFeature": ("tfteach.lib.parsing.features", "SparseFeature"),
-    "SparseTensorSpec": ("tfteach.lib.data.element_specs", "SparseTensorSpec"),
     "TFRecordReader": ("tfteach.ops.io.reader_base", "TFRecordReader"),
     "TextLineReader": ("tfteach.ops.io.reader_base", "TextLineReader"),
     "VarLenFeature": ("tfteach.lib.parsing.features", "VarLenFeature"),

@@ -22,12 +22,13 @@ from tfteach.framework.type_aliases import Structure, TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase, int64_tensor
 from tfteach.lib.data.convert import shape_tensor
-from tfteach.lib.data.element_specs import DatasetSpec, SparseTensorSpec
+from tfteach.lib.data.element_specs import DatasetSpec
 from tfteach.ops.core.stack_unstack import Pack
 from tfteach.ops.data.batching import BatchDatasetV2
 from tfteach.ops.data.flattening import UnbatchDataset
 from tfteach.ops.data.grouping import WindowDataset
 from tfteach.ops.data.padding import PaddedBatchDatasetV2
+from tfteach.ops.sparse.sparse_tensor_spec import SparseTensorSpec
 
 if TYPE_CHECKING:
     from tfteach.lib.data.dataset import Dataset

@@ -12,8 +12,8 @@ from tfteach.framework.dtypes import variant
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.lib.data import nest
-from tfteach.lib.data.element_specs import SparseTensorSpec
 from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.sparse.sparse_tensor_spec import SparseTensorSpec
 
 
 def any_sparse(classes: Any) -> bool:

@@ -18,8 +18,9 @@ from tfteach.framework.shape import TensorShape
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_spec import TypeSpec
 from tfteach.lib.data import nest
-from tfteach.lib.data.element_specs import SparseTensorSpec, converts, spec_of
+from tfteach.lib.data.element_specs import converts, spec_of
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
+from tfteach.ops.sparse.sparse_tensor_spec import SparseTensorSpec
 
 # The names under which datasets use them.
 is_nested = nest.is_sequence

@@ -2,6 +2,6 @@
 
 # They state how arguments of these classes are flattened to tensors.
 from tfteach.framework import indexed_slices_spec as _slices
-from tfteach.lib.data import element_specs as _specs
+from tfteach.ops.sparse import sparse_tensor_spec as _sparse
 
-__all__ = ["_slices", "_specs"]
+__all__ = ["_slices", "_sparse"]

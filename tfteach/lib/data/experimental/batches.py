@@ -18,11 +18,11 @@ from tfteach.lib.contrib.framework.shapes import with_shape
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import int64_tensor
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import SparseTensorSpec
 from tfteach.lib.data.functions import StructuredFunction
 from tfteach.ops.data.batching import MapAndBatchDataset
 from tfteach.ops.data.grouping import SlidingWindowDataset
 from tfteach.ops.data.padding import DenseToSparseBatchDataset
+from tfteach.ops.sparse.sparse_tensor_spec import SparseTensorSpec
 
 Transformation = Callable[[Dataset], Dataset]
 

@@ -16,7 +16,6 @@ from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.data import structures
 from tfteach.lib.data.base import DatasetBase
 from tfteach.lib.data.dataset import Dataset
-from tfteach.lib.data.element_specs import SparseTensorSpec
 from tfteach.lib.data.experimental.csv_tables import in_epochs
 from tfteach.lib.data.experimental.interleaving import parallel_interleave
 from tfteach.lib.data.readers import TFRecordDataset
@@ -29,6 +28,7 @@ from tfteach.lib.parsing.features import (
 )
 from tfteach.ops.data.background import AUTOTUNE
 from tfteach.ops.data.parsing import ParseExampleDataset
+from tfteach.ops.sparse.sparse_tensor_spec import SparseTensorSpec
 
 Transformation = Callable[[Dataset], Dataset]
 
