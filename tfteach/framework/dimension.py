@@ -48,7 +48,7 @@ class Dimension:
                 array = isinstance(value, np.ndarray) and value.size == 1
                 self._value = int(value.item() if array else value)
                 if self._value != value:
-                    raise ValueError(f"Ambiguous dimension: {value}")
+                    raise ValueError(f"Ambiguous dimension: {value!s}")
             if self._value is not None and self._value < 0:
                 raise ValueError(f"Dimension {self._value} must be >= 0")
 

@@ -7,24 +7,24 @@ Source: python/layers/base.py, python/keras/engine/base_layer.py.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
-import math
 import re
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tfteach.framework import nest
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import DType, as_dtype, float32
+from tfteach.framework.dtypes import DType, as_dtype, bool_, float32
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
-from tfteach.framework.scope import name_scope
+from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import (
     Constraint,
@@ -37,15 +37,23 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.lib.files.trackable import match_awaited
 from tfteach.lib.layers import activations_by_name
-from tfteach.lib.layers.losses_and_updates import LossesAndUpdates, collect
+from tfteach.lib.layers.call_context import call_context, entered
+from tfteach.lib.layers.losses_and_updates import (
+    LossesAndUpdates,
+    collect,
+    runs_at_once,
+)
 from tfteach.lib.layers.specs import check_inputs
+from tfteach.lib.layers.weights import Weights
 from tfteach.ops.core.placeholder import placeholder_with_default
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.cast import cast
 from tfteach.variables.base import (
+    Variable,
     VariableAggregation,
     VariableSynchronization,
 )
+from tfteach.variables.creation import makes_eager_variables
 from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope import VariableScope, get_variable, variable_scope
 
@@ -54,7 +62,7 @@ _counts: WeakKeyDictionary[Graph, dict[str, int]] = WeakKeyDictionary()
 
 
 @export("layers.Layer")
-class Layer(LossesAndUpdates):
+class Layer(LossesAndUpdates, Weights):
     """Base of all layers: `build` creates the variables, `call` the ops.
 
     Args:
@@ -101,13 +109,12 @@ class Layer(LossesAndUpdates):
             raise NotImplementedError("autocast is for Keras' layers.")
         for unknown in kwargs:
             raise TypeError("Keyword argument not understood:", unknown)
-        super().__init__(trainable)
+        LossesAndUpdates.__init__(self, trainable)
+        Weights.__init__(self)
         self.built = False
         self.input_spec: Any = None
         self._dtype = None if dtype is None else as_dtype(dtype).name
         self._set_name(name)
-        self._trainable_weights: list[Any] = []
-        self._non_trainable_weights: list[Any] = []
         self._current_scope: Any = None
         self._scope: VariableScope | None = None
         if scope:
@@ -128,9 +135,19 @@ class Layer(LossesAndUpdates):
     # ---- properties
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         result: str = self._name
         return result
+
+    @property
+    def graph(self) -> None:
+        """None: layers are used in any graph.
+
+        Raises:
+          RuntimeError: in an eager program.
+        """
+        if get_default_graph().is_eager:
+            raise RuntimeError("Layer.graph not supported when executing eagerly.")
 
     @property
     def dtype(self) -> Any:
@@ -146,45 +163,6 @@ class Layer(LossesAndUpdates):
                 "before querying `scope_name`."
             )
         return self._scope.name
-
-    @property
-    def trainable_weights(self) -> list[Any]:
-        return list(self._trainable_weights) if self.trainable else []
-
-    @property
-    def non_trainable_weights(self) -> list[Any]:
-        others = list(self._non_trainable_weights)
-        return others if self.trainable else self._trainable_weights + others
-
-    @property
-    def weights(self) -> list[Any]:
-        return self.trainable_weights + self.non_trainable_weights
-
-    @property
-    def trainable_variables(self) -> list[Any]:
-        return self.trainable_weights
-
-    @property
-    def non_trainable_variables(self) -> list[Any]:
-        return self.non_trainable_weights
-
-    @property
-    def variables(self) -> list[Any]:
-        return self.weights
-
-    def count_params(self) -> int:
-        """The number of elements of its variables.
-
-        Raises:
-          ValueError: the layer is not built yet.
-        """
-        if not self.built:
-            raise ValueError(
-                f"You tried to call `count_params` on {self.name}, but the layer isn't "
-                "built. You can build it manually via: "
-                f"`{self.name}.build(batch_input_shape)`."
-            )
-        return sum(math.prod(w.shape.as_list()) for w in self.weights)
 
     # ---- for subclasses
 
@@ -247,8 +225,7 @@ class Layer(LossesAndUpdates):
         dtype = as_dtype(dtype or self.dtype or float32)
         if self._dtype is None:
             self._dtype = dtype.base_dtype.name
-        graph = get_default_graph()
-        existing = set(graph.collection_list(GraphKeys.GLOBAL_VARIABLES))
+        existing = _variables_of_graph(GraphKeys.GLOBAL_VARIABLES)
         self._set_scope(None)
         reuse = self.built or self._reuse
         with variable_scope(
@@ -272,13 +249,13 @@ class Layer(LossesAndUpdates):
                     aggregation=aggregation,
                 )
                 parts = list(variable) if _is_partitioned(variable) else [variable]
-                is_new = not any(part in existing for part in parts)
+                is_new = existing is None or not any(p in existing for p in parts)
                 if regularizer and is_new:
                     self._regularize(name, parts, regularizer)
         # A variable shared with a layer that does not train it is not trainable here
         # either.
-        known = set(graph.get_collection(GraphKeys.TRAINABLE_VARIABLES))
-        if trainable and all(part in known for part in parts):
+        known = _variables_of_graph(GraphKeys.TRAINABLE_VARIABLES)
+        if trainable and (known is None or all(part in known for part in parts)):
             self._trainable_weights.append(variable)
         else:
             self._non_trainable_weights.append(variable)
@@ -338,10 +315,13 @@ class Layer(LossesAndUpdates):
             parameters = _parameters(kind)
             if "scope" in parameters:
                 kwargs["scope"] = scope
-            if "training" in kwargs and not _takes(parameters, "training"):
-                kwargs.pop("training")
-            outputs = self._apply(inputs, args, kwargs)
-        collect(self.updates, GraphKeys.UPDATE_OPS)
+            training = _settle_training(parameters, args, kwargs)
+            if runs_at_once() and not call_context.is_open:
+                self._eager_losses = []
+            with entered(self.trainable, training):
+                outputs = self._apply(inputs, args, kwargs)
+        if not get_default_graph().is_eager:
+            collect(self.updates, GraphKeys.UPDATE_OPS)
         return outputs
 
     def apply(self, inputs: TensorLike, *args: Any, **kwargs: Any) -> Any:
@@ -350,15 +330,19 @@ class Layer(LossesAndUpdates):
 
     def _apply(self, inputs: Any, args: Any, kwargs: Any) -> Any:
         inputs = nest.map_structure(_tensor_of_number, inputs)
-        self._inputs = nest.flatten(inputs)
-        check_inputs(self.input_spec, inputs, self.name)
-        graph = next((t.graph for t in self._inputs if hasattr(t, "graph")), None)
+        flat = nest.flatten(inputs)
+        is_eager = get_default_graph().is_eager
+        if not is_eager:
+            self._inputs = flat
+        if not (is_eager and self.built):
+            check_inputs(self.input_spec, inputs, self.name)
+        graph = next((t.graph for t in flat if hasattr(t, "graph")), None)
         graph = None if graph is get_default_graph() else graph
         prefix = self._current_scope.original_name_scope
         with graph.as_default() if graph else nullcontext(), name_scope(prefix):
-            self._build_once(inputs)
+            self._build_once(inputs, flat)
             outputs = self.call(inputs, *args, **kwargs)
-            if outputs is None:
+            if outputs is None and not is_eager:
                 raise ValueError(
                     "A layer's `call` method should return a Tensor or a list of "
                     f"Tensors, not None (layer: {self.name})."
@@ -367,14 +351,14 @@ class Layer(LossesAndUpdates):
                 self._regularize_activity(inputs, outputs)
         return outputs
 
-    def _build_once(self, inputs: Any) -> None:
+    def _build_once(self, inputs: Any, flat: list[Any]) -> None:
         if self.built:
             return
-        if self._inputs and self._dtype is None:
-            dtype = getattr(self._inputs[0], "dtype", None)
+        if flat and self._dtype is None:
+            dtype = getattr(flat[0], "dtype", None)
             self._dtype = None if dtype is None else dtype.base_dtype.name
         # Inputs of feature columns are no tensors.
-        known = all(hasattr(item, "shape") for item in self._inputs)
+        known = all(hasattr(item, "shape") for item in flat)
         shapes: Any = nest.map_structure(lambda t: t.shape, inputs) if known else None
         self.build(shapes)
         self.built = True
@@ -386,6 +370,17 @@ class Layer(LossesAndUpdates):
                 batch_size = cast(shape(output)[0], loss.dtype)
                 self.add_loss(loss / batch_size, inputs=inputs)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A layer with copies of the variables, and the same tensors and scope."""
+        made = memo[id(self)] = type(self).__new__(type(self))
+        for key, value in vars(self).items():
+            if key == "_scope":
+                value = copy.copy(value)
+            elif not _is_made_of_tensors(value):
+                value = copy.deepcopy(value, memo)
+            setattr(made, key, value)
+        return made
+
 
 # ---- helper functions
 
@@ -393,9 +388,14 @@ _phases: WeakKeyDictionary[Graph, Tensor] = WeakKeyDictionary()
 
 
 def training_value(training: Any) -> Any:
-    """`training`; None becomes Keras' placeholder, which is false unless fed."""
+    """`training`; None becomes Keras' placeholder, which is false unless fed.
+
+    In an eager program it is just 0.
+    """
     if training is not None:
         return training
+    if makes_eager_variables():
+        return 0
     graph = get_default_graph()
     if graph not in _phases:
         with name_scope(None):
@@ -427,9 +427,45 @@ def _parameters(kind: Any) -> dict[str, Any]:
     return {p.name: p.kind for p in found}
 
 
-def _takes(parameters: dict[str, Any], name: str) -> bool:
-    rest = inspect.Parameter.VAR_KEYWORD
-    return name in parameters or rest in parameters.values()
+def _settle_training(
+    parameters: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The value of a call's argument `training`, which it gets only if it takes that.
+
+    A call without it inherits the value of the layer whose call it is part of.
+
+    Args:
+      parameters: of the layer's `call`, without the inputs.
+      args, kwargs: the arguments; `kwargs` is changed.
+    """
+    is_taken = "training" in parameters
+    takes_more = inspect.Parameter.VAR_KEYWORD in parameters.values()
+    if is_taken and list(parameters).index("training") < len(args):
+        return args[list(parameters).index("training")]
+    if "training" in kwargs:
+        given = kwargs["training"]
+        if not (is_taken or takes_more):
+            del kwargs["training"]
+        return given
+    inherited = call_context.training
+    if inherited is not None and (is_taken or takes_more):
+        is_tensor = isinstance(inherited, Tensor | Variable)
+        kwargs["training"] = cast(inherited, bool_) if is_tensor else bool(inherited)
+    return inherited
+
+
+def _variables_of_graph(key: str) -> set[Any] | None:
+    """A collection of the graph in which variables are created; None if eagerly."""
+    graph = get_default_graph()
+    if not graph.building_function:
+        return None if graph.is_eager else set(graph.collection_list(key))
+    with open_init_scope(graph):
+        return _variables_of_graph(key)
+
+
+def _is_made_of_tensors(value: Any) -> bool:
+    items = value if isinstance(value, list) else [value]
+    return bool(items) and all(isinstance(item, Tensor) for item in items)
 
 
 def _default_initializer(dtype: DType, name: str, layer: Layer) -> Any:

@@ -15,7 +15,9 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import TensorLike
+from tfteach.lib.layers.call_context import call_context
 from tfteach.variables.base import Variable
+from tfteach.variables.creation import makes_eager_variables
 
 
 class LossesAndUpdates:
@@ -29,6 +31,7 @@ class LossesAndUpdates:
         self.trainable = trainable
         self._updates: list[tuple[Operation, bool]] = []
         self._losses: list[Any] = []
+        self._eager_losses: list[Any] = []  # of the last call
         self._inputs: list[Any] = []
 
     @property
@@ -53,26 +56,49 @@ class LossesAndUpdates:
             is_callable = callable(given) and not isinstance(given, Tensor)
             if not is_callable:
                 given = convert(given, dtype=None if _is_tensor(given) else float32)
+                if runs_at_once():
+                    self._add_eager_loss(given, inputs)
+                    continue
             self._losses.append((given, inputs is None))
+            if get_default_graph().is_eager:
+                continue  # it is called where `losses` are asked for
             loss = given() if is_callable else given
             if loss is not None:
                 collect([loss], GraphKeys.REGULARIZATION_LOSSES)
+
+    def _add_eager_loss(self, loss: Tensor, inputs: Any) -> None:
+        if not call_context.is_open:
+            raise ValueError(
+                "Expected a symbolic Tensors or a callable for the loss value. Please "
+                "wrap your loss computation in a zero argument `lambda`."
+            )
+        self._eager_losses.append((loss, inputs is None))
 
     def _evaluated(self) -> list[tuple[Any, bool]]:
         """The losses, with functions called, and whether they depend on no input."""
         tensors = [pair for pair in self._losses if isinstance(pair[0], Tensor)]
         functions = [pair for pair in self._losses if not isinstance(pair[0], Tensor)]
-        return tensors + [(make(), free) for make, free in functions]
+        made = [(make(), free) for make, free in functions]
+        return (self._eager_losses or tensors) + made
 
-    def add_update(self, updates: TensorLike, inputs: TensorLike | None = None) -> None:
+    def add_update(self, updates: Any, inputs: TensorLike | None = None) -> None:
         """Record operations, also in `tf.GraphKeys.UPDATE_OPS`.
+
+        In an eager program, and in a function that it traces, functions are called at
+        once, unless the layer is not trainable; operations have run already.
 
         Args:
           updates: an operation, a Tensor, a function that returns one, or a list of
               them.
           inputs: ignored: the dependencies are found in the graph.
         """
-        for update in updates if isinstance(updates, list) else [updates]:
+        updates = updates if isinstance(updates, list) else [updates]
+        if runs_at_once():
+            for update in updates:
+                if callable(update) and not call_context.is_frozen:
+                    update()
+            return
+        for update in updates:
             if callable(update) and not isinstance(update, Tensor):
                 update = update()
             op = update if isinstance(update, Operation) else _op_of(update)
@@ -92,6 +118,14 @@ class LossesAndUpdates:
             return [loss for loss, free in pairs if free]
         wanted = nest.flatten(inputs)
         return [loss for loss, free in pairs if not free and _depends(loss.op, wanted)]
+
+
+def runs_at_once() -> bool:
+    """Whether effects take place where they are called, in program order.
+
+    They do in an eager program, and in the functions that it traces.
+    """
+    return makes_eager_variables()
 
 
 def _is_tensor(value: Any) -> bool:

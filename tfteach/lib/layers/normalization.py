@@ -5,6 +5,7 @@ Source: python/layers/normalization.py, python/keras/layers/normalization.py.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from tfteach.control.branch import smart_constant_value
@@ -281,7 +282,7 @@ class BatchNormalization(Layer):
         if is_training is not False:
             pairs = [(self.moving_mean, mean), (self.moving_variance, variance)]
             for average, value in pairs:
-                self.add_update(moved(average, value, momentum))
+                self.add_update(functools.partial(moved, average, value, momentum))
         return output
 
     def _from_parts(self, inputs: Any, training: Any) -> Tensor:
@@ -370,15 +371,16 @@ class BatchNormalization(Layer):
             with name_scope("AssignNewValue") as scope, colocate_with(average):
                 return assign(average, value, name=scope)
 
-        update = branch_on(
-            training,
-            lambda: moved(self.moving_mean, mean, self.momentum),
-            lambda: self.moving_mean,
-        )
-        self.add_update(update)
-        self.add_update(
-            branch_on(training, moved_variance, lambda: self.moving_variance)
-        )
+        def moved_mean() -> Any:
+            return moved(self.moving_mean, mean, self.momentum)
+
+        for move, average in (
+            (moved_mean, self.moving_mean),
+            (moved_variance, self.moving_variance),
+        ):
+            self.add_update(
+                functools.partial(branch_on, training, move, lambda a=average: a)
+            )
 
     def compute_output_shape(self, input_shape: TensorShape) -> Any:
         return input_shape
@@ -431,7 +433,7 @@ def batch_normalization(
     While training, `gamma * (x - mean) / sqrt(variance + epsilon) + beta` with the
     batch's moments; otherwise with their moving averages.  The averages change only
     when the ops in `tf.GraphKeys.UPDATE_OPS` run: make the training step depend on
-    them.
+    them.  In an eager program they change at once.
 
     Args:
       inputs: float Tensor of known rank and channels.

@@ -14,6 +14,7 @@ import numpy as np
 from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import as_dtype, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -141,6 +142,8 @@ def fill(dims: TensorLike, value: TensorLike, name: str | None = None) -> Tensor
 def _is_small(shape: Any) -> bool:
     """Whether an array of this shape becomes a constant instead of a Fill."""
     if isinstance(shape, list | tuple) and any(isinstance(n, Tensor) for n in shape):
+        if get_default_graph().is_eager:
+            return False
         # TF multiplies the sizes even if they are tensors, and then cannot decide; the
         # nodes of that attempt remain in its graphs, hence in ours.
         return bool(functools.reduce(operator.mul, shape) < 1000)
