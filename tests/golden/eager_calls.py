@@ -68,8 +68,10 @@ def main(names):
     tf.compat.v1.logging.set_verbosity("ERROR")
     tf.compat.v1.enable_eager_execution()
     for name in names or sorted(path.stem for path in FOLDER.glob("*.txt")):
-        tf.compat.v1.reset_default_graph()
-        answers = [answer(tf, snippet) for snippet in snippets(name)]
+        answers = []
+        for snippet in snippets(name):
+            tf.compat.v1.reset_default_graph()  # names and collections start anew
+            answers.append(answer(tf, snippet))
         text = json.dumps(answers, indent=0, ensure_ascii=False)
         (FOLDER / (name + ".json")).write_text(text + "\n")
 
