@@ -457,10 +457,12 @@ def _settle_training(
 def _variables_of_graph(key: str) -> set[Any] | None:
     """A collection of the graph in which variables are created; None if eagerly."""
     graph = get_default_graph()
-    if not graph.building_function:
-        return None if graph.is_eager else set(graph.collection_list(key))
-    with open_init_scope(graph):
-        return _variables_of_graph(key)
+    if graph.building_function:
+        with open_init_scope(graph):
+            return _variables_of_graph(key)
+    if graph.is_eager:
+        return None
+    return set(graph.collection_list(key)) if key in graph.collections else set()
 
 
 def _is_made_of_tensors(value: Any) -> bool:
