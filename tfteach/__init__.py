@@ -24,6 +24,7 @@ from tfteach.compat.import_paths import install as _install
 from tfteach.compat.top_level import register as _register
 from tfteach.compat.versions import VERSION as VERSION
 from tfteach.control import cond_v2_grad as _cond_v2_grad
+from tfteach.control import for_loop as _for_loop
 from tfteach.control import functional_bodies as _functional_bodies
 from tfteach.control import matrix_set_diag_grad as _matrix_set_diag_grad
 from tfteach.control import symbolic_gradient as _symbolic_gradient
@@ -40,6 +41,7 @@ _REGISTERING = (
     _function_library,
     _cond_v2_grad,
     _while_v2_grad,
+    _for_loop,
     _functional_bodies,
     _fused_batch_norm_grad,
     _graphdef_methods,

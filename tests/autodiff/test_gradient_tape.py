@@ -186,3 +186,29 @@ def test_a_tape_in_a_graph_adds_gradients_to_it() -> None:
         assert found.graph is graph
         with tf.Session() as sess:
             assert sess.run(found) == 6.0
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_second_derivatives_through_a_loop_of_a_function() -> None:
+    @tf.function
+    def first(x):
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            _, y = tf.while_loop(
+                lambda i, y: i < 2, lambda i, y: (i + 1, y * x), [0, x]
+            )
+        return inner.gradient(y, x)  # of x cubed
+
+    @tf.function
+    def both(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            dy = first.python_function(x)
+        return dy, outer.gradient(dy, x)
+
+    x = tf.constant(2.0)
+    assert [float(v) for v in both(x)] == [12.0, 12.0]  # TensorFlow 1.15 says 6
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        dy = first(x)
+    assert float(tape.gradient(dy, x)) == 12.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.autodiff.gradient_registry import gradient_of
-from tfteach.autodiff.gradients import gradients
+from tfteach.autodiff.gradient_tape import GradientTape
 from tfteach.framework.dtypes import float16, float32
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core.identity_reshape import reshape, stop_gradient
@@ -29,13 +29,13 @@ from tfteach.ops.nn.fused_batch_norm import (
 def _second_gradient(
     op: Operation, of_x: Any, of_scale: Any, of_offset: Any, *_: Any
 ) -> list[Any]:
-    # TF records these formulas on a tape: values agree, node names do not.
     watched = list(op.inputs[:3])
     spec = op.spec
     assert isinstance(spec, Backward)
-    made = _plain_gradient(spec, *op.inputs[:5])
-    initial = [of_x, of_scale, of_offset]
-    found = gradients(list(made), watched, initial, stop_gradients=watched)
+    with GradientTape() as tape:
+        tape.watch(watched)
+        made = _plain_gradient(spec, *op.inputs[:5])
+    found = tape.gradient(list(made), watched, [of_x, of_scale, of_offset])
     return [*found, *([None] * (len(op.inputs) - 3))]
 
 

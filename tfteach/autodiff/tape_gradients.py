@@ -14,6 +14,7 @@ from tfteach.autodiff.gradient_registry import gradient_rule
 from tfteach.autodiff.seed_gradients import Gradient, sum_slices
 from tfteach.framework import dtypes
 from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.recording import Traversal, tapes
 from tfteach.framework.shape import is_full
@@ -125,6 +126,13 @@ class RecordedTape:
             rule = gradient_rule(op)
             if rule is None:
                 return None
+            if op.spec.flow in (Flow.SWITCH, Flow.EXIT):
+                raise NotImplementedError(
+                    "tf.GradientTape.gradients() does not support graph control flow "
+                    "operations like tf.cond or tf.while at this time. Use "
+                    "tf.gradients() instead. Or call this in a tf.function, whose "
+                    "branches and loops are single ops."
+                )
             op.unneeded_gradients = unneeded
             try:
                 return rule(op, *grads)
@@ -169,9 +177,10 @@ class RecordedTape:
     ) -> list[Gradient]:
         arrived: dict[Tensor, list[Gradient]] = {}
         for target, weight in zip(targets, weights, strict=True):
-            if weight is None:
+            if weight is None and target.dtype.base_dtype is not dtypes.string:
                 weight = _ones(target)
-            arrived.setdefault(target, []).append(weight)
+            if weight is not None:
+                arrived.setdefault(target, []).append(weight)
         wanted = set(sources)
         queue: list[int] = []
         seen: set[int] = set()
@@ -212,7 +221,8 @@ class RecordedTape:
         if sent is None:
             return
         sent = list(sent) if isinstance(sent, list | tuple) else [sent]
-        for tensor, grad in zip(record.inputs, sent, strict=True):
+        # A loop may have got more inputs, lists of values that its gradient reads.
+        for tensor, grad in zip(record.inputs, sent, strict=False):
             if grad is not None:
                 arrived.setdefault(tensor, []).append(grad)
 

@@ -18,6 +18,7 @@ from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.indexed_slices import quietly
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.recording import record_more_outputs
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient
 
@@ -93,8 +94,9 @@ def replace_op(op: Operation, spec: Any, more: int) -> None:
     if known is not None:
         known.forget(op)
     op.spec = spec
-    for _ in range(more):
-        op.outputs.append(Tensor(op, len(op.outputs), dtypes.variant, ()))
+    added = [Tensor(op, len(op.outputs) + i, dtypes.variant, ()) for i in range(more)]
+    op.outputs += added
+    record_more_outputs(op, added)
     op.graph.record_mutation()
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.functions.body import Body, body_of
+from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import compatible, is_full
 from tfteach.ops.core.identity_reshape import Identity
@@ -183,6 +184,9 @@ def _source(tensor: Tensor) -> Tensor:
 
 
 def _is_returned(tensor: Tensor) -> bool:
-    """Whether the tensor is a result of the function whose body it is in."""
-    returned: list[Tensor] = getattr(tensor.op.graph, "outputs", [])
-    return any(tensor is other for other in returned)
+    """Whether calls of the function whose body it is in return the tensor."""
+    graph = tensor.op.graph
+    if not isinstance(graph, FuncGraph):
+        return False
+    returned = any(tensor is other for other in graph.outputs)
+    return returned or tensor in graph.read_by_gradients

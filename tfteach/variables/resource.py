@@ -16,7 +16,7 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.recording import record_variable, tapes
+from tfteach.framework.recording import record_same, record_variable, tapes
 from tfteach.framework.scope import name_scope, open_init_scope, open_name_scope
 from tfteach.framework.shape import TensorShape, as_shape, as_tensor_shape
 from tfteach.framework.type_aliases import (
@@ -142,9 +142,15 @@ class BaseResourceVariable(Variable):
     # ---- reading
 
     def _read(self) -> Tensor:
-        if tapes.active:
-            record_variable(self)
-        return ops.ReadVariableOp(self._dtype)(self._handle)
+        value: Tensor
+        if not tapes.active:
+            value = ops.ReadVariableOp(self._dtype)(self._handle)
+            return value
+        record_variable(self)
+        value = ops.ReadVariableOp(self._dtype)(self._handle)
+        # In a loop the op reads a tensor that carries the handle in.
+        record_same(value, self._handle)
+        return value
 
     def value(self) -> Tensor:
         """A Tensor that reads the variable here (or its cached copy)."""

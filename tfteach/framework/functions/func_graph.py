@@ -48,6 +48,7 @@ class FuncGraph(Graph):
       outputs: the tensors that the function returns.
       captures: outer tensor -> its placeholder, in the order of capture.
       control_outputs: ops that its FunctionDef declares to run in any case.
+      read_by_gradients: the tensors that calls also return, for gradient functions.
 
     Example:
       >>> body = FuncGraph("double")
@@ -82,6 +83,7 @@ class FuncGraph(Graph):
         self.outputs: list[Tensor] = []
         self.control_outputs: list[Operation] = []
         self.captures: dict[Tensor, Tensor] = {}
+        self.read_by_gradients: set[Tensor] = set()
         self._outer_of: dict[Tensor, Tensor] = {}
         self._constants: dict[Tensor, Tensor] = {}  # the values of captured tensors
         if functions is not None:

@@ -58,6 +58,7 @@ class Backward:
             parts = [self.graph.capture(t) for t in flat if t is not None]
         self.graph.outputs = parts
         self.reads = self.graph.external_captures
+        forward.read_by_gradients.update(self.reads)
         self.calls = CallGradients(self.graph, effects_of(self.graph))
 
     def nested(self, results: Sequence[Tensor]) -> list[Gradient]:

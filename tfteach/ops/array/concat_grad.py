@@ -11,6 +11,7 @@ from typing import Any
 
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.control_flow_context import output_context
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Gradient
@@ -37,8 +38,10 @@ def concat_gradient(
 
     if isinstance(grad, IndexedSlices):
         return _sparse(inputs, axis, grad)
-    if isinstance(axis.op.spec, Const) and (
-        output_context(axis.op) is not output_context(grad.op)
+    if (
+        not isinstance(axis, EagerTensor)
+        and isinstance(axis.op.spec, Const)
+        and output_context(axis.op) is not output_context(grad.op)
     ):
         # A copy in the gradient's loop saves one more value that enters it.
         axis = constant(constant_value(axis), axis.dtype)
@@ -59,7 +62,7 @@ def _sizes(inputs: Sequence[Tensor]) -> list[Tensor]:
     sizes = []
     for tensor in inputs:
         size = shape(tensor)
-        if not isinstance(size.op.spec, Const):
+        if not isinstance(size, EagerTensor) and not isinstance(size.op.spec, Const):
             return ShapeN()(list(inputs))
         sizes.append(size)
     return sizes

@@ -118,7 +118,7 @@ class Gather(Op):
 
 def _params_shape(params: Tensor) -> Tensor:
     # Colocated with `params`: it may be remote, and larger than int32 can index.
-    with colocate_with(params.op):
+    with colocate_with(params):
         return cast(shape(params, out_type=int64), int32)
 
 

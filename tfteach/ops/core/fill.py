@@ -16,6 +16,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import as_dtype, dtypes_of, int32
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
@@ -167,6 +168,10 @@ def _filled(
     elif dtype is dtypes.string and not value:
         value = ""
     with name_scope(name, kind, [shape]) as scope:
+        if isinstance(shape, list | tuple) and any(
+            isinstance(size, EagerTensor) for size in shape
+        ):
+            shape = convert(shape, int32)
         if not isinstance(shape, Tensor):
             try:
                 if _is_small(shape):

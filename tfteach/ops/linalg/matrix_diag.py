@@ -142,7 +142,7 @@ class MatrixSetDiag(Op):
             if shapes.is_full(batch) and shapes.is_full(known[-2:]):
                 wanted = [*batch, _shorter(*known[-2:])]
         if wanted is None:
-            with colocate_with(grad.op):
+            with colocate_with(grad):
                 sizes, axes = shape(grad), rank(grad)
                 outer = slice(sizes, [0], [axes - 2])
                 matrix = slice(sizes, [axes - 2], [2])

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework.dtypes import dtypes_of, float32
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
@@ -53,7 +54,8 @@ class SparseMatMul(Op):
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         a, b = op.inputs
         hints = {a: self.a_is_sparse, b: self.b_is_sparse}
-        hints[grad] = grad.op.spec.is_mostly_zero
+        is_computed = not isinstance(grad, EagerTensor)
+        hints[grad] = is_computed and grad.op.spec.is_mostly_zero
 
         def product(
             x: Any,
