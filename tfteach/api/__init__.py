@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tfteach.api import app as app
+from tfteach.api import autograph as autograph
 from tfteach.api import bitwise as bitwise
 from tfteach.api import client as client
 from tfteach.api import compat as compat

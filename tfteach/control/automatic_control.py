@@ -9,15 +9,21 @@ from collections.abc import Sequence
 
 from tfteach.framework.dtypes import resource
 from tfteach.framework.functions.func_graph import FuncGraph
+from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core.identity_reshape import identity
 
 
-def in_order(body: FuncGraph) -> list[Operation]:
-    """The ops of a body with effects, each of which now waits for the one before."""
+def in_order(body: Graph, start: int = 0) -> list[Operation]:
+    """The ops of a body with effects, each of which now waits for the one before.
+
+    Args:
+      body: the graph.
+      start: the number of ops at its beginning that do not belong to the body.
+    """
     found: list[Operation] = []
     last: dict[Tensor | None, Operation] = {}  # by the handle used; None: without one
-    for op in body.operations:
+    for op in body.operations[start:]:
         is_stateful = op.op_def.is_stateful and not hasattr(op.spec, "seed2")
         handles = [t for t in op.inputs if t.dtype.base_dtype is resource]
         keys: list[Tensor | None] = list(dict.fromkeys(handles))

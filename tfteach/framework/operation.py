@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.autograph_status import Status, status
 from tfteach.framework.call_origin import Origin, SourceLine, line_of
 from tfteach.framework.defaults import get_default_session
 from tfteach.framework.device import DeviceSpecV2, written_name
@@ -131,6 +132,16 @@ class Tensor:
         self._refuse("using a `tf.Tensor` as a Python `bool`")
 
     def _refuse(self, what: str) -> NoReturn:
+        if status() is not Status.UNSPECIFIED:
+            why = (
+                "AutoGraph is disabled in this function."
+                if status() is Status.DISABLED
+                else "AutoGraph did not convert this function."
+            )
+            raise OperatorNotAllowedInGraphError(
+                f"{what} is not allowed: {why} Try decorating it directly with "
+                "@tf.function."
+            )
         raise OperatorNotAllowedInGraphError(
             f"{what} is not allowed in Graph execution. Use Eager execution or "
             "decorate this function with @tf.function.\n"

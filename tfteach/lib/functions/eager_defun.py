@@ -13,8 +13,8 @@ from tfteach.framework.export import export
 from tfteach.framework.protos import pool
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Nested, Structure
+from tfteach.lib.autograph.traced_code import converted, unconverted
 from tfteach.lib.functions.concrete_function import ConcreteFunction
-from tfteach.lib.functions.function import converted
 from tfteach.lib.functions.function_spec import validate_signature
 from tfteach.lib.functions.traced_function import TracedFunction
 
@@ -77,7 +77,7 @@ def defun_with_attributes(
 
     def decorated(inner: Callable[..., Any]) -> TracedFunction:
         name = attrs.pop("func_name", None) or getattr(inner, "__name__", "function")
-        conversion = None
+        conversion: Callable[..., Any] = unconverted
         if autograph:
             conversion = functools.partial(
                 converted, options=experimental_autograph_options

@@ -18,6 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.scope import open_init_scope
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Nested, Structure
+from tfteach.lib.autograph.traced_code import converted, unconverted
 from tfteach.lib.functions.argument_signature import UnknownArgument
 from tfteach.lib.functions.concrete_function import ConcreteFunction
 from tfteach.lib.functions.first_call_variables import (
@@ -338,6 +339,8 @@ class PolymorphicFunction:
         """What is called while tracing: the converted code, which `creator` follows."""
         if self._autograph:
             python_function = converted(python_function, self._autograph_options)
+        else:
+            python_function = unconverted(python_function)
 
         @functools.wraps(self._python_function)
         def run(*args: Any, **kwargs: Any) -> Any:
@@ -388,32 +391,6 @@ def _same(one: Any, other: Any) -> bool:
 
 def _refuse_to_create(make: Callable[..., Any], **kwargs: Any) -> Any:
     raise ValueError(ONLY_FIRST_CALL)
-
-
-def _initialize_variables(initializers: Initializers) -> None:
-    """Assign initial values to the variables that have none, outside of their trace.
-
-    Raises:
-      UnliftableError: a value depends on the arguments of the trace.
-    """
-
-    def initialize_variables() -> None:
-        copies: dict[Any, Any] = {}
-        for variable, value in initializers:
-            with open_init_scope(get_default_graph()):
-                if variable.is_initialized():
-                    continue
-            lift_to_graph([value], get_default_graph(), op_map=copies)
-            variable.assign(copies[value])
-
-    with open_init_scope(get_default_graph()):
-        function = TracedFunction(initialize_variables, "initialize_variables")
-        function.get_concrete_function()()
-
-
-def converted(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
-    """The function with Python's control flow as ops, by AutoGraph."""
-    return function
 
 
 @export("function", "contrib.eager.function")

@@ -1,0 +1,38 @@
+"""Calls that tell AutoGraph something, and do nothing else.
+
+Source: python/autograph/lang/directives.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.export import export
+
+UNSPECIFIED = object()
+
+
+@export("autograph.experimental.set_loop_options")
+def set_loop_options(
+    parallel_iterations: Any = UNSPECIFIED,
+    back_prop: Any = UNSPECIFIED,
+    swap_memory: Any = UNSPECIFIED,
+    maximum_iterations: Any = UNSPECIFIED,
+) -> None:
+    """Name options for the `tf.while_loop` that the loop around the call becomes.
+
+    As in TensorFlow 1.15, they have no effect yet.
+
+    Args:
+      parallel_iterations, back_prop, swap_memory, maximum_iterations: as for
+        `tf.while_loop`.
+
+    Example:
+      >>> tf.autograph.experimental.set_loop_options(parallel_iterations=1)
+
+    Source: python/autograph/lang/directives.py.
+    """
+
+
+def set_element_type(entity: Any, dtype: Any, shape: Any = UNSPECIFIED) -> None:
+    """Say what a tensor list holds, in a function converted with `Feature.LISTS`."""

@@ -1,0 +1,1 @@
+"""What converted functions call in place of Python's statements and operators."""

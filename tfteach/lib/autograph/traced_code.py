@@ -1,0 +1,39 @@
+"""What `tf.function` calls while it traces.
+
+Source: python/framework/func_graph.py, python/eager/function.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfteach.framework.autograph_status import Status, under
+from tfteach.lib.autograph.calls import convert
+from tfteach.lib.autograph.options import Features
+
+
+def converted(function: Callable[..., Any], options: Features) -> Callable[..., Any]:
+    """The function with Python's control flow as ops.
+
+    Args:
+      function: the function.
+      options: features to turn on.
+    """
+    convert_and_call = convert(recursive=True, optional_features=options)(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with under(Status.ENABLED):
+            return convert_and_call(*args, **kwargs)
+
+    return call
+
+
+def unconverted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, called as it is, as are those that libraries call for it."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with under(Status.DISABLED):
+            return function(*args, **kwargs)
+
+    return call

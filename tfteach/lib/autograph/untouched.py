@@ -1,0 +1,63 @@
+"""What is never converted: libraries, classes, generators.
+
+Source: python/autograph/core/config.py, python/autograph/impl/conversion.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import unittest
+from typing import Any
+
+from tfteach.lib.autograph.verbosity import warn
+
+# Packages, beside Python's own.
+PACKAGES = frozenset(
+    "IPython ipdb mock numpy tensorflow tensorflow_datasets tensorflow_probability "
+    "tfteach wrapt".split()
+)
+
+
+def is_untouched(function: Any) -> bool:
+    """Whether something that is called belongs to a library, or cannot be converted."""
+    if _is_library(_module_of(function)):
+        return True
+    if inspect.isgeneratorfunction(function):
+        warn(
+            "Entity %s appears to be a generator function. It will not be converted by "
+            "AutoGraph.",
+            function,
+        )
+        return True
+    if inspect.isclass(function) or isinstance(function, functools._lru_cache_wrapper):
+        return True
+    if inspect.ismethod(function):
+        return _is_method_of_library(function)
+    is_object = not inspect.isfunction(function)
+    return is_object and _is_library(_module_of(type(function).__call__))
+
+
+def _is_method_of_library(method: Any) -> bool:
+    """Whether it is a method of a test, or one that a library's class defines."""
+    owner = method.__self__
+    owner = owner if inspect.isclass(owner) else type(owner)
+    if issubclass(owner, unittest.TestCase):
+        return True
+    return _is_library(_module_of(method.__func__))
+
+
+def _module_of(function: Any) -> str:
+    """The module whose code a call runs: a wrapper has the name of what it wraps."""
+    function = inspect.unwrap(function, stop=lambda f: not inspect.ismethod(f))
+    function = getattr(function, "__func__", function)
+    if inspect.isfunction(function):
+        return str(function.__globals__.get("__name__", ""))
+    kind = function if inspect.isclass(function) else type(function)
+    return str(kind.__module__)
+
+
+def _is_library(module: str) -> bool:
+    package = module.partition(".")[0]
+    return package in PACKAGES or package in sys.stdlib_module_names
