@@ -53,9 +53,8 @@ def functions(tf):
             return -1
         elif x < 3:
             return x
-        elif x < 5:
-            return x * 10
-        return x * 100
+        else:
+            return x * 100
 
     @traced_with(3)
     def early_return(x):

@@ -46,9 +46,14 @@ def in_order(body: Graph, start: int = 0) -> list[Operation]:
 
 def returned(body: FuncGraph, values: Sequence[Tensor]) -> list[Tensor]:
     """The results of a body, which wait for all that has effects in it."""
-    effects = in_order(body)
     with body.as_default(), body.control_dependencies(None):
         made = [identity(value) for value in values]
-    for tensor in made:
-        tensor.op.control_inputs = list(effects)
+    wait_for_effects(body, made)
     return made
+
+
+def wait_for_effects(body: FuncGraph, results: Sequence[Tensor]) -> None:
+    """Let identities, the results of a body, wait for all that has effects in it."""
+    effects = in_order(body)
+    for tensor in results:
+        tensor.op.control_inputs = list(effects)

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tfteach.control.automatic_control import returned as results
+from tfteach.control.automatic_control import wait_for_effects
 from tfteach.control.tensor_array import TensorArray, arrays_again, flow_of
 from tfteach.framework import nest
 from tfteach.framework.convert import convert
@@ -94,8 +94,9 @@ def built(graph: FlowGraph, function: Callable[..., Any], returned: Any = None) 
             return None
         if isinstance(value, Operation):
             with graph.control_dependencies([value]):
-                return identity(convert(returned))
-        return graph.capture(convert(flow_of(value)))
+                value = identity(convert(returned))
+        found = convert(flow_of(value))
+        return identity(found) if graph.orders_effects else graph.capture(found)
 
     with graph.as_default():
         found = function()
@@ -103,7 +104,7 @@ def built(graph: FlowGraph, function: Callable[..., Any], returned: Any = None) 
         tensors = [tensor(value) for value in flat]
     graph.outputs = [t for t in tensors if t is not None]
     if graph.orders_effects:
-        graph.outputs = results(graph, graph.outputs)
+        wait_for_effects(graph, graph.outputs)
     made = [
         old if isinstance(old, TensorArray) else new
         for old, new in zip(flat, tensors, strict=True)
