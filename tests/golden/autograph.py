@@ -1,8 +1,8 @@
 """Graphs of functions that TensorFlow 1.15's AutoGraph has converted.
 
-`python autograph.py autograph.json`, with TensorFlow's Python, writes the file anew: for
-each function here the GraphDef of its trace (zlib, base64), the arguments of a call, and
-what that returns.
+`python autograph.py autograph.json`, with TensorFlow's Python, writes the file anew:
+for each function here the GraphDef of its trace (zlib, base64), and what a call
+returns.
 
 TensorFlow passes the variables of branches and loops in the order of a set, which
 changes with each process; here they are in the order of their names.
@@ -213,7 +213,7 @@ def functions(tf):
 
     @traced_with(5)
     def attributes(x):
-        class Box(object):
+        class Box:
             pass
 
         box = Box()

@@ -6,7 +6,7 @@ Source: python/ops/cond_v2.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from tfteach.control.control_flow_v2 import (
     FlowGraph,
@@ -111,17 +111,48 @@ def _check_same(
     names: Sequence[str],
     caller: str,
 ) -> None:
-    """Raise TypeError unless all branches return the same structure and types."""
-    for name, structure, graph in zip(names, structures, graphs, strict=True):
+    """Check that all branches return the same structure and types.
+
+    Raises:
+      TypeError: they do not.
+      ValueError: a branch returns None where another returns a Tensor.
+    """
+    kind = "cond" if caller == "tf.cond" else "case"
+    outputs = graphs[0].outputs
+    for i, (structure, graph) in enumerate(zip(structures, graphs, strict=True)):
         try:
             nest.assert_same_structure(structures[0], structure, expand_composites=True)
-            for ours, other in zip(graphs[0].outputs, graph.outputs, strict=True):
-                if types_of([ours]) != types_of([other]):
-                    raise TypeError(f"{ours} and {other} have different types")
         except (ValueError, TypeError) as error:
-            raise TypeError(
-                f"{names[0]} and {name} arguments to {caller} must have the same "
-                "number, type, and overall structure of return values.\n\n"
-                f"{names[0]} output: {structures[0]}\n{name} output: {structure}\n\n"
-                f"Error details:\n{error}"
-            ) from None
+            _refuse(structures, names, i, caller, error)
+        if len(graph.outputs) != len(outputs):
+            raise ValueError(
+                f"Lengths of branch outputs of {kind} must match.\n"
+                f"len(graphs[0].outputs): {len(outputs)}\n"
+                f"len(graphs[{i}].outputs): {len(graph.outputs)}\n"
+            )
+        if _places_of_none(structure) != _places_of_none(structures[0]):
+            raise ValueError("Mismatch in element count")
+        for ours, other in zip(outputs, graph.outputs, strict=True):
+            if types_of([ours]) != types_of([other]):
+                different = f"{ours} and {other} have different types"
+                _refuse(structures, names, i, caller, different)
+
+
+def _places_of_none(structure: Any) -> list[int]:
+    flat = nest.flatten(structure, expand_composites=True)
+    return [i for i, value in enumerate(flat) if value is None]
+
+
+def _refuse(
+    structures: Sequence[Any],
+    names: Sequence[str],
+    i: int,
+    caller: str,
+    details: Any,
+) -> NoReturn:
+    raise TypeError(
+        f"{names[0]} and {names[i]} arguments to {caller} must have the same number, "
+        "type, and overall structure of return values.\n\n"
+        f"{names[0]} output: {structures[0]}\n{names[i]} output: {structures[i]}\n\n"
+        f"Error details:\n{details}"
+    ) from None

@@ -233,7 +233,7 @@ class _Inliner:
         own = [*(t.op for t in op.inputs), *op.control_inputs]
         if not any(other in self.copies for other in own):
             made.control_inputs = list(self.call.control_inputs)
-            if not inputs:
+            if not inputs or (spec.is_stateful and not spec.reads_variable):
                 made.control_inputs += self.liveness()
         # A call in the body hands them on to its ops: they must be complete now.
         made.control_inputs += [
@@ -248,7 +248,10 @@ class _Inliner:
                     tensor._shape = inner._shape
 
     def liveness(self) -> list[Operation]:
-        """What ops without inputs wait for, so that they run only if the call does."""
+        """What an op without inputs waits for, so that it runs only if the call does.
+
+        So does an effect of captured tensors: those do not change in a loop.
+        """
         call = self.call
         if not call.inputs or call.control_inputs or not _may_be_dead(call):
             return []

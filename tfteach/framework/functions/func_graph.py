@@ -276,7 +276,7 @@ def _is_of(value: Any, graph: Graph) -> bool:
 
 def _placeholder(dtype: Any, shape: Any, name: str | None) -> Tensor:
     make: Callable[..., Any] = ROLES[Role.PLACEHOLDER]
-    found: Tensor = make(as_dtype(dtype), shape)(name=name)
+    found: Tensor = make(as_dtype(dtype), shape)(name=name or "placeholder")
     return found
 
 

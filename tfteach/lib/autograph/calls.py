@@ -106,7 +106,8 @@ def _call_unconverted(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
     try:
         return f(*args, **kwargs)
     except Exception as error:
-        add_metadata(error, ())
+        if not is_converted(f):  # else it is part of the function around it
+            add_metadata(error, ())
         raise
 
 

@@ -219,7 +219,7 @@ def _namespace(function: FunctionType) -> dict[str, Any]:
 def _named_lambda(node: ast.Lambda, context: Context) -> tuple[str, ast.stmt]:
     name = context.namer.new("tf__lambda")
     assign = ast.Assign([ast.Name(name, ast.Store())], node)
-    return name, ast.fix_missing_locations(ast.copy_location(assign, node))
+    return name, ast.copy_location(assign, node)
 
 
 def _compiled(tree: ast.stmt, function: FunctionType) -> CodeType:

@@ -113,8 +113,8 @@ class ErrorMetadata:
         return "\n".join([*lines, ""])
 
     def to_exception(self, error: BaseException) -> BaseException:
-        """An error of the same type as the original, with this message."""
-        made = self._made(error)
+        """An error of the same type and traceback as the original, with this message."""
+        made = self._made(error).with_traceback(error.__traceback__)
         made.__suppress_context__ = True
         made.ag_error_metadata = self  # type: ignore[attr-defined]
         return made

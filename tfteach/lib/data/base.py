@@ -17,6 +17,7 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.framework.type_spec import register_type_spec_from_value_converter
+from tfteach.lib.autograph.operators.for_loops import ForLoop, Variables
 from tfteach.lib.data import structures
 from tfteach.lib.data.element_specs import DatasetSpec
 from tfteach.lib.data.functions import StructuredFunction
@@ -115,6 +116,12 @@ class DatasetBase:
     @property
     def _graph(self) -> Graph:
         return self._variant_tensor.graph
+
+    def _converted_for(self, loop: ForLoop) -> Variables:
+        """Run a loop over the elements that AutoGraph has converted."""
+        from tfteach.lib.data.converted_loops import over_dataset
+
+        return over_dataset(self, loop)  # type: ignore[arg-type]
 
     def _as_variant_tensor(self) -> Tensor:
         return self._variant_tensor

@@ -18,6 +18,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Nested, Structure
 from tfteach.framework.type_spec import TypeSpec
+from tfteach.lib.autograph.operators.for_loops import ForLoop, Variables
 from tfteach.lib.data import structures
 from tfteach.lib.data.iterator import IteratorBase
 from tfteach.ops.data import iterators as ops
@@ -68,6 +69,12 @@ class IteratorV2(IteratorBase):
             return self.get_next()
         except OutOfRangeError:
             raise StopIteration from None
+
+    def _converted_for(self, loop: ForLoop) -> Variables:
+        """Run a loop over the next elements that AutoGraph has converted."""
+        from tfteach.lib.data.converted_loops import over_iterator
+
+        return over_iterator(self, loop)
 
     def next(self) -> Structure:
         """The next element.

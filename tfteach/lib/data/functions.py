@@ -20,6 +20,7 @@ from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
+from tfteach.lib.autograph.calls import tf_convert
 from tfteach.lib.data import structures
 from tfteach.lib.data.element_specs import converts
 
@@ -80,7 +81,7 @@ class StructuredFunction:
             ]
             argument = structures.from_tensors(specs, tensors)
             parts = argument if type(argument) is tuple else (argument,)
-            found = function(*_unpacked(argument, parts))
+            found = tf_convert(function)(*_unpacked(argument, parts))
             if isinstance(found, list):
                 found = tuple(found)
             self.returned = found

@@ -35,17 +35,16 @@ def check_defined_before_loop(values: Sequence[Any]) -> None:
         )
 
 
-def check_defined_in_branch(results: Any, branch: str) -> None:
+def check_defined_in_branch(values: Sequence[Any], branch: str) -> None:
     """Check that all results of a branch have values.
 
     Args:
-      results: one, or a tuple of them.
+      values: the results.
       branch: "if" or "else".
 
     Raises:
       ValueError: one has none.
     """
-    values = results if isinstance(results, tuple) else (results,)
     undefined = tuple(v.symbol_name for v in values if is_undefined(v))
     if undefined:
         raise ValueError(

@@ -57,17 +57,19 @@ def if_stmt(
     names = None
     if basic_symbol_names is not None:
         names = [*basic_symbol_names, *(composite_symbol_names or ())]
+    is_single = basic_symbol_names is not None and len(basic_symbol_names) == 1
     built: dict[str, list[Any]] = {}  # branch -> its results
 
     def build(branch: str, function: Callable[[], Any]) -> Any:
         before = get_state()
         results = function()
-        check_defined_in_branch(results, branch)
+        is_tuple = isinstance(results, tuple) and not is_single
+        values = results if is_tuple else (results,)
+        check_defined_in_branch(values, branch)
         if results is None and is_without_results:
             results = constant(1)  # a branch of a graph returns something
         state = get_state()
         set_state(before)
-        values = results if isinstance(results, tuple) else (results,)
         built[branch] = [*values, *state]
         if len(built) == 2:
             check_branch_results(built["if"], built["else"], names)

@@ -63,7 +63,7 @@ def rewrite_lambda(node: ast.Lambda, context: Context) -> None:
             f"ag__.with_function_scope(lambda {scope}: body, {scope!r}, ag__.options)",
             body=body,
         )
-        ast.fix_missing_locations(ast.copy_location(body, node.body))
+        ast.copy_location(body, node.body)
     node.body = body
 
 

@@ -63,10 +63,20 @@ def function(
 
 
 def placed(nodes: list[ast.stmt], origin: ast.stmt) -> list[ast.stmt]:
-    """New statements, which get the position of the one that they stand for."""
+    """New statements, which get the position of the one that they stand for.
+
+    Of a compound statement that is its first line: errors name the last one of a call.
+    """
     for node in nodes:
-        if not hasattr(node, "lineno"):
-            ast.fix_missing_locations(ast.copy_location(node, origin))
+        if hasattr(node, "lineno"):
+            continue
+        ast.copy_location(node, origin)  # for what is in it, too
+        header = getattr(origin, "test", None) or getattr(origin, "iter", None)
+        if header is not None and hasattr(header, "lineno"):
+            node.end_lineno = header.end_lineno
+            node.end_col_offset = header.end_col_offset
+        if hasattr(origin, "body"):
+            node.end_lineno = origin.lineno
     return nodes
 
 
