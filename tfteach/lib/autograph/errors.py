@@ -47,6 +47,7 @@ _OF_A_MESSAGE = (
     AttributeError,
     NameError,
     NotImplementedError,
+    RecursionError,  # ours, of a function that calls itself
     RuntimeError,
     StopIteration,
     TypeError,
@@ -113,7 +114,7 @@ class ErrorMetadata:
         return "\n".join([*lines, ""])
 
     def to_exception(self, error: BaseException) -> BaseException:
-        """An error of the same type and traceback as the original, with this message."""
+        """The error with this message, of the same type and with its traceback."""
         made = self._made(error).with_traceback(error.__traceback__)
         made.__suppress_context__ = True
         made.ag_error_metadata = self  # type: ignore[attr-defined]

@@ -393,6 +393,27 @@ def _refuse_to_create(make: Callable[..., Any], **kwargs: Any) -> Any:
     raise ValueError(ONLY_FIRST_CALL)
 
 
+def _initialize_variables(initializers: Initializers) -> None:
+    """Assign initial values to the variables that have none, outside of their trace.
+
+    Raises:
+      UnliftableError: a value depends on the arguments of the trace.
+    """
+
+    def initialize_variables() -> None:
+        copies: dict[Any, Any] = {}
+        for variable, value in initializers:
+            with open_init_scope(get_default_graph()):
+                if variable.is_initialized():
+                    continue
+            lift_to_graph([value], get_default_graph(), op_map=copies)
+            variable.assign(copies[value])
+
+    with open_init_scope(get_default_graph()):
+        function = TracedFunction(initialize_variables, "initialize_variables")
+        function.get_concrete_function()()
+
+
 @export("function", "contrib.eager.function")
 def function(
     func: Callable[..., Any] | None = None,
