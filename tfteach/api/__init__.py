@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from tfteach.api import app as app
-from tfteach.api import autograph as autograph
 from tfteach.api import bitwise as bitwise
 from tfteach.api import client as client
 from tfteach.api import compat as compat
@@ -526,6 +525,7 @@ from tfteach.variables.scope.variable_scope import no_regularizer as no_regulari
 
 if TYPE_CHECKING:
     from tfteach.api import audio as audio
+    from tfteach.api import autograph as autograph
     from tfteach.api import distributions as distributions
     from tfteach.api import estimator as estimator
     from tfteach.api import feature_column as feature_column
@@ -608,6 +608,7 @@ _LATER = {
     "WholeFileReader": ("tfteach.ops.io.reader_base", "WholeFileReader"),
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
     "audio": ("tfteach.api", "audio"),
+    "autograph": ("tfteach.api", "autograph"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),
     "decode_csv": ("tfteach.ops.io.decode_csv", "decode_csv"),

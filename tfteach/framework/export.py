@@ -67,11 +67,11 @@ def public_names(file: str, attribute: str) -> list[str]:
 # Packages and modules that few programs use: imported on first access.
 LATER = tuple(
     f"tfteach.{package}."
-    for package in "compat.examples lib.contrib lib.data lib.distributions "
-    "lib.estimator lib.feature_column lib.files lib.image lib.inference lib.layers "
-    "lib.losses lib.lookup lib.metrics lib.parsing lib.rnn lib.saved_model lib.signal "
-    "lib.training ops.image ops.io ops.quantization ops.signal "
-    "ops.sparse.sparse_cross ops.text ops.training".split()
+    for package in "compat.examples lib.autograph lib.contrib lib.data "
+    "lib.distributions lib.estimator lib.feature_column lib.files lib.image "
+    "lib.inference lib.layers lib.losses lib.lookup lib.metrics lib.parsing lib.rnn "
+    "lib.saved_model lib.signal lib.training ops.image ops.io ops.quantization "
+    "ops.signal ops.sparse.sparse_cross ops.text ops.training".split()
 )
 
 _INDEX = (

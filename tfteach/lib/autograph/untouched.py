@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-import unittest
 from typing import Any
 
 from tfteach.lib.autograph.verbosity import warn
@@ -43,7 +42,7 @@ def _is_method_of_library(method: Any) -> bool:
     """Whether it is a method of a test, or one that a library's class defines."""
     owner = method.__self__
     owner = owner if inspect.isclass(owner) else type(owner)
-    if issubclass(owner, unittest.TestCase):
+    if any(base.__module__ == "unittest.case" for base in owner.__mro__):
         return True
     return _is_library(_module_of(method.__func__))
 

@@ -13,9 +13,9 @@ from tfteach.framework.export import export
 from tfteach.framework.protos import pool
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Nested, Structure
-from tfteach.lib.autograph.traced_code import converted, unconverted
 from tfteach.lib.functions.concrete_function import ConcreteFunction
 from tfteach.lib.functions.function_spec import validate_signature
+from tfteach.lib.functions.traced_code import converted, unconverted
 from tfteach.lib.functions.traced_function import TracedFunction
 
 

@@ -18,7 +18,6 @@ from tfteach.framework.export import export
 from tfteach.framework.scope import open_init_scope
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Nested, Structure
-from tfteach.lib.autograph.traced_code import converted, unconverted
 from tfteach.lib.functions.argument_signature import UnknownArgument
 from tfteach.lib.functions.concrete_function import ConcreteFunction
 from tfteach.lib.functions.first_call_variables import (
@@ -34,6 +33,7 @@ from tfteach.lib.functions.function_spec import (
 from tfteach.lib.functions.lift_to_graph import UnliftableError, lift_to_graph
 from tfteach.lib.functions.methods import bound_method
 from tfteach.lib.functions.observed_calls import Call, Observers, observe_calls
+from tfteach.lib.functions.traced_code import converted, unconverted
 from tfteach.lib.functions.traced_function import TracedFunction
 from tfteach.ops.math.compare import logical_and
 from tfteach.ops.state.resource_variables import VarIsInitializedOp

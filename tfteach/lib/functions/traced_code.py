@@ -1,16 +1,18 @@
 """What `tf.function` calls while it traces.
 
+AutoGraph is imported when the first function is traced.
 Source: python/framework/func_graph.py, python/eager/function.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfteach.framework.autograph_status import Status, under
-from tfteach.lib.autograph.calls import convert
-from tfteach.lib.autograph.options import Features
+
+if TYPE_CHECKING:
+    from tfteach.lib.autograph.options import Features
 
 
 def converted(function: Callable[..., Any], options: Features) -> Callable[..., Any]:
@@ -20,6 +22,8 @@ def converted(function: Callable[..., Any], options: Features) -> Callable[..., 
       function: the function.
       options: features to turn on.
     """
+    from tfteach.lib.autograph.calls import convert
+
     convert_and_call = convert(recursive=True, optional_features=options)(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
