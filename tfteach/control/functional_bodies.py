@@ -16,14 +16,13 @@ from tfteach.control.loop import while_loop
 from tfteach.control.loop_accumulators import Accumulators, accumulators_of
 from tfteach.engine.optimize.stack_and_array_uses import PAIRED
 from tfteach.framework import dtypes
-from tfteach.framework.dtypes import DType
+from tfteach.framework.dtypes import DType, c_name
 from tfteach.framework.errors import InternalError, invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, body_of, body_rule
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_checks import require_scalar
 from tfteach.framework.type_aliases import Array, ArrayModule

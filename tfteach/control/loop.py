@@ -22,12 +22,12 @@ from tfteach.framework.control_flow_context import (
     output_context,
 )
 from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import c_name
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.type_aliases import TensorLike

@@ -15,6 +15,7 @@ from tfteach.control.context_protos import (
     while_proto,
 )
 from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import c_name
 from tfteach.framework.errors import InternalError, invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, body_rule, defined_in
@@ -24,7 +25,6 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.graphdef.import_graph_def import import_graph
 from tfteach.framework.indexed_slices import IndexedSlices, quietly
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.functions.calls import SymbolicGradient
 

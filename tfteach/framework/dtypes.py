@@ -264,6 +264,15 @@ def as_dtype(type_value: Any) -> DType:
     raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")
 
 
+_C_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+
+
+def c_name(dtype: DType) -> str:
+    """A type's name in TF's C++ messages: "float", "double_ref"."""
+    base = dtype.base_dtype.name
+    return _C_NAMES.get(base, base) + ("_ref" if dtype.is_ref else "")
+
+
 def dtypes_of(names: str) -> tuple[DType, ...]:
     """The types named in a blank-separated list: `dtypes_of("half float int32")`."""
     return tuple(_BY_KEY[name] for name in names.split())

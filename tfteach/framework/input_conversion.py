@@ -43,7 +43,7 @@ def convert_inputs(op: Op, values: tuple[Any, ...]) -> list[Tensor]:
                     f"not {value!r}."
                 )
             found = _convert_list(cls, arg, list(value), bound)
-            _check_length(cls, arg, len(found), bound, bound_by)
+            check_length(cls, arg, len(found), bound, bound_by)
         else:
             found = [_convert_one(cls, arg, value, bound, bound_by)]
         if not arg.is_list and arg.type_attr and found and arg.type_attr not in bound:
@@ -76,7 +76,7 @@ def _convert_list(
     return found
 
 
-def _check_length(
+def check_length(
     cls: type[Op],
     arg: Arg,
     length: int,
@@ -194,7 +194,7 @@ def check_allowed(cls: type[Op], arg: Arg, dtype: DType) -> None:
 
 def refuse_dtype(
     cls: type[Op], arg: Arg, tensor: Tensor, dtype: DType, bound_by: dict[str, str]
-) -> None:
+) -> NoReturn:
     _check_bound(cls, arg, dtype, bound_by)
     prefix = f"Input '{arg.name}' of '{cls.op_type}' Op has type "
     if arg.type_attr in bound_by:
@@ -206,6 +206,29 @@ def refuse_dtype(
         f"{prefix}{tensor.dtype.base_dtype.name} that does not match expected type of "
         f"{dtype.name}."
     )
+
+
+class TypeRefusals:
+    """Raises for inputs of types that an op does not accept, when a graph is built."""
+
+    def check_allowed(self, op: Op, arg: Arg, dtype: DType) -> None:
+        """Raise unless the op accepts the type there."""
+        check_allowed(type(op), arg, dtype)
+
+    def refuse_dtype(
+        self,
+        op: Op,
+        arg: Arg,
+        position: int,
+        tensor: Tensor,
+        expected: DType,
+        bound_by: dict[str, str],
+    ) -> NoReturn:
+        """Raise for an input of another type than its parameter or earlier inputs."""
+        refuse_dtype(type(op), arg, tensor, expected, bound_by)
+
+
+REFUSALS = TypeRefusals()
 
 
 def list_dtypes(values: Sequence[Any]) -> tuple[DType, ...]:

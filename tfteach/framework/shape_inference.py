@@ -22,7 +22,7 @@ from tfteach.framework.constant_values import (
 )
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import OpError
-from tfteach.framework.input_conversion import check_allowed, refuse_dtype
+from tfteach.framework.input_conversion import REFUSALS, TypeRefusals
 from tfteach.framework.list_elements import list_elements
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
@@ -58,13 +58,21 @@ def infer(
     return known
 
 
-def bind_types(op: Op, inputs: tuple[Tensor, ...]) -> dict[str, Any]:
-    """The type and number attributes determined by the inputs."""
-    return _check_types(op, inputs)[1]
+def bind_types(
+    op: Op, inputs: tuple[Tensor, ...], refusals: TypeRefusals = REFUSALS
+) -> dict[str, Any]:
+    """The type and number attributes determined by the inputs.
+
+    Args:
+      op: the op.
+      inputs: its inputs, flat.
+      refusals: raises for types that the op does not accept.
+    """
+    return _check_types(op, inputs, refusals)[1]
 
 
 def _check_types(
-    op: Op, inputs: tuple[Tensor, ...]
+    op: Op, inputs: tuple[Tensor, ...], refusals: TypeRefusals = REFUSALS
 ) -> tuple[list[DType], dict[str, Any]]:
     cls = type(op)
     bound: dict[str, Any] = {}
@@ -72,14 +80,15 @@ def _check_types(
     position = 0
     for arg in cls.inputs:
         count = _count(op, arg, bound, len(inputs) - position)
-        group = inputs[position : position + count]
+        first = position
         position += count
+        group = inputs[first:position]
         if arg.is_list:
             bound[arg.type_attr] = tuple(t.dtype.base_dtype for t in group)
             continue
         if arg.number_attr:
             bound[arg.number_attr] = count
-        for tensor in group:
+        for i, tensor in enumerate(group, first):
             dtype = tensor.dtype.base_dtype
             expected = arg.dtype or bound.get(
                 arg.type_attr,
@@ -88,10 +97,10 @@ def _check_types(
                 else None,
             )
             if expected is None:
-                check_allowed(cls, arg, dtype)
+                refusals.check_allowed(op, arg, dtype)
                 bound[arg.type_attr], bound_by[arg.type_attr] = dtype, arg.name
             elif dtype is not expected:
-                refuse_dtype(cls, arg, tensor, expected, bound_by)
+                refusals.refuse_dtype(op, arg, i, tensor, expected, bound_by)
             if arg.is_ref and not tensor.dtype.is_ref:
                 raise TypeError(
                     f"'{cls.op_type}' Op requires that input '{arg.name}' be a mutable "
@@ -101,10 +110,11 @@ def _check_types(
         raise ValueError(f"{cls.op_type} takes {position} inputs, got {len(inputs)}")
     for field in cls.fields:
         if field in _type_attrs(cls):
-            check_allowed(cls, Arg(field, type_attr=field), getattr(op, field))
+            own = Arg(field, type_attr=field)
+            refusals.check_allowed(op, own, getattr(op, field))
         elif field in _list_attrs(cls):
             for dtype in getattr(op, field):
-                check_allowed(cls, Arg(field, type_attr=field), dtype)
+                refusals.check_allowed(op, Arg(field, type_attr=field), dtype)
     return op.output_dtypes(bound), bound
 
 

@@ -59,13 +59,13 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
         return array.astype(np.float32)
     if array.dtype == np.int64:
         narrow = array.astype(np.int32)
-        if _equal(narrow, array):  # all of them fit
+        if equal_integers(narrow, array):  # all of them fit
             return narrow
     as_dtype(array.dtype)
     return array
 
 
-def _equal(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
+def equal_integers(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
     """Whether two integer arrays of one shape are equal."""
     if x.size < 32:  # lists cost less than ufuncs: indices of slices, shapes
         return bool(x.tolist() == y.tolist())

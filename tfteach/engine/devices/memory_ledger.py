@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.framework.dtypes import as_dtype
+from tfteach.framework.dtypes import as_dtype, c_name
 from tfteach.framework.errors import ResourceExhaustedError
 from tfteach.framework.shape import text
 from tfteach.framework.type_aliases import DTypeLike
@@ -24,15 +24,13 @@ from tfteach.framework.variable_cell import Cell
 
 GRANULE_BYTES = 256  # allocations are multiples of this
 FIRST_REGION_BYTES = 1 << 20  # initial size of a growing allocator
-_KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
 def no_room_for(shape: Any, dtype: DTypeLike, device_name: str, allocator: str) -> str:
     """TF's message for an array that does not fit into a device's memory."""
-    kind = as_dtype(dtype).name
     return (
         f"OOM when allocating tensor with shape{text(shape)} and type "
-        f"{_KERNEL_NAMES.get(kind, kind)} on {device_name} by allocator {allocator}"
+        f"{c_name(as_dtype(dtype))} on {device_name} by allocator {allocator}"
     )
 
 

@@ -24,8 +24,8 @@ from tfteach.engine.plan.step import (
 )
 from tfteach.framework.call_origin import user_frame
 from tfteach.framework.dtypes import DType, string
+from tfteach.framework.eager_inputs import EagerRefusals, convert_eager_inputs
 from tfteach.framework.eager_tensor import EagerTensor
-from tfteach.framework.input_conversion import convert_inputs
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.recording import record, tapes
@@ -82,11 +82,11 @@ def execute(
     inputs: Sequence[Any] = values
     for value in values:
         if type(value) is not EagerTensor:
-            inputs = convert_inputs(op, values)
+            inputs = convert_eager_inputs(op, values)
             break
     else:
         if op._has_lists or len(values) != len(type(op).inputs):
-            inputs = convert_inputs(op, values)
+            inputs = convert_eager_inputs(op, values)
     outputs = _run(graph, op, tuple(inputs), name)
     declared = type(op).outputs
     if len(declared) == 1 and not declared[0].is_sequence:
@@ -105,7 +105,7 @@ def _run(
         key = key[0]  # type: ignore[assignment]  # a cheaper key
     kernel = op.eager_kernels.get(key)
     if kernel is None:
-        kernel = op.eager_kernels[key] = _kernel(graph, op, inputs)
+        kernel = op.eager_kernels[key] = _kernel(graph, op, inputs, name)
     device, node, function = graph.host, None, kernel.function
     if graph.is_fast:
         arrays = [t.value for t in inputs]
@@ -162,10 +162,12 @@ def _announce(
     graph.announce_run(node, elapsed_s, name, error)
 
 
-def _kernel(graph: EagerScopes, op: Op, inputs: tuple[EagerTensor, ...]) -> Kernel:
+def _kernel(
+    graph: EagerScopes, op: Op, inputs: tuple[EagerTensor, ...], name: str | None
+) -> Kernel:
     """Check the types and attributes; find the kernel for the host."""
     op.check_attributes()
-    dtypes = tuple(op.output_dtypes(bind_types(op, inputs)))
+    dtypes = tuple(op.output_dtypes(bind_types(op, inputs, EagerRefusals(name))))
     declared = type(op).outputs
     is_single = len(declared) == 1 and not declared[0].is_sequence
     if needs_context(op):

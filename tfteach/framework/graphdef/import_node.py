@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.dtypes import DType, as_dtype, c_name
 from tfteach.framework.errors import NotFoundError
 from tfteach.framework.graph_protocols import GraphFunction
 from tfteach.framework.graphdef.graph_def import KINDS, python_value
@@ -20,7 +20,7 @@ from tfteach.framework.graphdef.op_def import KIND_NAMES, minimum_of, op_def
 from tfteach.framework.op import ROLES, Op, find_op, op_class
 from tfteach.framework.op_traits import Role
 from tfteach.framework.operation import Tensor
-from tfteach.framework.protos.attr_value import MAX_INT32, c_name, check_attr_value
+from tfteach.framework.protos.attr_value import MAX_INT32, check_attr_value
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.signature import Arg
 

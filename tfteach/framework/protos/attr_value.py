@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.dtypes import as_dtype, c_name
 
 MAX_RANK = 254
 MAX_ELEMENTS = 2**63 - 1
@@ -16,13 +16,6 @@ MAX_INT32 = 2**31 - 1
 INVALID = 0  # DT_INVALID in types.proto
 
 _NAMES = {"s": "string", "i": "int", "f": "float", "b": "bool"}
-_C_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
-
-
-def c_name(dtype: DType) -> str:
-    """A type's name in TF's C++ messages: "float", "double_ref"."""
-    base = dtype.base_dtype.name
-    return _C_NAMES.get(base, base) + ("_ref" if dtype.is_ref else "")
 
 
 def check_attr_value(proto: Any, kind: str, type_name: str) -> None:

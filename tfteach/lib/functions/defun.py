@@ -264,8 +264,8 @@ class PythonFunction:
             raise ValueError(
                 f"Expected number of arguments: {len(wanted)}, received: {len(values)}"
             )
+        from tfteach.framework.dtypes import c_name
         from tfteach.framework.graphdef.import_node import summary
-        from tfteach.framework.protos.attr_value import c_name
 
         for value, arg in zip(values, wanted, strict=True):
             dtype = as_dtype(arg.type)

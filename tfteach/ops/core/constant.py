@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import math
 from typing import Any, ClassVar, Self
@@ -14,6 +13,7 @@ from tfteach.framework.convert import register_tensor_conversion_function
 from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import DType, as_dtype, int32, int64
 from tfteach.framework.eager_tensor import EagerTensor
+from tfteach.framework.eager_values import eager_value
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op
@@ -179,17 +179,45 @@ def constant(
     Source: python/framework/constant_op.py; Const in core/ops/array_ops.cc.
     """
     dtype = None if dtype is None else as_dtype(dtype).base_dtype
+    if get_default_graph().is_eager:
+        return _eager_constant(value, dtype, shape, verify_shape)
     if shape is None:
         array = as_array(value, dtype)
         return constant_node(array, dtype or as_dtype(array.dtype), name)
     array = _shaped(value, dtype, shape, verify_shape)
     node = constant_node(array, dtype or as_dtype(array.dtype), name)
-    if isinstance(node, EagerTensor):
-        return node
     given = np.size(value)  # type: ignore[arg-type]  # an array, or made of numbers
     if 1 < given < array.size:
         object.__setattr__(node.op.spec, "given", given)
     return node
+
+
+def _eager_constant(
+    value: Any, dtype: DType | None, shape: Any, verify_shape: bool
+) -> EagerTensor:
+    """A tensor with a value; a single number fills the shape."""
+    if isinstance(value, EagerTensor):
+        if dtype is not None and dtype is not value.dtype:
+            raise TypeError(f"Expected tensor with type {dtype!r} not {value.dtype!r}")
+        array, dtype = value.value, value.dtype
+    else:
+        array, dtype = eager_value(value, dtype)
+    if shape is None:
+        return EagerTensor(array, dtype)
+    sizes = _sizes_of(shape)
+    if sizes == array.shape:
+        return EagerTensor(array, dtype)
+    if verify_shape:
+        raise TypeError(f"Expected Tensor's shape: {sizes}, got {array.shape}.")
+    if array.size == 1:
+        return EagerTensor(np.broadcast_to(np.reshape(array, ()), sizes), dtype)
+    if array.size != math.prod(sizes):
+        raise TypeError(
+            "Eager execution of tf.constant with unsupported shape (value has "
+            f"{array.size} elements, shape is {TensorShape(sizes)} with "
+            f"{math.prod(sizes)} elements)."
+        )
+    return EagerTensor(array.reshape(sizes), dtype)
 
 
 def _shaped(
@@ -243,14 +271,16 @@ def _eagerly_shaped(
 
 def _sizes_of(shape: Any) -> tuple[int, ...]:
     """A constant's shape: whole numbers; other values are converted by `int`."""
-    if isinstance(shape, Tensor):
+    if isinstance(shape, EagerTensor):
+        shape = shape.numpy().tolist()
+    elif isinstance(shape, Tensor):
         raise NotImplementedError(
             f"Cannot convert a symbolic Tensor ({shape.name}) to a numpy array. "
             "A constant's shape is a list of numbers: for this, use tf.fill."
         )
     sizes = []
     for size in shape:
-        if isinstance(size, Tensor):
+        if isinstance(size, Tensor) and not isinstance(size, EagerTensor):
             raise ValueError(
                 "setting an array element with a sequence. A constant's shape is a "
                 f"list of numbers, got {size}: for this, use tf.fill."
@@ -270,21 +300,10 @@ def _convert_value(
     name: str | None = None,
     as_ref: bool = False,
 ) -> Tensor:
-    is_cached = type(value) in (float, int, bool) and value  # 0.0 equals -0.0
-    if is_cached and get_default_graph().is_eager:
-        return EagerTensor(*_scalar(value, type(value).__name__, dtype))
+    if get_default_graph().is_eager:
+        return EagerTensor(*eager_value(value, dtype))
     array = as_array(value, dtype)
     return constant_node(array, dtype or as_dtype(array.dtype), name)
-
-
-@functools.lru_cache(maxsize=1024)
-def _scalar(value: Any, kind: str, dtype: DType | None) -> tuple[Any, DType]:
-    """A Python number as the value of a tensor, and its type.
-
-    Its `kind` tells 1 from True, and from 1.0.
-    """
-    array = as_array(value, dtype)
-    return array[()], dtype or as_dtype(array.dtype)
 
 
 def _convert_shape(

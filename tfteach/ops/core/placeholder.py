@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType
+from tfteach.framework.dtypes import DType, c_name
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graphs_only import require_graph
@@ -44,7 +44,7 @@ class Placeholder(Op, role=Role.PLACEHOLDER):
         shape = "" if self.shape is None else f" and shape {shapes.text(self.shape)}"
         raise invalid_argument(
             "You must feed a value for placeholder tensor '{name}' with dtype "
-            f"{_proto_name(self.dtype)}{shape}"
+            f"{c_name(self.dtype)}{shape}"
         )
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
@@ -72,13 +72,6 @@ class PlaceholderWithDefault(Op):
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [grad]
-
-
-def _proto_name(dtype: DType) -> str:
-    """The type's name in kernel messages: "float" for float32, "double" for float64."""
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(
-        dtype.name, dtype.name
-    )
 
 
 @export("placeholder")

@@ -14,7 +14,7 @@ import numpy as np
 
 from tfteach.framework import pipeline_meters
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType
+from tfteach.framework.dtypes import DType, c_name
 from tfteach.framework.errors import (
     CancelledError,
     DeadlineExceededError,
@@ -27,7 +27,6 @@ from tfteach.framework.errors import (
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.framework.waiting import has_deadline

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import errors
-from tfteach.framework.dtypes import DType, as_dtype, string
+from tfteach.framework.dtypes import DType, as_dtype, c_name, string
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import MultiOutputOp, StatefulOp
@@ -56,7 +56,6 @@ _UNSUPPORTED = {
     "g": "NPY_LONGDOUBLE",
     "G": "NPY_CLONGDOUBLE",
 }
-_C_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 def registered(call: Callable[..., Any]) -> Registered:
@@ -131,7 +130,7 @@ def _from_python(token: str, index: int, value: Any, dtype: DType) -> Any:
             None, None, f"Unsupported numpy type: {kind} (returned by {token})"
         ) from None
     if got is not dtype:
-        names = [_C_NAMES.get(t.name, t.name) for t in (got, dtype)]
+        names = [c_name(t) for t in (got, dtype)]
         raise errors.invalid_argument(
             f"{index}-th value returned by {token} is {names[0]}, but expects "
             f"{names[1]}"

@@ -12,12 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType, dtypes_of
+from tfteach.framework.dtypes import DType, c_name, dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Tensor
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, TensorLike
 from tfteach.ops.text.byte_string_arrays import strings

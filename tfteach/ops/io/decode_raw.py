@@ -13,12 +13,11 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.deprecation import deprecated_argument_lookup
-from tfteach.framework.dtypes import DType, dtypes_of
+from tfteach.framework.dtypes import DType, c_name, dtypes_of
 from tfteach.framework.errors import DataLossError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.files.compression import GZIP_WINDOW, ZLIB_WINDOW
 from tfteach.framework.operation import Tensor
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
 from tfteach.ops.text.byte_string_arrays import each

@@ -13,10 +13,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType, dtypes_of
+from tfteach.framework.dtypes import DType, c_name, dtypes_of
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.op import MultiOutputOp
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.io.example_wire import (

@@ -13,10 +13,9 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType, string
+from tfteach.framework.dtypes import DType, c_name, string
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.op import MultiOutputOp
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule
 from tfteach.ops.io.nested_lists import joined, longest, pairs, triples

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType, variant
+from tfteach.framework.dtypes import DType, c_name, variant
 from tfteach.framework.errors import (
     InvalidArgumentError,
     UnimplementedError,
@@ -30,7 +30,6 @@ from tfteach.framework.files.tensor_bundle_writer import (
 )
 from tfteach.framework.files.tensor_slice import SliceSpec
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, Op, StatefulOp
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.transaction import running
 from tfteach.framework.type_aliases import Array, ArrayModule, KernelContext

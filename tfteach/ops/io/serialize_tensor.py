@@ -11,11 +11,10 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType, as_dtype, string, variant
+from tfteach.framework.dtypes import DType, as_dtype, c_name, string, variant
 from tfteach.framework.errors import OpError, UnimplementedError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.protos.encoded_variant import EncodedVariant
 from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.shape import Shape

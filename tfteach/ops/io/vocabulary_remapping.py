@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import float32, int64, string
+from tfteach.framework.dtypes import c_name, float32, int64, string
 from tfteach.framework.errors import (
     InternalError,
     InvalidArgumentError,
@@ -22,7 +22,6 @@ from tfteach.framework.files.tensor_bundle import BundleReader, read_bundle
 from tfteach.framework.files.tensor_slice import FULL, SliceSpec, TensorSlice
 from tfteach.framework.op import MultiOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, KernelContext
 from tfteach.ops.state.lookup_tables import Table

@@ -33,11 +33,6 @@ from tfteach.ops.math.binary import Maximum, Minimum
 _DIFFERENTIABLE = dtypes.dtypes_of("half float double bfloat16 complex64 complex128")
 
 
-def _proto_name(name: str) -> str:
-    """A type's name in TF's kernels: "float" for float32."""
-    return {"float16": "half", "float32": "float", "float64": "double"}.get(name, name)
-
-
 class Cast(Op):
     """Each element converted to another type.  Source: math_ops.cc, Cast."""
 
@@ -57,9 +52,9 @@ class Cast(Op):
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         target = self.DstT.numpy_dtype
         if x.dtype.hasobject or target.hasobject:
-            source = "string" if x.dtype.hasobject else _proto_name(x.dtype.name)
+            source = dtypes.c_name(dtypes.as_dtype(x.dtype))
             raise NotImplementedError(
-                f"Cast {source} to {_proto_name(self.DstT.name)} is not supported"
+                f"Cast {source} to {dtypes.c_name(self.DstT)} is not supported"
             )
         if x.dtype.kind == "c" and target.kind == "b":
             return x != 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import constant_value
-from tfteach.framework.dtypes import DType, as_dtype, int64, string
+from tfteach.framework.dtypes import DType, as_dtype, c_name, int64, string
 from tfteach.framework.errors import (
     CancelledError,
     OpError,
@@ -34,7 +34,6 @@ from tfteach.ops.queues.component_lists import (
     as_shape_list,
     as_type_list,
     check_components,
-    type_name,
 )
 from tfteach.ops.queues.queue_attempts import Element
 from tfteach.ops.queues.queue_ops import OnHost, refuse_timeout
@@ -80,8 +79,8 @@ class BarrierStore(ReferencedResource):
         if values.dtype != self.types[component].numpy_dtype:
             left = "string_ref, string"
             raise invalid_argument(
-                f"Signature mismatch, have: {left}, {type_name(as_dtype(values.dtype))}"
-                f"-> expected: {left}, {type_name(self.types[component])}->"
+                f"Signature mismatch, have: {left}, {c_name(as_dtype(values.dtype))}"
+                f"-> expected: {left}, {c_name(self.types[component])}->"
             )
         if len(keys) and len(values) and not values[:1].size:
             raise invalid_argument(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.dtypes import DType, as_dtype, c_name
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.type_aliases import DTypeLike
@@ -95,7 +95,7 @@ def check_components(shared: str, found: Components, requested: Components) -> N
     """
     types, requested_types = (tuple(types) for types, _ in (found, requested))
     if types != requested_types:
-        has, wanted = (", ".join(map(type_name, o)) for o in (types, requested_types))
+        has, wanted = (", ".join(map(c_name, o)) for o in (types, requested_types))
         raise shared_differs(shared, "component types", has, wanted, "were")
     sizes, requested_sizes = (tuple(sizes) for _, sizes in (found, requested))
     if sizes != requested_sizes:
@@ -103,13 +103,6 @@ def check_components(shared: str, found: Components, requested: Components) -> N
             f"[{', '.join(map(shapes.text, o))}]" for o in (sizes, requested_sizes)
         )
         raise shared_differs(shared, "component shapes", has, wanted, "were")
-
-
-def type_name(dtype: DType) -> str:
-    """A type as TensorFlow's kernels print it: "float" for float32."""
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(
-        dtype.name, dtype.name
-    )
 
 
 def shared_differs(

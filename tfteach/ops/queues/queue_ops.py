@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tfteach.framework.dtypes import DType, int64
+from tfteach.framework.dtypes import DType, c_name, int64
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
@@ -21,7 +21,6 @@ from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.ops.queues.component_lists import (
     check_components,
     shared_differs,
-    type_name,
 )
 from tfteach.ops.queues.queue_attempts import Queue
 from tfteach.ops.queues.queue_stores import (
@@ -274,8 +273,8 @@ def _check_components(queue: Queue, components: tuple[Any, ...], op: Operation) 
     ):
         return
     handle = "string_ref" if op.inputs[0].dtype.is_ref else "resource"
-    found = [type_name(tensor.dtype) for tensor in op.inputs[1:]]
-    wanted = [type_name(dtype) for dtype in queue.dtypes]
+    found = [c_name(tensor.dtype) for tensor in op.inputs[1:]]
+    wanted = [c_name(dtype) for dtype in queue.dtypes]
     raise invalid_argument(
         f"Signature mismatch, have: {', '.join((handle, *found))}-> expected: "
         f"{', '.join((handle, *wanted))}->"
@@ -350,7 +349,7 @@ def _check_outputs(queue: Queue, types: tuple[DType, ...], op: Operation) -> Non
         return
     inputs = ["string_ref" if op.inputs[0].dtype.is_ref else "resource"]
     inputs += ["int32"] * (len(op.inputs) - 1)
-    found, wanted = (", ".join(map(type_name, some)) for some in (types, queue.dtypes))
+    found, wanted = (", ".join(map(c_name, some)) for some in (types, queue.dtypes))
     left = ", ".join(inputs)
     raise invalid_argument(
         f"Signature mismatch, have: {left}->{found} expected: {left}->{wanted}"

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int64, string
+from tfteach.framework.dtypes import DType, as_dtype, c_name, dtypes_of, int64, string
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.protos.wire_format import chunk, read_varint, varint
 from tfteach.framework.shape import Shape

@@ -12,11 +12,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType, as_dtype, string
+from tfteach.framework.dtypes import DType, as_dtype, c_name, string
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import MultiOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.ops.sparse.coo_arrays import check_ordered

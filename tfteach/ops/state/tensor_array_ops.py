@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import DType, float32
+from tfteach.framework.dtypes import DType, c_name, float32
 from tfteach.framework.errors import UnimplementedError, invalid_argument
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.op_traits import Collection, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import Gradient, KernelContext
 from tfteach.ops.state.tensor_array_store import ArrayStore

@@ -1,0 +1,130 @@
+"""Conversion of an op's arguments to tensors with values, and the errors of types.
+
+A type that several inputs share is that of the first tensor among them, if there is
+one; Python numbers and arrays follow it.
+Source: python/eager/pywrap_tfe_src.cc, core/common_runtime/eager/ (rules, messages).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import DType, c_name
+from tfteach.framework.eager_tensor import EagerTensor
+from tfteach.framework.errors import InvalidArgumentError, NotFoundError
+from tfteach.framework.input_conversion import TypeRefusals, check_length
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Tensor
+from tfteach.framework.signature import Arg
+
+
+def convert_eager_inputs(op: Op, values: tuple[Any, ...]) -> list[EagerTensor]:
+    """The op's inputs, flat; tensors are passed on, of whatever type.
+
+    Raises:
+      TypeError: a value does not fit the type of its parameter; a list is required.
+      ValueError: a value cannot be a tensor; a list is too short.
+      RuntimeError: the op updates a variable without a resource.
+    """
+    cls = type(op)
+    groups: list[tuple[Arg, list[Any]]] = []
+    types: dict[str, Any] = {name: getattr(op, name) for name in cls.fields}
+    counted_by: dict[str, str] = {}
+    for arg, value in zip(cls.inputs, values, strict=True):
+        if arg.is_ref:
+            raise RuntimeError(
+                f"{cls.op_type} op does not support eager execution. Arg "
+                f"'{arg.name}' is a ref."
+            )
+        group = [value]
+        if arg.is_sequence:
+            if not isinstance(value, list | tuple):
+                raise TypeError(
+                    f"Expected list for '{arg.name}' argument to '{cls.op_type}' Op, "
+                    f"not {value!r}."
+                )
+            group = list(value)
+            check_length(cls, arg, len(group), types, counted_by)
+        if arg.type_attr and not arg.is_list and types.get(arg.type_attr) is None:
+            types[arg.type_attr] = _first_dtype(group)
+        groups.append((arg, group))
+    tensors: list[Any] = []
+    for arg, group in groups:
+        for value in group:
+            dtype = arg.dtype or (None if arg.is_list else types.get(arg.type_attr))
+            tensor = value
+            if type(value) is not EagerTensor:
+                tensor = _converted(cls, arg, value, dtype)
+            if not arg.is_list and arg.type_attr and dtype is None:
+                types[arg.type_attr] = tensor.dtype
+            tensors.append(tensor)
+    return tensors
+
+
+def _first_dtype(values: list[Any]) -> DType | None:
+    for value in values:
+        if isinstance(value, EagerTensor) or hasattr(value, "handle"):
+            found: DType = value.dtype.base_dtype
+            return found
+    return None
+
+
+def _converted(cls: type[Op], arg: Arg, value: Any, dtype: DType | None) -> Any:
+    hint = None
+    if dtype is None and isinstance(value, list | tuple):
+        hint = getattr(cls, f"{arg.type_attr}_default", None)
+    try:
+        return convert(value, dtype, arg.name, hint)
+    except ValueError:
+        if not isinstance(getattr(value, "dtype", None), DType):
+            raise
+        return convert(value, None, arg.name)  # whose type the op refuses
+
+
+class EagerRefusals(TypeRefusals):
+    """Raises for inputs of types that an op does not accept, when it runs.
+
+    Args:
+      name: the name that the caller gave the op, or None.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+
+    def check_allowed(self, op: Op, arg: Arg, dtype: DType) -> None:
+        """Raise unless there is a kernel."""
+        allowed = op.allowed_types(arg.type_attr)
+        if allowed is None or dtype in allowed:
+            return
+        known = ", ".join(map(c_name, allowed))
+        raise NotFoundError(
+            None,
+            None,
+            f"Could not find valid device for node.\nNode:{{{{node {op.op_type}}}}}\n"
+            f"All kernels registered for op {op.op_type} :\n"
+            f"  device='CPU'; {arg.type_attr} in [{known}], not {c_name(dtype)}"
+            f"{self._suffix(op)}",
+        )
+
+    def refuse_dtype(
+        self,
+        op: Op,
+        arg: Arg,
+        position: int,
+        tensor: Tensor,
+        expected: DType,
+        bound_by: dict[str, str],
+    ) -> NoReturn:
+        """Raise for an input of another type than its parameter or earlier inputs."""
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"cannot compute {op.op_type} as input #{position}(zero-based) was "
+            f"expected to be a {c_name(expected)} tensor but is a "
+            f"{c_name(tensor.dtype)} tensor{self._suffix(op)}",
+        )
+
+    def _suffix(self, op: Op) -> str:
+        name = f" name: {self.name}" if self.name else ""
+        return f" [Op:{op.op_type}]{name}"
