@@ -157,25 +157,32 @@ class EagerTensor(Tensor):
         found = np.array(self._host_value())
         return found if dtype is None else found.astype(dtype)
 
+    def _number(self) -> Any:
+        """The only element; TensorFlow's NumPy takes arrays of one for numbers."""
+        value = self._host_value()
+        is_number = value.size == 1 and not value.dtype.hasobject
+        return value.item() if is_number else value
+
     def __int__(self) -> int:
-        return int(self._host_value())
+        return int(self._number())
 
     def __float__(self) -> float:
-        return float(self._host_value())
+        return float(self._number())
 
     def __complex__(self) -> complex:
-        return complex(self._host_value())
+        return complex(self._number())
+
+    def __bytes__(self) -> bytes:
+        return self._host_value().tobytes()  # type: ignore[no-any-return]
 
     def __index__(self) -> int:
-        value = self._host_value()
-        if not self.dtype.is_integer:
-            raise TypeError(
-                "only integer scalar arrays can be converted to a scalar index"
-            )
-        return value.__index__()  # type: ignore[no-any-return]
+        value = self.numpy()
+        if isinstance(value, np.ndarray):
+            return value.__index__()
+        return int(value)  # also of floats, as TF
 
     def __bool__(self) -> bool:
-        return bool(self._host_value())
+        return bool(self._number()) if self._num_elements() else False
 
     __nonzero__ = __bool__
 
@@ -187,19 +194,20 @@ class EagerTensor(Tensor):
     def __iter__(self) -> Iterator[Tensor]:
         if not self._shape:
             raise TypeError("Cannot iterate over a scalar tensor.")
-        return (self[i] for i in range(len(self)))
+        for i in range(len(self)):
+            yield self[i]
 
     def __format__(self, format_spec: str) -> str:
         return self._host_value().__format__(format_spec)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> Any:
-        return _unpickled, (self.numpy(), self.dtype)
+        return _unpickled, (self._host_value(), self.dtype)
 
     def __copy__(self) -> EagerTensor:
         return self
 
     def __deepcopy__(self, memo: Any) -> EagerTensor:
-        return EagerTensor(self.numpy(), self.dtype, self.__dict__.get("device", ""))
+        return self
 
     # ---- text
 

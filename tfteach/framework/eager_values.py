@@ -42,7 +42,7 @@ def eager_value(value: Any, dtype: DType | None = None) -> tuple[Any, DType]:
     """
     if dtype is not None:
         dtype = dtype.base_dtype
-    kind = type(value)
+    kind: Any = type(value)
     if (kind is float or kind is int or kind is bool) and value:  # 0.0 equals -0.0
         return _number(value, kind, dtype)
     if _is_array(value):
@@ -85,10 +85,20 @@ def _from_numpy(array: _Array, dtype: DType | None) -> tuple[_Array, DType]:
                 "Failed to convert a NumPy array to a Tensor (Unsupported numpy type: "
                 f"{array.dtype})."
             ) from None
-    elif dtype is dtypes.string:
-        _refuse_object(array.reshape(-1)[:1].tolist()[0] if array.size else 0.0)
-    with np.errstate(all="ignore"):  # whatever the cast loses
-        return np.array(array, dtype.numpy_dtype, order="C"), dtype
+    elif dtype is dtypes.string and array.size:
+        _refuse_object(array.reshape(-1)[0].item())
+    return np.array(_castable(array, dtype), dtype.numpy_dtype, order="C"), dtype
+
+
+def _castable(array: _Array, dtype: DType) -> _Array:
+    """An array that NumPy casts to the type without a warning, whatever it loses."""
+    if array.dtype.kind == "c" and not dtype.is_complex:
+        return array.real
+    if array.dtype.kind == "S":
+        array = array.astype(np.str_)
+    if array.dtype.kind == "U" and dtype.is_bool:
+        return array.astype(np.int64)
+    return array
 
 
 def _strings_of(array: _Array) -> _Array:
@@ -119,7 +129,7 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[_Array, DType]:
     if inferred is dtypes.string:
         array, found = _strings(value, sizes), inferred
     else:
-        array, found = _numbers(_checked(value, sizes), inferred, dtype)
+        array, found = _numbers(_checked(value, sizes, inferred), inferred, dtype)
     if dtype is None or found is dtype:
         return array, found
     if not _keeps_kind(found, dtype):
@@ -171,17 +181,22 @@ def _inferred_dtype(first: Any) -> DType:
     )
 
 
+# The types that numbers of several kinds may have at once.
+_FLOATS = (dtypes.float32, dtypes.float64, dtypes.float16)
+_INTEGERS = (dtypes.int32, dtypes.int64, dtypes.uint64)
+
+
 def _numbers(
     array: _Array, inferred: DType, wanted: DType | None
 ) -> tuple[_Array, DType]:
     """Numbers in the wanted type if each of them has it, else in a wide one."""
     kind = array.dtype.kind
-    if kind in "biuf" and wanted in (dtypes.float32, dtypes.float64, dtypes.float16):
+    if kind in "biufO" and wanted in _FLOATS:
         with np.errstate(over="ignore"):
             return array.astype(wanted.numpy_dtype), wanted
     if kind == "u" and wanted is dtypes.uint64:
         return array, wanted
-    if kind == "b" and wanted in (dtypes.int32, dtypes.int64, dtypes.uint64):
+    if inferred is dtypes.bool_ and wanted in _INTEGERS and kind in "bi":
         return array.astype(wanted.numpy_dtype), wanted
     if inferred is dtypes.int64:
         if kind == "i":
@@ -223,7 +238,7 @@ def _keeps_kind(found: DType, wanted: DType) -> bool:
     return wanted.is_quantized and found.is_integer
 
 
-def _checked(value: Any, sizes: list[int]) -> _Array:
+def _checked(value: Any, sizes: list[int], inferred: DType) -> _Array:
     """Numbers in lists as an array of the type that NumPy finds.
 
     Raises:
@@ -231,15 +246,19 @@ def _checked(value: Any, sizes: list[int]) -> _Array:
     """
     try:
         array = np.array(value)
-        if array.dtype == object:  # Dimensions
-            array = np.array(value, np.int64)
+        if array.dtype == object:  # Dimensions, or large numbers
+            is_real = inferred in _FLOATS
+            array = np.array(value, np.float64 if is_real else np.int64)
     except OverflowError:
         return np.array(value, object)
     except (ValueError, TypeError):
         array = np.empty(0)
-    if list(array.shape) != sizes or array.dtype.kind not in "biufcO":
-        _leaves(value, sizes, [])
-        raise ValueError(_MIXED)
+    is_sound = list(array.shape) == sizes and array.dtype.kind in "biufc"
+    if not is_sound or inferred is dtypes.complex128:
+        leaves: list[Any] = []
+        _leaves(value, sizes, leaves)
+        if not all(isinstance(x, complex | np.complexfloating) for x in leaves):
+            raise ValueError(_MIXED)
     return array
 
 

@@ -27,7 +27,7 @@ from tfteach.framework.type_aliases import (
     SessionLike,
     TensorLike,
 )
-from tfteach.ops.array.strided_slice import StridedSlice
+from tfteach.ops.array.tensor_indexing import slice_helper
 from tfteach.ops.state.ref_variables import is_variable_initialized
 from tfteach.variables.creation import Kinds, create
 from tfteach.variables.updates import PartUpdates
@@ -324,10 +324,7 @@ class Variable(PartUpdates, metaclass=VariableMeta):
 
     def __getitem__(self, key: Any) -> Tensor:
         """A slice of the value; its `assign(value)` updates that part only."""
-        part = self.value()[key]
-        if isinstance(part.op.spec, StridedSlice):
-            vars(part)["assign"] = _SliceAssign(self, part)
-        return part
+        return slice_helper(self.value(), key, self)
 
     def _strided_slice_assign(
         self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
@@ -345,23 +342,6 @@ def _operator(name: str) -> Any:
 
 for _name in OPERATORS:
     setattr(Variable, _name, _operator(_name))
-
-
-class _SliceAssign:
-    """The `assign` of a slice of a variable."""
-
-    def __init__(self, variable: Variable, part: Tensor) -> None:
-        self._variable, self._part = variable, part
-
-    def __call__(self, value: Any, name: str | None = None) -> Any:
-        op = self._part.op
-        begin, end, strides = op.inputs[1:]
-        masks = dict(zip(op.spec.fields, op.spec.attributes, strict=True))
-        # The full name, below the open scope, as in TF.
-        name = f"{op.name}/_assign" if name is None else name
-        return self._variable._strided_slice_assign(
-            begin=begin, end=end, strides=strides, value=value, name=name, **masks
-        )
 
 
 def check_arguments(

@@ -7,6 +7,7 @@ Source: python/ops/resource_variable_ops.py (names and messages).
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any, NoReturn
 
@@ -93,6 +94,17 @@ class EagerReads(BaseResourceVariable):
         )
         memo[id(self)] = copied
         return copied
+
+    def __reduce__(self) -> Any:
+        again = functools.partial(
+            ResourceVariable,
+            initial_value=self.numpy(),
+            trainable=self._trainable,
+            constraint=self._constraint,
+            dtype=self._dtype,
+            name=self._shared_name,
+        )
+        return again, ()
 
     create = property(
         _refused("Calling create is not supported when eager execution is enabled.")
@@ -196,6 +208,10 @@ class EagerVariable(EagerReads, ResourceVariable):
     def name(self) -> str:
         """The name, with the scopes it was created in; it need not be unique."""
         return self._name + ":0"
+
+
+# Python's own errors, such as that of `len`, name the class.
+EagerVariable.__name__ = "ResourceVariable"
 
 
 class EagerUnread(EagerReads):

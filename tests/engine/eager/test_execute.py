@@ -100,7 +100,7 @@ def test_scalars_have_no_length_and_eval_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Scalar tensor has no `len\(\)`"):
         len(x)
     with pytest.raises(TypeError, match="Cannot iterate over a scalar tensor"):
-        iter(x)
+        next(iter(x))
     with pytest.raises(NotImplementedError, match=r"is .numpy\(\) what"):
         x.eval()
     with pytest.raises(ValueError, match="is not compatible"):

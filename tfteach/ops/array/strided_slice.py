@@ -342,9 +342,10 @@ def strided_slice(
     }
     result: Tensor = StridedSlice(**masks)(input_, begin, end, strides, name=name)
     if var is not None:
+        own_name = result.op.name if name is None else name
 
         def assign(val: Any, name: str | None = None) -> Any:
-            given = f"{result.op.name}_assign" if name is None else name
+            given = f"{own_name}_assign" if name is None else name
             return var._strided_slice_assign(
                 begin=begin, end=end, strides=strides, value=val, name=given, **masks
             )

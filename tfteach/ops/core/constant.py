@@ -178,9 +178,9 @@ def constant(
 
     Source: python/framework/constant_op.py; Const in core/ops/array_ops.cc.
     """
-    dtype = None if dtype is None else as_dtype(dtype).base_dtype
     if get_default_graph().is_eager:
         return _eager_constant(value, dtype, shape, verify_shape)
+    dtype = None if dtype is None else as_dtype(dtype).base_dtype
     if shape is None:
         array = as_array(value, dtype)
         return constant_node(array, dtype or as_dtype(array.dtype), name)
@@ -193,39 +193,26 @@ def constant(
 
 
 def _eager_constant(
-    value: Any, dtype: DType | None, shape: Any, verify_shape: bool
+    value: Any, dtype: DTypeLike | None, shape: Any, verify_shape: bool
 ) -> EagerTensor:
     """A tensor with a value; a single number fills the shape."""
+    wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(value, EagerTensor):
-        if dtype is not None and dtype is not value.dtype:
-            raise TypeError(f"Expected tensor with type {dtype!r} not {value.dtype!r}")
-        array, dtype = value.value, value.dtype
+        array, found = value.value, value.dtype
+        if wanted not in (None, found):
+            raise TypeError(f"Expected tensor with type {dtype!r} not {found!r}")
     else:
-        array, dtype = eager_value(value, dtype)
-    if shape is None:
-        return EagerTensor(array, dtype)
-    sizes = _sizes_of(shape)
-    if sizes == array.shape:
-        return EagerTensor(array, dtype)
-    if verify_shape:
-        raise TypeError(f"Expected Tensor's shape: {sizes}, got {array.shape}.")
-    if array.size == 1:
-        return EagerTensor(np.broadcast_to(np.reshape(array, ()), sizes), dtype)
-    if array.size != math.prod(sizes):
-        raise TypeError(
-            "Eager execution of tf.constant with unsupported shape (value has "
-            f"{array.size} elements, shape is {TensorShape(sizes)} with "
-            f"{math.prod(sizes)} elements)."
-        )
-    return EagerTensor(array.reshape(sizes), dtype)
+        array, found = eager_value(value, wanted)
+    if shape is not None:
+        array = _eagerly_shaped(np.asarray(array), TensorShape(shape), verify_shape)
+        array = array if array.ndim or array.dtype.hasobject else array[()]
+    return EagerTensor(array, found)
 
 
 def _shaped(
     value: Any, dtype: DType | None, shape: Any, verify_shape: bool
 ) -> np.ndarray[Any, Any]:
     """`value` in a shape; its last element is repeated for missing ones."""
-    if get_default_graph().is_eager:
-        return _eagerly_shaped(as_array(value, dtype), TensorShape(shape), verify_shape)
     sizes = _sizes_of(shape)
     size = math.prod(sizes)
     if size == 0 and not isinstance(value, np.ndarray | np.generic):
@@ -271,16 +258,14 @@ def _eagerly_shaped(
 
 def _sizes_of(shape: Any) -> tuple[int, ...]:
     """A constant's shape: whole numbers; other values are converted by `int`."""
-    if isinstance(shape, EagerTensor):
-        shape = shape.numpy().tolist()
-    elif isinstance(shape, Tensor):
+    if isinstance(shape, Tensor):
         raise NotImplementedError(
             f"Cannot convert a symbolic Tensor ({shape.name}) to a numpy array. "
             "A constant's shape is a list of numbers: for this, use tf.fill."
         )
     sizes = []
     for size in shape:
-        if isinstance(size, Tensor) and not isinstance(size, EagerTensor):
+        if isinstance(size, Tensor):
             raise ValueError(
                 "setting an array element with a sequence. A constant's shape is a "
                 f"list of numbers, got {size}: for this, use tf.fill."

@@ -88,7 +88,7 @@ def _pair_of_axes(a: Tensor, axes: Any) -> tuple[Any, Any]:
         if axes > rank:
             raise ValueError(
                 "'axes' must not be larger than the number of dimensions of tensor "
-                f"{a}."
+                f"{a!s}."
             )
         return list(range(rank - axes, rank)), list(range(axes))
     if not isinstance(axes, list | tuple):
