@@ -141,9 +141,11 @@ def open_init_scope(graph: GraphScopes) -> Iterator[None]:
     Devices suspended by an enclosing `colocate_with` apply again, as for variables in
     TF, unless others are requested inside that block.
     """
-    outer = getattr(graph, "outer_graph", None)
-    if outer is not None:  # the body of a function: to the graph around it
+    outer: Any = getattr(graph, "outer_graph", None)
+    if outer is not None:  # the body of a function: to the graph around all bodies
         name = graph.scopes.name
+        while getattr(outer, "outer_graph", None) is not None:
+            outer = outer.outer_graph
         prefix = f"{name}/" if name else None
         with outer.as_default(), open_init_scope(outer), open_name_scope(outer, prefix):
             yield

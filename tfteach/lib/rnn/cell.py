@@ -24,6 +24,7 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.core.shape_ops import shape
+from tfteach.variables.creation import makes_eager_variables
 from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope import get_variable_scope, variable_scope
 from tfteach.variables.scope.variable_scope import VariableScope
@@ -178,8 +179,12 @@ class RNNCell(Layer):
         first = variable
         if isinstance(variable, PartitionedVariable):
             first = next(iter(variable))
-        trainable = get_default_graph().collection_list(GraphKeys.TRAINABLE_VARIABLES)
-        trained = any(first is v for v in trainable)
+        if makes_eager_variables():
+            trained = first.trainable
+        else:
+            graph = get_default_graph()
+            trainable = graph.collection_list(GraphKeys.TRAINABLE_VARIABLES)
+            trained = any(first is v for v in trainable)
         own = self._trainable_weights if trained else self._non_trainable_weights
         if all(variable is not known for known in own):
             own.append(variable)

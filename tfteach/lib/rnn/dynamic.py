@@ -135,7 +135,7 @@ def dynamic_rnn(
         if initial_state is None and not dtype:
             raise ValueError("If there is no initial_state, you must give a dtype.")
         state = initial_state_of(cell, initial_state, batch_size, dtype)
-        if sequence_length is not None:
+        if sequence_length is not None and not get_default_graph().is_eager:
             checked = _assert_shape(sequence_length, [batch_size])
             with get_default_graph().control_dependencies([checked]):
                 sequence_length = identity(sequence_length, name="CheckSeqLen")
@@ -263,7 +263,8 @@ def _loop(
         written = tuple(ta.write(time, x) for ta, x in zip(written, flat, strict=True))
         return time + 1, written, state
 
-    bound = minimum(steps, maximum(1, longest))
+    is_eager = get_default_graph().is_eager  # which takes all steps
+    bound = steps if is_eager else minimum(steps, maximum(1, longest))
     _, written, state = while_loop(
         lambda time, *_: time < bound,
         step,

@@ -31,9 +31,13 @@ def rnn_scope(scope: Any) -> Iterator[Any]:
 def read_where_used(scope: Any) -> None:
     """Read variables created in a scope only once, unless inside a loop.
 
-    In a loop they may change from one iteration to the next.
+    In a loop they may change from one iteration to the next. In an eager program each
+    read is one.
     """
-    context = get_default_graph().control_flow_context
+    graph = get_default_graph()
+    if graph.is_eager:
+        return
+    context = graph.control_flow_context
     while context is not None and not context.is_while:
         context = context.outer_context
     if context is None and scope.caching_device is None:
