@@ -16,6 +16,7 @@ from tfteach.compat import (
     contrib_paths,
     data_paths,
     estimator_paths,
+    function_paths,
     generated_ops,
     training_paths,
 )
@@ -31,8 +32,6 @@ client.timeline: client.timeline
 compat.compat: compat
 eager.backprop: . tfteach.autodiff.gradient_functions
 eager.context: . tfteach.engine.eager.context
-eager.def_function: .
-eager.function: . tfteach.lib.functions.function
 estimator: estimator
 estimator.*: estimator
 estimator.canned.*: estimator
@@ -50,7 +49,6 @@ framework.device_spec: tfteach.framework.device
 framework.dtypes: dtypes . tfteach.compat.dtype_refs
 framework.errors: errors
 framework.errors_impl: errors
-framework.func_graph: tfteach.framework.functions.func_graph
 framework.function: tfteach.lib.functions.defun
 framework.function_def_to_graph: tfteach.lib.functions.graph_to_function_def
 framework.graph_io: train
@@ -230,6 +228,7 @@ _MORE = {
     "ops.control_flow_util": "tfteach.control.control_flow_v2_toggles",
     "ops.sparse_ops": "tfteach.ops.sparse.sparse_cross",
     **training_paths.MORE,
+    **function_paths.MORE,
 }
 for _path, _modules in _MORE.items():
     _TABLE[_path] = _TABLE.get(_path, ()) + tuple(_modules.split())
@@ -298,7 +297,7 @@ _ALIASES = {
     "ops.string_ops.string_length": "length",
     "pywrap_tensorflow.NewCheckpointReader": "NewCheckpointReader",
 }
-_ALIASES |= contrib_paths.ALIASES | training_paths.ALIASES
+_ALIASES |= contrib_paths.ALIASES | training_paths.ALIASES | function_paths.ALIASES
 # tensorflow/python/__init__.py imports these modules, so that
 # `from tensorflow.python import array_ops` works, too.
 _AT_THE_TOP = {

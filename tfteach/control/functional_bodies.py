@@ -254,11 +254,21 @@ def while_body(op: Operation) -> Body:
     return _Loop(op).body()
 
 
+def _dependent(tensors: set[Tensor]) -> set[Tensor]:
+    """The tensors of a body that depend on some of its inputs, and these."""
+    found = set(tensors)
+    for op in next(iter(tensors)).graph.operations if tensors else ():
+        if any(tensor in found for tensor in op.inputs):
+            found.update(op.outputs)
+    return found
+
+
 class _Loop:
     """The loop of a While node.
 
     Attributes:
       changing: the numbers of the variables that are variables of the loop in the step.
+      fixed: the numbers of those that get the same value in every iteration.
       inputs: the placeholders of the node's inputs.
     """
 
@@ -276,6 +286,10 @@ class _Loop:
         self.function = _function_body(op, spec.body)
         pairs = zip(self.function.inputs, self.function.outputs, strict=True)
         self.changing = [i for i, (x, y) in enumerate(pairs) if x is not y]
+        varying = _dependent({self.function.inputs[i] for i in self.changing})
+        self.fixed = {
+            i for i in self.changing if self.function.outputs[i] not in varying
+        }
 
     def every(self, changed: Sequence[Tensor]) -> list[Tensor]:
         """The values of all variables, given those of the changing ones."""
@@ -294,6 +308,9 @@ class _Loop:
         spec: Any = self.op.spec
         after = _call(self.op, spec.body, values, "body")
         found = [after[i] for i in self.changing]
+        for number, i in enumerate(self.changing):
+            if i in self.fixed:  # otherwise it would begin iterations for ever
+                found[number] = _after(values[i].op, found[number])
         if self.function.effects:
             found[0] = _after(after[0].op, found[0])
         return found

@@ -430,6 +430,12 @@ def _source_of(handle: Tensor) -> Operation:
         if op.spec.passes_handles:
             handle = op.inputs[handle.value_index]
             continue
+        returned = None
+        if op.spec.calls_function:
+            returned = op.spec.returned_by_call(op, handle.value_index)
+        if returned is not None:
+            handle = returned
+            continue
         outer = op.graph.captured_from(handle) if op.spec.must_be_fed else None
         if outer is None:
             return op

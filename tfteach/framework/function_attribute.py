@@ -57,6 +57,9 @@ def as_function(name: str, value: Any) -> Function:
     if hasattr(value, "SerializeToString") and hasattr(value, "attr"):
         return Function.from_proto(value)
     found = getattr(value, "name", None)
-    if isinstance(found, str) and hasattr(value, "add_to_graph"):
+    if isinstance(found, str | bytes) and hasattr(value, "add_to_graph"):
+        if isinstance(found, bytes):  # of a traced function
+            value.add_to_graph()
+            found = found.decode()
         return Function(found)
     raise TypeError(f"Expected func for argument '{name}' not {value!r}.")

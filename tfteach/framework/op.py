@@ -369,6 +369,13 @@ class Op(Traits):
         """The static shapes of the outputs as its function infers them, or None."""
         return None
 
+    def returned_by_call(self, op: Any, index: int) -> Any:
+        """The tensor that the function of a call returns as an output, or None.
+
+        A tensor of the function's body, or of the call's inputs.
+        """
+        return None
+
     def list_elements(self, op: Any) -> Any:
         """The `ListElements` of the list that `op` outputs; None if unknown."""
         return None

@@ -105,6 +105,10 @@ class Tensor:
         """
         self._shape = shapes.merge(self._shape, shapes.as_shape(shape))
 
+    def _shape_tuple(self) -> tuple[int | None, ...] | None:
+        """The static shape as a tuple; None if the rank is unknown."""
+        return self._shape
+
     def consumers(self) -> list[Operation]:
         """The operations that have this tensor as an input."""
         return self.op.graph.consumers_of(self)

@@ -22,8 +22,9 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 def test_a_dead_function_frees_its_traces() -> None:
     made = tf.function(lambda x: x + 1.0)
     made(tf.constant(1.0))
-    trace = weakref.ref(made.traces[0].graph)
+    function, trace = weakref.ref(made), weakref.ref(made.traces[0].graph)
     del made
+    assert function() is None  # without the garbage collector, as in TensorFlow
     gc.collect()
     assert trace() is None
 
@@ -184,7 +185,7 @@ def test_attributes_of_a_function() -> None:
     assert (attrs["n"].i, attrs["b"].b, attrs["f"].f) == (3, True, 0.5)
     assert attrs["s"].s == b"text"
     with pytest.raises(ValueError, match="Unsupported attribute type for bad"):
-        defun_with_attributes(lambda x: x, attributes={"bad": [1]})
+        defun_with_attributes(lambda x: x, attributes={"bad": [1]})(1)
 
 
 def test_registered_functions_are_in_the_library() -> None:

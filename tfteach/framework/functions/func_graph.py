@@ -47,6 +47,7 @@ class FuncGraph(Graph):
       inputs: the placeholders, those of the arguments before those of the captures.
       outputs: the tensors that the function returns.
       captures: outer tensor -> its placeholder, in the order of capture.
+      control_captures: the outer ops that calls must wait for, as keys.
       control_outputs: ops that its FunctionDef declares to run in any case.
       read_by_gradients: the tensors that calls also return, for gradient functions.
 
@@ -82,6 +83,7 @@ class FuncGraph(Graph):
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.control_outputs: list[Operation] = []
+        self.control_captures: dict[Operation, None] = {}
         self.captures: dict[Tensor, Tensor] = {}
         self.read_by_gradients: set[Tensor] = set()
         self._outer_of: dict[Tensor, Tensor] = {}
@@ -234,12 +236,17 @@ class FuncGraph(Graph):
         return f"FuncGraph(name={self.name}, id={id(self)})"
 
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
-        """As in a Graph; ops of outer graphs run before the call, and are ignored."""
+        """As in a Graph; ops of outer graphs run before the call."""
         if control_inputs is None:
             return super().control_dependencies(None)
-        return super().control_dependencies(
-            [c for c in control_inputs if _is_of(c, self)]
-        )
+        own = []
+        for value in control_inputs:
+            op = operation_of(value)
+            if _is_of(value, self):
+                own.append(value)
+            elif isinstance(op, Operation):
+                self.control_captures[op] = None
+        return super().control_dependencies(own)
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
         """As in a Graph; ops of outer graphs are ignored."""

@@ -82,6 +82,7 @@ class CallGradients:
 
     def __init__(self, graph: FuncGraph, effects: Sequence[Operation]) -> None:
         self._graph, self._effects = graph, effects
+        self._pair: list[DefinedFunction] = []  # of `forward_and_backward`
         self._backwards: dict[tuple[Tensor, ...], Backward] = {}
         self._programs: dict[int, tuple[FunctionProgram, list[Tensor]]] = {}
 
@@ -93,12 +94,10 @@ class CallGradients:
             found = self._backwards[key] = Backward(self._graph, key)
         return found
 
-    def forward_and_backward(self, name: str) -> list[DefinedFunction]:
-        """The function with what its gradient reads as further results; the gradient.
-
-        Args:
-          name: the function's.
-        """
+    def forward_and_backward(self) -> list[DefinedFunction]:
+        """The function that also returns what its gradient reads, and its gradient."""
+        if self._pair:
+            return self._pair
         backward = self.backward(_trainable(self._graph.outputs))
         more = [t for t in backward.reads if t not in self._graph.outputs]
         gradient = DefinedFunction(
@@ -107,7 +106,8 @@ class CallGradients:
         forward = self._with_outputs([*self._graph.outputs, *more])
         forward.attrs["backward_function_name"] = _text(gradient.name)
         gradient.attrs["forward_function_name"] = _text(forward.name)
-        return [forward, gradient]
+        self._pair = [forward, gradient]
+        return self._pair
 
     # ---- eager calls
 

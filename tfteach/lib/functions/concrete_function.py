@@ -21,6 +21,7 @@ from tfteach.framework.functions.body import effects_of
 from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.protos import pool
 from tfteach.framework.recording import record_variable, tapes
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.tensor_spec import TensorSpec
@@ -38,12 +39,12 @@ class ConcreteFunction:
 
     Args:
       graph: the trace.
-      attrs: AttrValues of the function in a graph's library, by name.
+      attrs: attributes of the function in a graph's library: bools, numbers, strings.
       signature: what it accepts if it has no named arguments: TensorSpecs in a row.
 
     Attributes:
       graph: the trace.
-      attrs: as given.
+      attrs: as AttrValues.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class ConcreteFunction:
         signature: Sequence[Any] | None = None,
     ) -> None:
         self.graph = graph
-        self.attrs = dict(attrs or {})
+        self.attrs = function_attributes(attrs or {})
         self._name = numbered(f"__inference_{graph.name}")
         self._signature = signature
         # The names by which a call can pass arguments, once someone asks for them.
@@ -143,7 +144,7 @@ class ConcreteFunction:
         """Add the function and that of its gradient to the library of a graph."""
         graph = get_default_graph() if g is None else g
         self.add_to_graph(graph)
-        for function in self._gradients.forward_and_backward(self._name):
+        for function in self._gradients.forward_and_backward():
             function.add_to_graph(graph)
 
     def __reduce__(self) -> Any:
@@ -327,7 +328,9 @@ class ConcreteFunction:
             Tout=tuple(t.dtype.base_dtype for t in self.outputs),
             f=Function(self._name),
         )
-        made = call(inputs, name=None if self.outputs else "PartitionedFunctionCall")
+        name = None if self.outputs else "PartitionedFunctionCall"
+        with graph.control_dependencies(list(self.graph.control_captures)):
+            made = call(inputs, name=name)
         if not self.outputs:
             return graph.operations[-1]
         for tensor, inner in zip(made, self.outputs, strict=True):
@@ -357,3 +360,31 @@ def _type_name(tensor: Tensor) -> str:
     """The name of a tensor's type in messages of TensorFlow's core."""
     name = tensor.dtype.base_dtype.name
     return _SHORT_NAMES.get(name, name)
+
+
+def function_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes of a function as AttrValues.
+
+    Raises:
+      ValueError: one is no bool, number or string.
+    """
+    attr_value = pool.message("AttrValue")
+    found: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if isinstance(value, attr_value):
+            found[name] = value
+        elif isinstance(value, bool):
+            found[name] = attr_value(b=value)
+        elif isinstance(value, int):
+            found[name] = attr_value(i=value)
+        elif isinstance(value, float):
+            found[name] = attr_value(f=value)
+        elif isinstance(value, str | bytes):
+            found[name] = attr_value(
+                s=value if isinstance(value, bytes) else value.encode()
+            )
+        else:
+            raise ValueError(
+                f"Unsupported attribute type for {name} with type {type(value)}"
+            )
+    return found

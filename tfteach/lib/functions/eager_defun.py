@@ -6,11 +6,10 @@ Source: python/eager/function.py (API and messages).
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.export import export
-from tfteach.framework.protos import pool
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Nested, Structure
 from tfteach.lib.functions.concrete_function import ConcreteFunction
@@ -86,40 +85,12 @@ def defun_with_attributes(
             inner,
             name,
             input_signature,
-            function_attributes(attrs),
+            attrs,
             conversion,
             experimental_relax_shapes,
         )
 
     return decorated if func is None else decorated(func)
-
-
-def function_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes of a function as AttrValues.
-
-    Raises:
-      ValueError: one is no bool, number or string.
-    """
-    attr_value = pool.message("AttrValue")
-    found: dict[str, Any] = {}
-    for name, value in attributes.items():
-        if isinstance(value, attr_value):
-            found[name] = value
-        elif isinstance(value, bool):
-            found[name] = attr_value(b=value)
-        elif isinstance(value, int):
-            found[name] = attr_value(i=value)
-        elif isinstance(value, float):
-            found[name] = attr_value(f=value)
-        elif isinstance(value, str | bytes):
-            found[name] = attr_value(
-                s=value if isinstance(value, bytes) else value.encode()
-            )
-        else:
-            raise ValueError(
-                f"Unsupported attribute type for {name} with type {type(value)}"
-            )
-    return found
 
 
 def register(func: Any, *args: Any, **kwargs: Any) -> ConcreteFunction:

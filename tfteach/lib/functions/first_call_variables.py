@@ -8,6 +8,7 @@ Source: python/eager/def_function.py, UnliftedInitializerVariable.
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from tfteach.control.branch import cond
@@ -28,25 +29,48 @@ from tfteach.variables.resource import BaseResourceVariable, ResourceVariable
 # What is to be assigned to which variable.
 Initializers = list[tuple[BaseResourceVariable, Tensor]]
 
+_LATE = (
+    "Creating variables on a non-first call to a function decorated with tf.function."
+)
 
-def first_call_variable(initializers: Initializers, **kwargs: Any) -> Any:
-    """A variable of a function that is being traced.
 
-    Args:
-      initializers: gets the variable and its initial value, a tensor of the trace, if
-        that must be assigned before the function runs.
-      **kwargs: the arguments of `tf.Variable`.
+class FirstCall:
+    """The variables that a function creates.
+
+    Attributes:
+      variables: weak references to them.
+      initializers: what must be assigned to them before the function runs.
+      is_over: whether it may create no more.
     """
-    for name in ("use_resource", "expected_shape"):
-        kwargs.pop(name, None)
-    if not get_default_graph().building_function:
-        return ResourceVariable(**kwargs)
-    if makes_eager_variables():
+
+    def __init__(self) -> None:
+        self.variables: list[weakref.ref[Any]] = []
+        self.initializers: Initializers = []
+        self.is_over = False
+
+    def create(self, _: Any, **kwargs: Any) -> Any:
+        """Create a variable, in place of `tf.Variable`.
+
+        Raises:
+          ValueError: the first call is over.
+        """
+        if self.is_over:
+            raise ValueError(_LATE)
+        for name in ("use_resource", "expected_shape"):
+            kwargs.pop(name, None)
+        made = self._made(**kwargs)
+        self.variables.append(weakref.ref(made))
+        return made
+
+    def _made(self, **kwargs: Any) -> BaseResourceVariable:
+        if not get_default_graph().building_function:
+            return ResourceVariable(**kwargs)
+        if not makes_eager_variables():
+            return UnliftedGraphVariable(**kwargs)
         variable = UnliftedEagerVariable(**kwargs)
         assert variable.given is not None
-        initializers.append((variable, variable.given))
+        self.initializers.append((variable, variable.given))
         return variable
-    return UnliftedGraphVariable(**kwargs)
 
 
 class UnliftedEagerVariable(EagerVariable):

@@ -20,10 +20,7 @@ from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Nested, Structure
 from tfteach.lib.functions.argument_signature import UnknownArgument
 from tfteach.lib.functions.concrete_function import ConcreteFunction
-from tfteach.lib.functions.first_call_variables import (
-    Initializers,
-    first_call_variable,
-)
+from tfteach.lib.functions.first_call_variables import FirstCall, Initializers
 from tfteach.lib.functions.function_spec import (
     Arguments,
     FunctionSpec,
@@ -43,9 +40,6 @@ __all__ = ["Call", "PolymorphicFunction", "function", "observe_calls"]
 
 ONLY_FIRST_CALL = (
     "tf.function-decorated function tried to create variables on non-first call."
-)
-_LATE = (
-    "Creating variables on a non-first call to a function decorated with tf.function."
 )
 _GONE = """A tf.Variable created inside your tf.function has been garbage-collected. \
 Your code needs to keep Python references to variables created inside `tf.function`s.
@@ -121,7 +115,7 @@ class PolymorphicFunction:
         self._first: TracedFunction | None = None  # which may create variables
         self._later: TracedFunction | None = None  # which may not
         self._ready: TracedFunction | None = None  # the one that calls use from now on
-        self._made: list[weakref.ref[Any]] = []  # the variables that it created
+        self._creation = FirstCall()
         self._methods: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, python_function, updated=())
 
@@ -215,11 +209,11 @@ class PolymorphicFunction:
                 usable = self._ready or self._first
                 assert usable is not None
                 return usable.call(args, kwargs, self)
-            concrete, initializers = self._initialize(args, kwargs)
+            concrete = self._initialize(args, kwargs)
             assert self._ready is not None
-            if self._made:
+            if self._creation.variables:
                 try:
-                    _initialize_variables(initializers)
+                    _initialize_variables(self._creation.initializers)
                 except UnliftableError:
                     return self._initialize_while_calling(args, kwargs, concrete)
                 return self._ready.call(args, kwargs, self)
@@ -238,8 +232,8 @@ class PolymorphicFunction:
         if self._ready is None:
             with self._lock:
                 if self._first is None:
-                    _, initializers = self._initialize(args, kwargs)
-                    _initialize_variables(initializers)
+                    self._initialize(args, kwargs)
+                    _initialize_variables(self._creation.initializers)
         usable = self._ready or self._first
         assert usable is not None
         return usable.get_concrete_function(*args, **kwargs)
@@ -262,7 +256,8 @@ class PolymorphicFunction:
                     "get_initialization_function cannot be called after the function "
                     "has been used"
                 )
-            _, initializers = self._initialize(args, kwargs)
+            self._initialize(args, kwargs)
+            initializers = self._creation.initializers
 
         def initialize_variables() -> None:
             for variable, value in initializers:
@@ -293,23 +288,10 @@ class PolymorphicFunction:
 
     def _initialize(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[ConcreteFunction, Initializers]:
-        """Make the first trace.
-
-        Returns:
-          The trace; the variables that it created in an eager program, with their
-          initial values.
-        """
-        initializers: Initializers = []
-
-        def create(_: Any, **kwargs: Any) -> Any:
-            if self._ready is not None:
-                raise ValueError(_LATE)
-            variable = first_call_variable(initializers, **kwargs)
-            self._made.append(weakref.ref(variable))
-            return variable
-
-        first = self._first = self._traced_function(create)
+    ) -> ConcreteFunction:
+        """Make the first trace, which may create variables."""
+        creation = self._creation
+        first = self._first = self._traced_function(creation.create)
         self._later = self._traced_function(_refuse_to_create)
         try:
             if self._spec.input_signature is not None:
@@ -318,36 +300,23 @@ class PolymorphicFunction:
             else:
                 concrete = first.trace(args, kwargs)[1]
         except BaseException:
-            if not self._made:  # the next call is the first one
+            if not creation.variables:  # the next call is the first one
                 self._first = self._later = None
             raise
-        self._ready = self._later if self._made else first
-        return concrete, initializers
+        creation.is_over = True
+        self._ready = self._later if creation.variables else first
+        return concrete
 
     def _traced_function(self, creator: Callable[..., Any]) -> TracedFunction:
+        options = self._autograph_options
         return TracedFunction(
             self._python_function,
             self._name,
-            conversion=functools.partial(self._traceable, creator),
+            # Without a reference to this object, which would be a cycle.
+            conversion=functools.partial(_traceable, creator, self._autograph, options),
             experimental_relax_shapes=self.experimental_relax_shapes,
             spec=self._spec,
         )
-
-    def _traceable(
-        self, creator: Callable[..., Any], python_function: Callable[..., Any]
-    ) -> Callable[..., Any]:
-        """What is called while tracing: the converted code, which `creator` follows."""
-        if self._autograph:
-            python_function = converted(python_function, self._autograph_options)
-        else:
-            python_function = unconverted(python_function)
-
-        @functools.wraps(self._python_function)
-        def run(*args: Any, **kwargs: Any) -> Any:
-            with final_creator_scope(creator):
-                return python_function(*args, **kwargs)
-
-        return run
 
     def _initialize_while_calling(
         self,
@@ -362,7 +331,7 @@ class PolymorphicFunction:
 
         def fn_with_cond(*inner_args: Any, **inner_kwargs: Any) -> Any:
             has_values: Any = True
-            for reference in self._made:
+            for reference in self._creation.variables:
                 variable = reference()
                 if variable is None:
                     raise ValueError(_GONE)
@@ -377,6 +346,26 @@ class PolymorphicFunction:
 
         function = TracedFunction(fn_with_cond, "fn_with_cond")
         return function(*bound.args, **bound.kwargs)
+
+
+def _traceable(
+    creator: Callable[..., Any],
+    autograph: bool,
+    options: Any,
+    python_function: Callable[..., Any],
+) -> Callable[..., Any]:
+    """What is called while tracing: the converted code; `creator` creates variables."""
+    if autograph:
+        inner = converted(python_function, options)
+    else:
+        inner = unconverted(python_function)
+
+    @functools.wraps(python_function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with final_creator_scope(creator):
+            return inner(*args, **kwargs)
+
+    return run
 
 
 def _same(one: Any, other: Any) -> bool:

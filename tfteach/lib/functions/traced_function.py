@@ -42,7 +42,7 @@ class TracedFunction:
       python_function: the function.
       name: the name of its traces.
       input_signature: TensorSpecs of its arguments, or None.
-      attributes: AttrValues of its functions in a graph's library, by name.
+      attributes: attributes of its functions in a graph's library.
       conversion: what becomes of the Python code before it is traced, such as
         AutoGraph's conversion.
       experimental_relax_shapes: see `tf.function`.

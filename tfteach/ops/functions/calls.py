@@ -15,11 +15,19 @@ from tfteach.framework.errors import InternalError, NotFoundError, invalid_argum
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import Body, body_of, defined_in
 from tfteach.framework.graph import Graph
+from tfteach.framework.list_elements import ListElements, list_elements
 from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 
 _EXECUTORS = ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
+
+
+def _forwarded(tensor: Tensor) -> Tensor:
+    """The tensor whose handle a tensor of a body is a copy of."""
+    while tensor.op.spec.passes_handle:
+        tensor = tensor.op.inputs[0]
+    return tensor
 
 
 class _Call(MultiOutputOp, abstract=True):
@@ -36,6 +44,22 @@ class _Call(MultiOutputOp, abstract=True):
         """Of a function that calls itself, or that is not to be inlined."""
         spec: Any = self
         return tuple(context.function(spec.f)(args))
+
+    def returned_by_call(self, op: Operation, index: int) -> Tensor | None:
+        spec: Any = self
+        defined = op.graph.functions.get(spec.f.name)
+        if defined is None:
+            return None
+        body = defined.body(spec.f)
+        found = body.outputs[index]
+        for i, argument in enumerate(body.inputs):
+            if argument is _forwarded(found):
+                return op.inputs[i]
+        return found
+
+    def list_elements(self, op: Operation) -> ListElements | None:
+        returned = self.returned_by_call(op, 0)
+        return None if returned is None else list_elements(returned)
 
     def function_body(self, op: Operation) -> Body | None:
         spec: Any = self

@@ -1,0 +1,28 @@
+"""The inner modules of functions, which programs and tests import.
+
+Source: python/eager/*.py, python/framework/func_graph.py (names).
+"""
+
+from __future__ import annotations
+
+_FUNCTIONS = "tfteach.lib.functions"
+# Path below `tensorflow.python` -> modules of this package with further names.
+MORE = {
+    "eager.def_function": f". {_FUNCTIONS}.function",
+    "eager.function": f". {_FUNCTIONS}.function {_FUNCTIONS}.eager_defun "
+    f"{_FUNCTIONS}.traced_function "
+    f"{_FUNCTIONS}.concrete_function {_FUNCTIONS}.function_spec",
+    "eager.lift_to_graph": f"{_FUNCTIONS}.lift_to_graph",
+    "framework.errors": "tfteach.framework.errors",
+    "framework.errors_impl": "tfteach.framework.errors",
+    "framework.func_graph": "tfteach.framework.functions.func_graph "
+    f"{_FUNCTIONS}.traced_graph {_FUNCTIONS}.trace "
+    f"{_FUNCTIONS}.argument_signature",
+    "framework.indexed_slices": "tfteach.framework.indexed_slices_spec",
+}
+# Names that have another name there.
+ALIASES = {
+    "eager.def_function.Function": "PolymorphicFunction",
+    "eager.function.Function": "TracedFunction",
+    "framework.func_graph._EAGER_CONST_THRESHOLD": "MOST_COPIED",
+}
