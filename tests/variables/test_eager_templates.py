@@ -108,7 +108,7 @@ def test_templates_in_templates() -> None:
         "outer/q/inner/w:0",
     ]
     assert names(third.variables) == ["outer/third/b:0", "outer/third/w:0"]
-    parts = template._checkpoint_children()
+    parts = dict(template._checkpoint_dependencies)
     assert list(parts) == ["q/inner", "own", "inner", "third"]
     assert parts["third"] is third
-    assert list(third._checkpoint_children()) == ["w", "b"]
+    assert [name for name, _ in third._checkpoint_dependencies] == ["w", "b"]

@@ -18,6 +18,7 @@ from tfteach.framework.object_identity import Reference
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import open_init_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.trackable import VARIABLE_VALUE_KEY, Trackable
 from tfteach.framework.type_aliases import (
     CollectionNames,
     Constraint,
@@ -124,7 +125,7 @@ class VariableMeta(type):
 
 
 @export("Variable")
-class Variable(PartUpdates, metaclass=VariableMeta):
+class Variable(PartUpdates, Trackable, metaclass=VariableMeta):
     """A tensor that retains its value between the runs of a session.
 
     Args:
@@ -190,6 +191,9 @@ class Variable(PartUpdates, metaclass=VariableMeta):
     ) -> Any:
         kwargs = {k: v for k, v in locals().items() if k != "cls"}
         return create(**kwargs)
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        return {VARIABLE_VALUE_KEY: self}
 
     # Members that subclasses define: value, read_value, assign*, _ref, name, op ...
 

@@ -291,7 +291,7 @@ def test_restores_that_fail_say_why(session, caplog):
     assert (
         "lacks layer/kernels.\nInstead of layer/kernels it has layer/kernel" in message
     )
-    assert "The graph does not use layer/kernel, w of it." in message
+    assert "The program does not use layer/kernel, w of it." in message
     with raises_error(
         tf.errors.InvalidArgumentError,
         "Restoring from checkpoint failed. This is most likely due to a mismatch "

@@ -6,9 +6,19 @@ from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
     from tfteach.lib.files.checkpoint_manager import CheckpointManager as CheckpointManager
+    from tfteach.lib.files.data_structures import List as List
+    from tfteach.lib.files.data_structures import Mapping as Mapping
+    from tfteach.lib.files.data_structures import NoDependency as NoDependency
+    from tfteach.lib.files.python_state import PythonState as PythonStateWrapper
+    from tfteach.lib.files.trackable import AutoTrackable as Checkpointable
 
 _LATER = {
     "CheckpointManager": ("tfteach.lib.files.checkpoint_manager", "CheckpointManager"),
+    "Checkpointable": ("tfteach.lib.files.trackable", "AutoTrackable"),
+    "List": ("tfteach.lib.files.data_structures", "List"),
+    "Mapping": ("tfteach.lib.files.data_structures", "Mapping"),
+    "NoDependency": ("tfteach.lib.files.data_structures", "NoDependency"),
+    "PythonStateWrapper": ("tfteach.lib.files.python_state", "PythonState"),
 }
 
 

@@ -10,8 +10,10 @@ from tfteach.variables.scope.eager_store import EagerVariableStore as EagerVaria
 
 if TYPE_CHECKING:
     from tfteach.lib.data.eager_iterator import IteratorV2 as Iterator
+    from tfteach.lib.files.trackable import AutoTrackable as Checkpointable
 
 _LATER = {
+    "Checkpointable": ("tfteach.lib.files.trackable", "AutoTrackable"),
     "Iterator": ("tfteach.lib.data.eager_iterator", "IteratorV2"),
 }
 

@@ -24,6 +24,7 @@ from tfteach.lib.queues.shuffle_batch import shuffle_batch as shuffle_batch
 from tfteach.lib.queues.shuffle_batch import shuffle_batch_join as shuffle_batch_join
 
 if TYPE_CHECKING:
+    from tfteach.api.train import experimental as experimental
     from tfteach.lib.files.checkpoint_management import checkpoint_exists as checkpoint_exists
     from tfteach.lib.files.checkpoint_management import generate_checkpoint_state_proto as generate_checkpoint_state_proto
     from tfteach.lib.files.checkpoint_management import get_checkpoint_mtimes as get_checkpoint_mtimes
@@ -155,6 +156,7 @@ _LATER = {
     "cosine_decay": ("tfteach.lib.training.cosine_schedules", "cosine_decay"),
     "cosine_decay_restarts": ("tfteach.lib.training.cosine_schedules", "cosine_decay_restarts"),
     "create_global_step": ("tfteach.lib.training.global_step", "create_global_step"),
+    "experimental": ("tfteach.api.train", "experimental"),
     "exponential_decay": ("tfteach.lib.training.schedules", "exponential_decay"),
     "export_meta_graph": ("tfteach.lib.files.meta_graph", "export_meta_graph"),
     "generate_checkpoint_state_proto": ("tfteach.lib.files.checkpoint_management", "generate_checkpoint_state_proto"),

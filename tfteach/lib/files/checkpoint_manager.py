@@ -13,6 +13,7 @@ import numpy as np
 
 from tfteach.framework.defaults import get_default_session
 from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import PathLike, TensorLike
 from tfteach.lib.files import checkpoint_management as management
@@ -108,7 +109,9 @@ class CheckpointManager:
         return list(self._times)
 
     def save(self, checkpoint_number: TensorLike | None = None) -> str:
-        """Write a checkpoint in the default session, and delete old ones.
+        """Write a checkpoint, and delete old ones.
+
+        In a graph it is written in the default session.
 
         Args:
           checkpoint_number: its number: an integer, or an integer variable or Tensor;
@@ -121,14 +124,14 @@ class CheckpointManager:
           ValueError: there is no default session.
         """
         session = get_default_session()
-        if session is None:
+        if session is None and not get_default_graph().is_eager:
             raise ValueError("No session: call this inside `with tf.Session():`")
         number: Any = self._checkpoint.next_number(session)
         if checkpoint_number is not None:
             number = checkpoint_number
         if not isinstance(number, int | np.integer):
             number = global_step(session, number)
-        path = self._checkpoint.write(f"{self._prefix}-{number}", session)
+        path: str = self._checkpoint.write(f"{self._prefix}-{number}", session)
         self._times.pop(path, None)
         self._times[path] = time.time()
         self._latest = path

@@ -1,5 +1,8 @@
 """What `tf.train.Checkpoint.restore` returns: checks of what matches, and restoring.
 
+In an eager program values are restored as soon as an object is found, and nothing is
+left to do for the methods that restore.
+
 Source: python/training/tracking/util.py.
 """
 
@@ -13,11 +16,13 @@ from tfteach.framework.files.checkpoint import read_checkpoint
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import SessionLike
-from tfteach.lib.files.object_matches import Matches, Restoration
+from tfteach.lib.files.data_structures import TrackableDataStructure
+from tfteach.lib.files.name_restoration import NameRestoration
+from tfteach.lib.files.object_graph import ObjectGraph
+from tfteach.lib.files.object_matches import Matches
+from tfteach.lib.files.restoration import Restoration, without_python_state
 from tfteach.lib.files.saveable_variables import saveables_of
 from tfteach.lib.files.saver import Saver
-from tfteach.lib.files.trackable import ObjectGraph, children
-from tfteach.variables.base import Variable
 
 if TYPE_CHECKING:
     from tfteach.lib.files.object_checkpoint import Checkpoint
@@ -77,11 +82,13 @@ class CheckpointLoadStatus(LoadStatus):
         super().__init__(root)
         self._path, self._graph = path, graph
         self._saver: tuple[Any, Saver | None] = ((), None)
-        self._restoration = Restoration(root, graph)
+        self._restoration = Restoration(root, graph, path, root._cache)
 
     def _matches(self) -> Matches:
         # Anew: objects may have been created since.
-        return self._restoration.matched()
+        matches = self._restoration.matched()
+        assert matches is not None
+        return matches
 
     def _unmatched(self, matches: Matches) -> list[Any]:
         """The program's objects that the checkpoint lacks."""
@@ -89,8 +96,7 @@ class CheckpointLoadStatus(LoadStatus):
         return [
             item
             for item in ObjectGraph(self._root).items()
-            if id(item) not in matched
-            and (children(item) or not isinstance(item, list | dict))
+            if id(item) not in matched and not _is_empty(item)
         ]
 
     def assert_consumed(self) -> Self:
@@ -138,8 +144,10 @@ class CheckpointLoadStatus(LoadStatus):
         )
 
     def run_restore_ops(self, session: SessionLike | None = None) -> None:
+        if get_default_graph().is_eager:
+            return
         session = default_session(session)
-        saveables = self._matches().saveables(self._root._cache)
+        saveables = without_python_state(self._matches().saveables(self._root._cache))
         key = [(s.name, id(s.op)) for s in saveables]
         if self._saver[0] != key:
             with get_default_graph().device("/device:CPU:0"):
@@ -149,6 +157,8 @@ class CheckpointLoadStatus(LoadStatus):
         saver.restore(session, self._path)
 
     def initialize_or_restore(self, session: SessionLike | None = None) -> None:
+        if get_default_graph().is_eager:
+            return
         session = default_session(session)
         unmatched = self._unmatched(self._matches())
         self.run_restore_ops(session)
@@ -157,6 +167,12 @@ class CheckpointLoadStatus(LoadStatus):
     def expect_partial(self) -> Self:
         self._restoration.is_partial_expected = True
         return self
+
+
+def _is_empty(item: Any) -> bool:
+    """Whether an object is a list or dict of nothing that is saved."""
+    is_structure = isinstance(item, TrackableDataStructure)
+    return is_structure and not item._checkpoint_dependencies
 
 
 def _initializers(items: Sequence[Any]) -> list[Any]:
@@ -188,11 +204,13 @@ class InitializationOnlyStatus(LoadStatus):
         )
 
     def initialize_or_restore(self, session: SessionLike | None = None) -> None:
+        if get_default_graph().is_eager:
+            return
         items = ObjectGraph(self._root).items()
         default_session(session).run(_initializers(items))
 
 
-class NameBasedStatus(LoadStatus):
+class NameBasedSaverStatus(LoadStatus):
     """The status of a `Saver`'s checkpoint: variables are found by their names.
 
     Args:
@@ -208,6 +226,9 @@ class NameBasedStatus(LoadStatus):
             "names. Save it again with tf.train.Checkpoint, which does not depend on "
             "them."
         )
+        self._restoration: NameRestoration | None = None
+        if get_default_graph().is_eager:
+            self._restoration = NameRestoration(root, path)
 
     def _items(self) -> list[Any]:
         """The variables and tables, but the counter, which a Saver does not know."""
@@ -215,13 +236,13 @@ class NameBasedStatus(LoadStatus):
             item
             for item in ObjectGraph(self._root).items()
             if item is not self._root.save_counter
-            and (
-                isinstance(item, Variable)
-                or hasattr(item, "_gather_saveables_for_checkpoint")
-            )
+            and item._gather_saveables_for_checkpoint()
         ]
 
     def assert_consumed(self) -> Self:
+        if self._restoration is not None:
+            self._restoration.assert_consumed()
+            return self
         names = read_checkpoint(self._path, lambda reader: {*reader.types_and_shapes()})
         for saveable in saveables_of(self._items()):
             if not names.issuperset(spec.name for spec in saveable.specs):
@@ -235,6 +256,8 @@ class NameBasedStatus(LoadStatus):
         return self.assert_consumed()
 
     def run_restore_ops(self, session: SessionLike | None = None) -> None:
+        if get_default_graph().is_eager:
+            return
         session = default_session(session)
         with get_default_graph().device("/device:CPU:0"):
             saver = Saver(self._items(), allow_empty=True)

@@ -14,25 +14,28 @@ from tfteach.framework.files import file_system
 from tfteach.framework.files.checkpoint import read_checkpoint
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.protos import pool
+from tfteach.framework.trackable import (
+    Trackable,
+    no_automatic_dependency_tracking_scope,
+)
 from tfteach.framework.type_aliases import PathLike, SessionLike
 from tfteach.lib.files import checkpoint_management as management
 from tfteach.lib.files.checkpoint_reader import OBJECT_GRAPH_KEY
+from tfteach.lib.files.data_structures import NoDependency
+from tfteach.lib.files.functional_saver import save
 from tfteach.lib.files.load_status import (
     CheckpointLoadStatus,
     InitializationOnlyStatus,
     LoadStatus,
-    NameBasedStatus,
+    NameBasedSaverStatus,
     default_session,
 )
+from tfteach.lib.files.object_graph import ObjectGraph, SaveableCache
+from tfteach.lib.files.python_state import NoRestoreSaveable, PythonStateSaveable
 from tfteach.lib.files.saver import Saver
-from tfteach.lib.files.trackable import (
-    AutoTrackable,
-    ObjectGraph,
-    ObjectGraphSaveable,
-    SaveableCache,
-    is_trackable,
-    match_awaited,
-)
+from tfteach.lib.files.trackable import AutoTrackable
+from tfteach.ops.core.constant import constant
+from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.placeholder import placeholder
 from tfteach.variables.base import Variable
 
@@ -71,7 +74,7 @@ class Checkpoint(AutoTrackable):
 
     def __init__(self, **kwargs: Any) -> None:
         for name, item in sorted(kwargs.items()):
-            if not is_trackable(item):
+            if not isinstance(item, Trackable):
                 raise ValueError(
                     "`Checkpoint` was expecting a trackable object (an object derived "
                     f"from `TrackableBase`), got {item}. If you believe this object "
@@ -79,67 +82,84 @@ class Checkpoint(AutoTrackable):
                     "and manages state), please open an issue."
                 )
             setattr(self, name, item)
-        self._counter: Any = None
-        self._increment: Any = None
-        # Nodes are added once for the same objects, not at every call.
-        self._savers: dict[Any, tuple[Saver, Any]] = {}
-        self._cache = SaveableCache()
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        match_awaited(self)
-
-    def __del__(self) -> None:
-        match_awaited(self)  # lists may have grown
-
-    def _checkpoint_children(self) -> dict[str, Any]:
-        own = ("_counter", "_increment", "_savers")
-        found = super()._checkpoint_children()
-        found = {name: item for name, item in found.items() if name not in own}
-        return (
-            found if self._counter is None else {**found, "save_counter": self._counter}
-        )
+        with no_automatic_dependency_tracking_scope(self):
+            self._counter: Any = None
+            self._increment: Any = None
+            # Nodes are added once for the same objects, not at every call.
+            self._savers: dict[Any, tuple[Saver, Any]] = {}
+            self._cache = SaveableCache()
 
     @property
     def save_counter(self) -> Any:
         """An int64 variable: how often `save` was called."""
         if self._counter is None:
             make: Any = Variable  # its metaclass accepts the arguments
+            restored = self._preload_simple_restoration("save_counter")
             with get_default_graph().device("/device:CPU:0"):
-                self._counter = make(
-                    0,
+                made = make(
+                    0 if restored is None else restored,
                     trainable=False,
                     name="save_counter",
                     dtype=int64,
                     use_resource=True,
                 )
+            self._counter = NoDependency(made)
+            self._track_trackable(made, "save_counter")
         return self._counter
 
-    def write(self, file_prefix: PathLike, session: SessionLike | None = None) -> str:
+    def write(self, file_prefix: PathLike, session: SessionLike | None = None) -> Any:
         """Write a checkpoint of exactly this path; see `save`.
 
         Args:
           file_prefix: the path.
-          session: the session; the default session if None.
+          session: the session; the default session if None.  An eager program needs
+            none.
 
         Returns:
-          The path.
+          The path; in the body of a function a string Tensor.
 
         Raises:
           FailedPreconditionError: a variable is not initialized.
         """
-        graph, saveables = ObjectGraph(self).saved(self._cache)
-        data = graph.SerializeToString(deterministic=True)
-        key = get_default_graph(), data
+        path = os.fsdecode(file_prefix)
+        folder = file_system.dirname(path)
+        if folder:
+            file_system.makedirs(folder)
+        graph = get_default_graph()
+        if graph.is_eager or graph.building_function:
+            return self._write_now(path)
+        proto, saveables = ObjectGraph(self).saved(self._cache)
+        data = proto.SerializeToString(deterministic=True)
+        key = graph, data
         if key not in self._savers:
             held = placeholder(string, [], name="object_graph")
-            saveables.append(ObjectGraphSaveable(held, OBJECT_GRAPH_KEY))
-            self._savers[key] = Saver(saveables, max_to_keep=None), held
+            held_graph = NoRestoreSaveable(held, OBJECT_GRAPH_KEY)
+            saver = Saver([*saveables, held_graph], max_to_keep=None)
+            self._savers[key] = saver, held
         saver, held = self._savers[key]
         names: Any = saver.as_saver_def()
-        feeds = {names.filename_tensor_name: os.fsdecode(file_prefix), held: data}
+        feeds = {names.filename_tensor_name: path, held: data}
+        for saveable in saveables:
+            if isinstance(saveable, PythonStateSaveable):
+                feeds.update(saveable.feed_dict_additions())
         written: bytes = default_session(session).run(names.save_tensor_name, feeds)
         return written.decode()
+
+    def _write_now(self, path: str) -> Any:
+        """Write a checkpoint by ops that run at once, or in a function's body."""
+        graph = get_default_graph()
+        with graph.device("/cpu:0"):
+            prefix = constant(path)
+        proto, made = ObjectGraph(self).saved(SaveableCache())
+        saveables = [
+            s.freeze() if isinstance(s, PythonStateSaveable) else s for s in made
+        ]
+        with graph.device("/cpu:0"):
+            data = constant(proto.SerializeToString(deterministic=True))
+        saved = save(prefix, [*saveables, NoRestoreSaveable(data, OBJECT_GRAPH_KEY)])
+        with graph.device("/cpu:0"), graph.control_dependencies([saved]):
+            written = identity(prefix)
+        return path if graph.is_eager else written
 
     def save(self, file_prefix: PathLike, session: SessionLike | None = None) -> str:
         """Write a checkpoint with the next number, and the file that lists it.
@@ -160,26 +180,39 @@ class Checkpoint(AutoTrackable):
         Source: python/training/tracking/util.py.
         """
         prefix = os.fsdecode(file_prefix)
-        number = self.next_number(default_session(session))
-        path = self.write(f"{prefix}-{number}", session)
+        if get_default_graph().building_function:
+            raise NotImplementedError(
+                "Calling tf.train.Checkpoint.save() from a function is not supported, "
+                "as save() modifies saving metadata in ways not supported by "
+                "TensorFlow Operations. Consider using tf.train.Checkpoint.write(), a "
+                "lower-level API which does not update metadata. "
+                "tf.train.latest_checkpoint and related APIs will not see this "
+                "checkpoint."
+            )
+        number = self.next_number(session)
+        path: str = self.write(f"{prefix}-{number}", session)
         folder = file_system.dirname(prefix)
         management.write_checkpoint_state(folder, path, [path], None, True)
         return path
 
-    def next_number(self, session: SessionLike) -> int:
+    def next_number(self, session: SessionLike | None) -> int:
         """Increment the counter, which is initialized if it is new."""
+        if get_default_graph().is_eager:
+            return int(self.save_counter.assign_add(1).numpy())
+        session = default_session(session)
         if self._counter is None:
             session.run(self.save_counter.initializer)
         if self._increment is None:
             with get_default_graph().colocate_with(self._counter.op):
-                self._increment = self._counter.assign_add(1)
+                self._increment = NoDependency(self._counter.assign_add(1))
         return int(session.run(self._increment))
 
     def restore(self, save_path: PathLike | None) -> LoadStatus:
         """Find the objects of a checkpoint among those of the program.
 
-        Nothing is read into variables before `run_restore_ops` or
-        `initialize_or_restore` of the result is called.
+        In an eager program variables get their values at once; those that are made
+        later, when they are made.  In a graph nothing is read into variables before
+        `run_restore_ops` or `initialize_or_restore` of the result is called.
 
         Args:
           save_path: the path that `save` returned; None if there is none yet; or a
@@ -207,11 +240,14 @@ class Checkpoint(AutoTrackable):
             return InitializationOnlyStatus(self)
         path = os.fsdecode(save_path)
         data = read_checkpoint(path, _object_graph)
-        _ = self.save_counter
+        status: LoadStatus
         if data is None:
-            return NameBasedStatus(self, path)
-        graph = pool.message("TrackableObjectGraph").FromString(data)
-        return CheckpointLoadStatus(self, path, graph)
+            status = NameBasedSaverStatus(self, path)
+        else:
+            graph = pool.message("TrackableObjectGraph").FromString(data)
+            status = CheckpointLoadStatus(self, path, graph)
+        _ = self.save_counter
+        return status
 
 
 def _object_graph(reader: Any) -> bytes | None:

@@ -6,14 +6,17 @@ Source: python/training/tracking/{base,util}.py.
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tfteach.framework.logger import get_logger
+from tfteach.framework.trackable import VARIABLE_VALUE_KEY
 from tfteach.framework.type_aliases import Proto
+from tfteach.lib.files.object_graph import Attribute, SaveableCache, attributes
 from tfteach.lib.files.saveable_object import SaveableObject
-from tfteach.lib.files.trackable import AWAITED, SaveableCache, attributes, children
+
+# Makes a slot that the program has not made yet: (optimizer, variable, slot's name,
+# number in the checkpoint) -> the slot, or None.
+MakeSlot = Callable[[Any, Any, str, int], Any]
 
 
 class Matches:
@@ -25,6 +28,7 @@ class Matches:
         before, which remain what they were.
       settled: children that were found before, by number and name, to which those that
         are found now are added: what an attribute becomes later is another object.
+      make_slot: called for each slot that an optimizer does not have.
 
     Attributes:
       by_node: the objects, by number in the checkpoint.
@@ -34,9 +38,14 @@ class Matches:
     """
 
     def __init__(
-        self, graph: Proto, known: Mapping[int, Any], settled: set[tuple[int, str]]
+        self,
+        graph: Proto,
+        known: Mapping[int, Any],
+        settled: set[tuple[int, str]],
+        make_slot: MakeSlot,
     ) -> None:
         self._graph = graph
+        self._make_slot = make_slot
         self.by_node = dict(known)
         self.unused: dict[int, list[str]] = {}
         self.incomplete: list[Any] = []
@@ -49,18 +58,17 @@ class Matches:
         for number, item in sorted(self.by_node.items()):
             known_names = {attribute.name for attribute in attributes(item)}
             for attribute in graph.nodes[number].attributes:
-                if attribute.name not in known_names:
+                if attribute.name not in known_names and not attribute.optional_restore:
                     self.unused.setdefault(number, []).append(attribute.name)
 
     def _match_children(self, number: int, settled: set[tuple[int, str]]) -> list[int]:
         """The children that are found for the first time."""
         parent, found = self.by_node[number], []
-        own = children(parent)
         for child in self._graph.nodes[number].children:
             edge = number, child.local_name
             if edge in settled:
                 continue
-            item = own.get(child.local_name)
+            item = parent._lookup_dependency(child.local_name)
             if item is None:
                 self.incomplete.append(parent)
                 continue
@@ -75,15 +83,20 @@ class Matches:
     def _match_slots(self, number: int) -> None:
         for slot in self._graph.nodes[number].slot_variables:
             optimizer = self.by_node[number]
+            slot_number = slot.slot_variable_node_id
             variable = self.by_node.get(slot.original_variable_node_id)
-            if variable is None or slot.slot_variable_node_id in self.by_node:
+            if variable is None or slot_number in self.by_node:
                 continue
             get_slot: Callable[..., Any] | None = getattr(optimizer, "get_slot", None)
             found = get_slot and get_slot(variable, slot.slot_name)
             if found is None:
+                found = self._make_slot(
+                    optimizer, variable, slot.slot_name, slot_number
+                )
+            if found is None:
                 self.incomplete.append(optimizer)
             else:
-                self.by_node[slot.slot_variable_node_id] = found
+                self.by_node[slot_number] = found
 
     def saveables(self, cache: SaveableCache) -> list[SaveableObject]:
         """What to restore, under the checkpoint's keys.
@@ -93,11 +106,8 @@ class Matches:
         found = []
         seen: set[int] = set()
         for number, item in sorted(self.by_node.items()):
-            known = {a.name: a for a in attributes(item)}
-            for attribute in self._graph.nodes[number].attributes:
-                if attribute.name in known and id(item) not in seen:
-                    own = known[attribute.name]
-                    found.append(cache.make(item, own, attribute.checkpoint_key))
+            if id(item) not in seen:
+                found += saveables_under_keys(self._graph.nodes[number], item, cache)
             seen.add(id(item))
         return found
 
@@ -105,6 +115,24 @@ class Matches:
     def names(self) -> Mapping[int, str]:
         """What the checkpoint's objects are called: `(root).model.kernel`."""
         return names_of(self._graph)
+
+
+def saveables_under_keys(
+    node: Any, item: Any, cache: SaveableCache
+) -> list[SaveableObject]:
+    """What to restore of an object, under the keys of its node in a checkpoint."""
+    known: dict[str, Attribute] = {a.name: a for a in attributes(item)}
+    return [
+        cache.make(item, known[attribute.name], attribute.checkpoint_key)
+        for attribute in node.attributes
+        if attribute.name in known
+    ]
+
+
+def is_variable(node: Any) -> bool:
+    """Whether a node of a checkpoint has the value of a variable and nothing more."""
+    names = [attribute.name for attribute in node.attributes]
+    return names == [VARIABLE_VALUE_KEY] and not node.children
 
 
 def names_of(graph: Any) -> Mapping[int, str]:
@@ -125,90 +153,3 @@ def names_of(graph: Any) -> Mapping[int, str]:
                 f"{owner}'s state '{slot.slot_name}' for {original}"
             )
     return found
-
-
-class Restoration:
-    """What of a checkpoint was found in the program so far.
-
-    It lives as long as its status, and as the objects for which the checkpoint has
-    children that do not exist yet: these hold it in an attribute.  When nothing can be
-    found any more, it warns of what was not.
-
-    Args:
-      root: the object that corresponds to the checkpoint's first.
-      graph: the checkpoint's TrackableObjectGraph.
-
-    Attributes:
-      is_partial_expected: whether not to warn.
-    """
-
-    def __init__(self, root: Any, graph: Any) -> None:
-        self.is_partial_expected = False
-        self._graph = graph
-        self._found: dict[int, Callable[[], Any]] = {0: weakref.ref(root)}
-        self._numbers: set[int] = set()
-        self._unused: dict[int, list[str]] = {}
-        self._holders: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._settled: set[tuple[int, str]] = set()
-        self.matched()
-
-    def matched(self) -> Matches:
-        """The matches as of now."""
-        known = {number: refer() for number, refer in self._found.items()}
-        alive = {number: item for number, item in known.items() if item is not None}
-        matches = Matches(self._graph, alive, self._settled)
-        self._found = {n: _reference(i) for n, i in matches.by_node.items()}
-        self._numbers.update(matches.by_node)
-        self._unused = matches.unused
-        self._live_with(matches.incomplete)
-        for known_item, item in matches.conflicts:
-            get_logger().warning(
-                "Inconsistent references when loading the checkpoint into this object "
-                "graph. Either the Trackable object references in the Python program "
-                "have changed in an incompatible way, or the checkpoint was generated "
-                "in an incompatible program.\n\nTwo checkpoint references resolved to "
-                f"different objects ({known_item} and {item})."
-            )
-        return matches
-
-    def _live_with(self, items: list[Any]) -> None:
-        """Live as long as any of these objects."""
-        # Lists and dicts have no attributes: the first object holds it for them.
-        root = self._found[0]()
-        holders = [item if hasattr(item, "__dict__") else root for item in items]
-        for holder in self._holders:
-            vars(holder)[AWAITED].discard(self)
-        self._holders = weakref.WeakSet(h for h in holders if h is not None)
-        for holder in self._holders:
-            vars(holder).setdefault(AWAITED, set()).add(self)
-
-    def __del__(self) -> None:
-        if self.is_partial_expected:
-            return
-        names = names_of(self._graph)
-        numbers = range(len(self._graph.nodes))
-        lines = [
-            f"Unresolved object in checkpoint: {names.get(number)}"
-            for number in numbers
-            if number not in self._numbers
-        ] + [
-            f"Unused attribute in object {names[number]}: {unused}"
-            for number, unused in self._unused.items()
-        ]
-        if lines:
-            lines.append(
-                "A checkpoint was restored (e.g. tf.train.Checkpoint.restore or "
-                "tf.keras.Model.load_weights) but not all checkpointed values were "
-                "used: the lines above name the others. If that is right, call "
-                "expect_partial() of what restore() returned, which silences these "
-                "warnings; assert_consumed() makes an error of them."
-            )
-        for line in lines:
-            get_logger().warning(line)
-
-
-def _reference(item: Any) -> Callable[[], Any]:
-    """A weak reference, if there is such a thing for the object."""
-    if isinstance(item, list | dict):
-        return lambda: item
-    return weakref.ref(item)

@@ -33,9 +33,13 @@ def raise_explained(error: OpError, cause: str, more: str = "") -> NoReturn:
 _MAX_NAMES = 5
 
 
-def missing_names(sess: SessionLike, saver_def: Any, path: str) -> str:
-    """Which names the graph looks for in vain, and which similar ones there are."""
-    wanted = _restored_names(sess, saver_def)
+def missing_names(wanted: Sequence[str] | None, path: str) -> str:
+    """Which names the program looks for in vain, and which similar ones there are.
+
+    Args:
+      wanted: the names; None if they are not known.
+      path: the checkpoint.
+    """
     if wanted is None:
         return ""
     try:
@@ -52,7 +56,7 @@ def missing_names(sess: SessionLike, saver_def: Any, path: str) -> str:
         if near:
             lines.append(f"Instead of {name} it has {_some(near)}.")
     if unused:
-        lines.append(f"The graph does not use {_some(unused)} of it.")
+        lines.append(f"The program does not use {_some(unused)} of it.")
     lines.append(
         "To restore variables by other names, pass a dict: "
         "tf.train.Saver({name_in_checkpoint: variable})."
@@ -94,7 +98,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def _restored_names(sess: SessionLike, saver_def: Any) -> list[str] | None:
+def restored_names(sess: SessionLike, saver_def: Any) -> list[str] | None:
     """The names that a Saver's nodes look up; None if they are computed."""
     pending = [sess.graph.get_operation_by_name(saver_def.restore_op_name)]
     seen, names = set(pending), []

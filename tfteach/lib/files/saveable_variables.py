@@ -23,6 +23,7 @@ from tfteach.ops.state.resource_variables import (
     VarHandleOp,
 )
 from tfteach.variables.base import Variable
+from tfteach.variables.eager import EagerReads
 from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.ref import RefVariable
 from tfteach.variables.resource import BaseResourceVariable
@@ -150,8 +151,11 @@ def _saveables(item: Any, name: Any) -> Iterator[SaveableObject]:
     elif isinstance(item, list | tuple | PartitionedVariable):
         yield from _parts(list(item), name)
     elif isinstance(item, BaseResourceVariable):
-        yield ResourceVariableSaveable(item._as_graph_element(), "", name)
-    elif hasattr(item, "_gather_saveables_for_checkpoint"):
+        element = item._as_graph_element()
+        yield ResourceVariableSaveable(item if element is None else element, "", name)
+    elif not isinstance(item, Variable) and hasattr(
+        item, "_gather_saveables_for_checkpoint"
+    ):
         for attribute, made in item._gather_saveables_for_checkpoint().items():
             saveable = made(f"{name}_{attribute}") if callable(made) else made
             yield from _saveables(saveable, saveable.name)
@@ -211,6 +215,8 @@ def _by_name(var_list: Any) -> dict[str, Any]:
                     f"Mixing slices and non-slices with the same name: {name}"
                 )
             parts.append(item)
+        elif isinstance(item, EagerReads):
+            _require_same(item, named.setdefault(item._shared_name, item))
         elif not isinstance(item, Variable | Tensor) and hasattr(
             item, "_gather_saveables_for_checkpoint"
         ):
@@ -227,6 +233,17 @@ def _by_name(var_list: Any) -> dict[str, Any]:
 
 def _name_of(item: Any) -> str:
     return str(getattr(item, "name", ""))
+
+
+def _require_same(variable: Any, found: Any) -> None:
+    if found is not variable:
+        name = variable._shared_name
+        raise ValueError(
+            f"Two different ResourceVariable objects with the same shared_name '{name}'"
+            " were passed to the Saver. This likely means that they were created in "
+            "different Graphs or isolation contexts, and may not be checkpointed "
+            "together."
+        )
 
 
 def _require_new(name: str, named: dict[str, Any]) -> None:

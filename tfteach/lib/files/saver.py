@@ -35,13 +35,14 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.lib.files import checkpoint_management as management
 from tfteach.lib.files.checkpoint_reader import keys_by_variable_name
-from tfteach.lib.files.last_checkpoints import LastCheckpoints
+from tfteach.lib.files.eager_saver import EagerSaver
 from tfteach.lib.files.restore_errors import (
     missing_names,
     raise_explained,
+    restored_names,
     saveables_with_keys,
 )
-from tfteach.lib.files.saveable_variables import all_saveable_objects
+from tfteach.lib.files.saveable_variables import all_saveable_objects, saveables_of
 from tfteach.lib.files.saver_builder import (
     V2,
     BaseSaverBuilder,
@@ -55,7 +56,7 @@ _NODES = "filename_tensor_name", "save_tensor_name", "restore_op_name"
 
 
 @export("train.Saver")
-class Saver(LastCheckpoints):
+class Saver(EagerSaver):
     """Writes variables to checkpoints and reads them back.
 
     The constructor adds the nodes for this to the default graph, so all variables must
@@ -145,14 +146,22 @@ class Saver(LastCheckpoints):
         self._is_built = False
         self._is_empty = False
         self._object_saver: Saver | None = None
-        if not defer_build:
+        if get_default_graph().is_eager:
+            self._prepare_eagerly()
+        elif not defer_build:
             self.build()
         if self.saver_def is not None:
             self._check_saver_def()
             self._write_version = self.saver_def.version
 
     def build(self) -> None:
-        """Add the nodes, if they do not exist yet."""
+        """Add the nodes, if they do not exist yet.
+
+        Raises:
+          RuntimeError: in an eager program.
+        """
+        if get_default_graph().is_eager:
+            raise RuntimeError("Use save/restore instead of build in eager mode.")
         if self._is_built:
             return
         self._is_built = True
@@ -179,6 +188,8 @@ class Saver(LastCheckpoints):
             raise ValueError(
                 f"saver_def must be a saver_pb2.SaverDef: {self.saver_def}"
             )
+        if get_default_graph().is_eager:
+            return
         for field in ("save_tensor_name", "restore_op_name"):
             if not getattr(self.saver_def, field):
                 raise ValueError(
@@ -223,7 +234,8 @@ class Saver(LastCheckpoints):
         """Write a checkpoint, its graph, and the list of checkpoints.
 
         Args:
-          sess: a session of the graph; the variables must be initialized.
+          sess: a session of the graph; the variables must be initialized.  An eager
+            program passes None.
           save_path: the path, to which the files' names add an ending.
           global_step: a number to append to `save_path`: an integer, or a Tensor,
             variable or Tensor's name.
@@ -275,7 +287,8 @@ class Saver(LastCheckpoints):
                 f"'latest_filename' collides with 'save_path': '{state_name}' and "
                 f"'{prefix}'"
             )
-        if not isinstance(sess, BaseSession):
+        is_eager = get_default_graph().is_eager
+        if not is_eager and not isinstance(sess, BaseSession):
             raise TypeError(f"'sess' must be a Session; {sess}")
         written = None
         if not self._is_empty:
@@ -290,7 +303,7 @@ class Saver(LastCheckpoints):
                     self._save_relative_paths,
                 )
                 self._delete_oldest(meta_graph_suffix)
-        if write_meta_graph:
+        if write_meta_graph and not is_eager:
             name = management.meta_graph_filename(path, meta_graph_suffix)
             with sess.graph.as_default():
                 self.export_meta_graph(
@@ -300,10 +313,12 @@ class Saver(LastCheckpoints):
                 )
         return written
 
-    def _write(self, sess: BaseSession, path: str) -> str:
-        """Run the nodes that save: the checkpoint's path."""
+    def _write(self, sess: SessionLike, path: str) -> str:
+        """Run what saves: the checkpoint's path."""
         names = self.saver_def
         try:
+            if get_default_graph().is_eager:
+                return self._write_eagerly(path)
             found = sess.run(names.save_tensor_name, {names.filename_tensor_name: path})
         except (FailedPreconditionError, NotFoundError):
             folder = file_system.dirname(path)
@@ -360,7 +375,7 @@ class Saver(LastCheckpoints):
         They need not be initialized.  If that fails, all keep the values they had.
 
         Args:
-          sess: a session of the graph.
+          sess: a session of the graph; an eager program passes None.
           save_path: the path that `save` returned, or `tf.train.latest_checkpoint`.
 
         Raises:
@@ -388,7 +403,11 @@ class Saver(LastCheckpoints):
         get_logger().info(f"Restoring parameters from {path}")
         names = self.saver_def
         try:
-            sess.run(names.restore_op_name, {names.filename_tensor_name: path})
+            if get_default_graph().is_eager:
+                self._describe(path, "")
+                self._restore_eagerly(path, saveables_of(self._var_list))
+            else:
+                sess.run(names.restore_op_name, {names.filename_tensor_name: path})
         except NotFoundError as error:
             self._restore_by_objects(sess, path, error)
         except InvalidArgumentError as error:
@@ -410,6 +429,9 @@ class Saver(LastCheckpoints):
                 "tf.train.Checkpoint()."
             )
             saveables = saveables_with_keys(self._var_list, keys)
+            if get_default_graph().is_eager:
+                self._restore_eagerly(path, saveables)
+                return
             if self._object_saver is None:
                 self._object_saver = Saver(saveables)
             self._object_saver.restore(sess, path)
@@ -417,8 +439,15 @@ class Saver(LastCheckpoints):
         raise_explained(
             error,
             "a Variable name or other graph key that is missing",
-            missing_names(sess, self.saver_def, path),
+            missing_names(self._names(sess), path),
         )
+
+    def _names(self, sess: SessionLike) -> Sequence[str] | None:
+        """The names that are looked up in checkpoints, if they are known."""
+        if not get_default_graph().is_eager:
+            return restored_names(sess, self.saver_def)
+        saveables = saveables_of(self._var_list)
+        return [spec.name for saveable in saveables for spec in saveable.specs]
 
 
 def _renamed(saver_def: Any, rename: Callable[[str], str]) -> Any:

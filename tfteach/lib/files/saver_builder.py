@@ -41,7 +41,7 @@ V1, V2 = 1, 2  # SaverDef.CheckpointFormatVersion
 # Inside the class the names mean its attributes.
 _Saveable: TypeAlias = SaveableObject
 _Saveables: TypeAlias = Sequence[SaveableObject]
-_PerDevice = Sequence[tuple[str, _Saveables]]
+PerDevice = Sequence[tuple[str, _Saveables]]
 
 
 class BaseSaverBuilder:
@@ -78,7 +78,7 @@ class BaseSaverBuilder:
         if self._write_version == V1:
             op = SaveSlices()(filename_tensor, names, slices, tensors, name="save")
         elif self._write_version == V2:
-            op = SaveV2()(filename_tensor, names, slices, tensors, name="SaveV2")
+            op = SaveV2()(filename_tensor, names, slices, tensors)
         else:
             raise RuntimeError(
                 f"Unexpected write_version: {self._write_version}; expected "
@@ -163,15 +163,11 @@ class BaseSaverBuilder:
             path = placeholder_with_default(filename or "model", (), "filename")
             # Programs refer to this node by name.
             path = placeholder_with_default(path, (), "Const")
-            if sharded:
-                per_device = _by_device(saveables)
-                saved = self._sharded_save(path, per_device)
-                restored = self._sharded_restore(
-                    path, per_device, restore_sequentially, reshape
-                )
-            else:
-                saved = self._save(path, saveables)
-                restored = self._restore(path, saveables, restore_sequentially, reshape)
+            shards = by_device(saveables) if sharded else None
+            saved = self.save(path, saveables, shards)
+            restored = self.restore(
+                path, saveables, shards, restore_sequentially, reshape
+            )
         _read_partitioned_variables()
         return SaverDef(
             filename_tensor_name=path.name,
@@ -182,6 +178,27 @@ class BaseSaverBuilder:
             keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
             version=self._write_version,
         )
+
+    def save(
+        self, path: Tensor, saveables: _Saveables, shards: PerDevice | None
+    ) -> Tensor:
+        """The checkpoint's name once it is written."""
+        if shards is None:
+            return self._save(path, saveables)
+        return self._sharded_save(path, shards)
+
+    def restore(
+        self,
+        path: Tensor,
+        saveables: _Saveables,
+        shards: PerDevice | None,
+        restore_sequentially: bool,
+        reshape: bool,
+    ) -> Operation:
+        """The Operation that sets the objects; None in an eager program."""
+        if shards is None:
+            return self._restore(path, saveables, restore_sequentially, reshape)
+        return self._sharded_restore(path, shards, restore_sequentially, reshape)
 
     def _save(self, path: Tensor, saveables: _Saveables) -> Tensor:
         """The file's name once it is written."""
@@ -207,7 +224,7 @@ class BaseSaverBuilder:
             restored.append(saveable.restore(own, shapes))
         return group(*restored, name=name)
 
-    def _sharded_save(self, path: Tensor, per_device: _PerDevice) -> Tensor:
+    def _sharded_save(self, path: Tensor, per_device: PerDevice) -> Tensor:
         """What names the files of all devices once they are written."""
         if self._write_version == V2:
             return self._sharded_save_v2(path, per_device)
@@ -221,7 +238,7 @@ class BaseSaverBuilder:
             pattern: Tensor = ShardedFilespec()(path, shards)
             return pattern
 
-    def _sharded_save_v2(self, path: Tensor, per_device: _PerDevice) -> Tensor:
+    def _sharded_save_v2(self, path: Tensor, per_device: PerDevice) -> Tensor:
         # Each device writes a checkpoint of its own; then one is made of all.
         scratch = string_join([path, f"_temp_{uuid.uuid4().hex}/part"])
         shards = constant(len(per_device), name="num_shards")
@@ -241,7 +258,7 @@ class BaseSaverBuilder:
     def _sharded_restore(
         self,
         path: Tensor,
-        per_device: _PerDevice,
+        per_device: PerDevice,
         restore_sequentially: bool,
         reshape: bool,
     ) -> Operation:
@@ -281,7 +298,6 @@ class BulkSaverBuilder(BaseSaverBuilder):
                 filename_tensor,
                 [s.name for s in specs],
                 [s.slice_spec for s in specs],
-                name="RestoreV2",
             )
         return values
 
@@ -292,7 +308,7 @@ def _shape(tensor: Any) -> Any:
     return shape.as_list() if shape.is_fully_defined() else shape_of(tensor)
 
 
-def _by_device(saveables: _Saveables) -> _PerDevice:
+def by_device(saveables: _Saveables) -> PerDevice:
     """The objects of each device, sorted by its name."""
     found: dict[str, list[SaveableObject]] = {}
     for saveable in saveables:

@@ -26,6 +26,7 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.trackable import Trackable
 from tfteach.framework.type_aliases import (
     Constraint,
     DTypeLike,
@@ -35,7 +36,6 @@ from tfteach.framework.type_aliases import (
     ShapeLike,
     TensorLike,
 )
-from tfteach.lib.files.trackable import match_awaited
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.call_context import call_context, entered
 from tfteach.lib.layers.losses_and_updates import (
@@ -62,7 +62,7 @@ _counts: WeakKeyDictionary[Graph, dict[str, int]] = WeakKeyDictionary()
 
 
 @export("layers.Layer")
-class Layer(LossesAndUpdates, Weights):
+class Layer(LossesAndUpdates, Weights, Trackable):
     """Base of all layers: `build` creates the variables, `call` the ops.
 
     Args:
@@ -236,11 +236,13 @@ class Layer(LossesAndUpdates, Weights):
                 initializer = (
                     activations_by_name.initializer(initializer) or scope.initializer
                 )
+                initializer = initializer or _default_initializer(dtype, name, self)
+                restored = self._preload_simple_restoration(name)
                 variable = get_variable(
                     name,
-                    shape,
+                    shape if restored is None else None,
                     dtype=dtype,
-                    initializer=initializer or _default_initializer(dtype, name, self),
+                    initializer=initializer if restored is None else restored,
                     constraint=activations_by_name.function("constraint", constraint),
                     trainable=trainable,
                     partitioner=partitioner,
@@ -260,14 +262,8 @@ class Layer(LossesAndUpdates, Weights):
         else:
             self._non_trainable_weights.append(variable)
         if not _is_partitioned(variable):
-            self._checkpoint_children()[name] = variable
-            match_awaited(self)
+            self._track_trackable(variable, name, overwrite=True)
         return variable
-
-    def _checkpoint_children(self) -> dict[str, Any]:
-        """What `tf.train.Checkpoint` saves, by local names."""
-        found: dict[str, Any] = self.__dict__.setdefault("_named_weights", {})
-        return found
 
     def add_variable(self, *args: Any, **kwargs: Any) -> Tensor:
         """The older name of `add_weight`."""

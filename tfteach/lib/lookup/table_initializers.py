@@ -14,7 +14,9 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation
 from tfteach.framework.scope import name_scope, open_init_scope
+from tfteach.framework.trackable import Trackable
 from tfteach.framework.type_aliases import DTypeLike, PathLike, TensorLike
+from tfteach.lib.files.trackable import TrackableAsset
 from tfteach.ops.core.constant import Const
 from tfteach.ops.core.control_flow_ops import group, no_op
 from tfteach.ops.state.lookup_table_ops import (
@@ -44,7 +46,7 @@ def initialize_all_tables(name: str = "init_all_tables") -> Operation:
 
 
 @export("contrib.lookup.TableInitializerBase")
-class TableInitializerBase:
+class TableInitializerBase(Trackable):
     """Initializer of a table: its types, and `initialize(table)`."""
 
     def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
@@ -185,6 +187,7 @@ class TextFileInitializer(TableInitializerBase):
         graph = get_default_graph()
         with open_init_scope(graph), graph.device("CPU"):
             self._filename = convert(filename, string, "asset_path")
+        self._track_trackable(TrackableAsset(self._filename), "_filename")
 
     @property
     def shared_name(self) -> str:

@@ -15,6 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.trackable import Trackable
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.lookup.table_initializers import TableInitializerBase
 from tfteach.ops.core.sparse_tensor import SparseTensor
@@ -27,7 +28,7 @@ from tfteach.ops.state.lookup_table_ops import (
 
 
 @export("contrib.lookup.LookupInterface")
-class LookupInterface:
+class LookupInterface(Trackable):
     """Base of lookup tables: key and value types, and the size."""
 
     def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
@@ -109,6 +110,7 @@ class InitializableLookupTableBase(LookupInterface):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._default_value = convert(default_value, self._value_dtype)
         self._default_value.shape.merge_with([])
+        self._track_trackable(initializer, "_initializer")
         self._resource_handle = self._create(name)
         self._init_op = initializer.initialize(self)
 

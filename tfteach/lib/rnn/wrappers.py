@@ -41,7 +41,7 @@ class EnclosingCell(RNNCell):
         super().__init__(*args, **kwargs)
         require_cell("cell", cell)
         self.cell = cell
-        self._checkpoint_children()["cell"] = cell
+        self._track_trackable(cell, "cell", overwrite=True)
 
     @property
     def state_size(self) -> Any:
@@ -328,7 +328,7 @@ class MultiRNNCell(RNNCell):
             )
         self._cells = cells
         for i, cell in enumerate(cells):
-            self._checkpoint_children()[f"cell-{i}"] = cell
+            self._track_trackable(cell, f"cell-{i}")
         self._state_is_tuple = state_is_tuple
         sizes = [cell.state_size for cell in cells]
         if not state_is_tuple and any(nest.is_sequence(size) for size in sizes):

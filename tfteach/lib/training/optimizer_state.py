@@ -12,8 +12,8 @@ from typing import Any
 
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.scope import open_init_scope
+from tfteach.framework.trackable import Trackable, TrackableReference, match_awaited
 from tfteach.framework.type_aliases import DTypeLike
-from tfteach.lib.files.trackable import match_awaited
 from tfteach.lib.training import slot_creator
 from tfteach.variables.base import Variable
 from tfteach.variables.resource import BaseResourceVariable
@@ -49,7 +49,7 @@ def _key(variable: Any) -> str | tuple[Graph, str]:
     return (variable.op.graph, variable.op.name) if number is None else number
 
 
-class OptimizerState:
+class OptimizerState(Trackable):
     """Base of `Optimizer`: what it has made."""
 
     _name: str
@@ -82,11 +82,18 @@ class OptimizerState:
             (v for v in made if _graph_of(v) is graph), key=lambda v: str(v.name)
         )
 
-    def _checkpoint_children(self) -> dict[str, Any]:
-        """What `tf.train.Checkpoint` saves beside the slots, by local names."""
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        """What checkpoints have beside the slots: variables of the default graph."""
         graph = graph_of_state()
-        found = sorted(self._non_slots.items(), key=lambda item: item[0][0])
-        return {name: v for (name, _), v in found if _graph_of(v) is graph}
+        own = sorted(name for name, its_graph in self._non_slots if its_graph is graph)
+        return super()._checkpoint_dependencies + [
+            TrackableReference(name, self._non_slots[name, graph]) for name in own
+        ]
+
+    def _lookup_dependency(self, name: str) -> Any:
+        found = super()._lookup_dependency(name)
+        return self._get_non_slot_variable(name) if found is None else found
 
     # ---- slots
 
@@ -138,6 +145,9 @@ class OptimizerState:
         key = name, _graph_of(colocate_with)
         found = self._non_slots.get(key)
         if found is None:
+            restored = self._preload_simple_restoration(name)
+            if restored is not None:
+                initial_value = restored
             with get_default_graph().colocate_with(colocate_with):
                 make: Any = Variable  # its metaclass accepts the arguments
                 found = make(

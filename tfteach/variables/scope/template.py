@@ -17,6 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
 from tfteach.framework.scope import get_collection
+from tfteach.framework.trackable import Trackable
 from tfteach.variables.creation import variable_creator_scope
 from tfteach.variables.scope.eager_store import EagerVariableStore
 from tfteach.variables.scope.get_variable import (
@@ -106,7 +107,7 @@ def _others(items: list[Any], known: list[Any]) -> list[Any]:
     return [item for item in items if id(item) not in ids]
 
 
-class Template:
+class Template(Trackable):
     """Result of `tf.make_template`.
 
     Args:
@@ -133,7 +134,6 @@ class Template:
         self._is_new = True
         self._variables_created = False
         self._scope: VariableScope | None = None
-        self._parts: dict[str, Any] = {}
         if create_scope_now:
             own = unique_name or variable_scope(None, name)._unique(name)
             with variable_scope(
@@ -195,21 +195,22 @@ class Template:
         prefix = self._scope.name + "/"
 
         def note(make: Callable[..., Any], **kwargs: Any) -> Any:
-            made, name = make(**kwargs), kwargs["name"]
-            if name is not None and name.startswith(prefix):
-                if _calls.innermost is self:
-                    self._parts[name.removeprefix(prefix)] = made
-                else:
-                    inner = _calls.innermost
-                    own = str(inner.variable_scope_name)[:-1]
-                    self._parts[own.removeprefix(prefix)] = inner
-            return made
+            name = kwargs["name"]
+            if name is None or not name.startswith(prefix):
+                return make(**kwargs)
+            inner = _calls.innermost
+            if inner is not self:
+                own = str(inner.variable_scope_name)[:-1].removeprefix(prefix)
+                self._track_trackable(inner, own, overwrite=True)
+                return make(**kwargs)
+            own = name.removeprefix(prefix)
+            restored = self._preload_simple_restoration(own)
+            if restored is not None:
+                kwargs["initial_value"] = restored
+            return self._track_trackable(make(**kwargs), own, overwrite=True)
 
         with variable_creator_scope(note), _calls.entered(self):
             yield
-
-    def _checkpoint_children(self) -> dict[str, Any]:
-        return self._parts
 
     @property
     def name(self) -> str:
