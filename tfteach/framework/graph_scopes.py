@@ -190,12 +190,12 @@ class GraphScopes:
 
         Values that are no graph elements, such as lists, become constants.
         """
+        as_element = getattr(value, "_as_graph_element", None)
+        if as_element is not None and as_element() is None:
+            value = convert(value, as_ref=True)  # an eager variable is read here
         value = getattr(value, "_control_element", value)
-        if not isinstance(value, Operation | Tensor):
-            # An eager variable is no element, and is read here.
-            as_element = getattr(value, "_as_graph_element", lambda: None)
-            if as_element() is None:
-                value = convert(value, as_ref=True)
+        if not isinstance(value, Operation | Tensor) and as_element is None:
+            value = convert(value)
         element = self.as_graph_element(value)
         return element.op if isinstance(element, Tensor) else element
 

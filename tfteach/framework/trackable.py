@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from tfteach.framework.export import export
+
 _T = TypeVar("_T")
 # What the checkpoint calls the value of a variable.
 VARIABLE_VALUE_KEY = "VARIABLE_VALUE"
@@ -46,6 +48,7 @@ class AwaitedRestoration(Protocol):
         """The value of a variable that is about to be made, if it has that; or None."""
 
 
+@export("contrib.checkpoint.CheckpointableBase")
 class Trackable:
     """Base of objects with state: dependencies are declared one by one."""
 

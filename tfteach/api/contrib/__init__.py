@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from tfteach.api.contrib import checkpoint as checkpoint
 from tfteach.api.contrib import eager as eager
 from tfteach.api.contrib import framework as framework
 from tfteach.api.contrib import metrics as metrics
@@ -12,7 +13,6 @@ from tfteach.api.contrib import util as util
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.api.contrib import checkpoint as checkpoint
     from tfteach.api.contrib import crf as crf
     from tfteach.api.contrib import data as data
     from tfteach.api.contrib import distributions as distributions
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import training as training
 
 _LATER = {
-    "checkpoint": ("tfteach.api.contrib", "checkpoint"),
     "crf": ("tfteach.api.contrib", "crf"),
     "data": ("tfteach.api.contrib", "data"),
     "distributions": ("tfteach.api.contrib", "distributions"),

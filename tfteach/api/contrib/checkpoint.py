@@ -3,8 +3,16 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
+from tfteach.framework.trackable import Trackable as CheckpointableBase
+from tfteach.variables.scope.capture_dependencies import capture_dependencies as capture_dependencies
 
 if TYPE_CHECKING:
+    from tfteach.lib.contrib.checkpoint.containers import UniqueNameTracker as UniqueNameTracker
+    from tfteach.lib.contrib.checkpoint.inspection import dot_graph_from_checkpoint as dot_graph_from_checkpoint
+    from tfteach.lib.contrib.checkpoint.inspection import list_objects as list_objects
+    from tfteach.lib.contrib.checkpoint.inspection import object_metadata as object_metadata
+    from tfteach.lib.contrib.checkpoint.numpy_state import NumpyState as NumpyState
+    from tfteach.lib.contrib.checkpoint.split_dependency import split_dependency as split_dependency
     from tfteach.lib.files.checkpoint_manager import CheckpointManager as CheckpointManager
     from tfteach.lib.files.data_structures import List as List
     from tfteach.lib.files.data_structures import Mapping as Mapping
@@ -18,7 +26,13 @@ _LATER = {
     "List": ("tfteach.lib.files.data_structures", "List"),
     "Mapping": ("tfteach.lib.files.data_structures", "Mapping"),
     "NoDependency": ("tfteach.lib.files.data_structures", "NoDependency"),
+    "NumpyState": ("tfteach.lib.contrib.checkpoint.numpy_state", "NumpyState"),
     "PythonStateWrapper": ("tfteach.lib.files.python_state", "PythonState"),
+    "UniqueNameTracker": ("tfteach.lib.contrib.checkpoint.containers", "UniqueNameTracker"),
+    "dot_graph_from_checkpoint": ("tfteach.lib.contrib.checkpoint.inspection", "dot_graph_from_checkpoint"),
+    "list_objects": ("tfteach.lib.contrib.checkpoint.inspection", "list_objects"),
+    "object_metadata": ("tfteach.lib.contrib.checkpoint.inspection", "object_metadata"),
+    "split_dependency": ("tfteach.lib.contrib.checkpoint.split_dependency", "split_dependency"),
 }
 
 

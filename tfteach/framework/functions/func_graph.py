@@ -249,8 +249,8 @@ class FuncGraph(Graph):
         return super().control_dependencies(own)
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
-        """As in a Graph; ops of outer graphs are ignored."""
-        if op is not None and not _is_of(op, self):
+        """As in a Graph; ops of outer graphs are ignored.  Eager variables are read."""
+        if op is not None and not _is_of(op, self) and not _is_eager_variable(op):
             return nullcontext()
         return super().colocate_with(op, ignore_existing)
 
@@ -263,6 +263,11 @@ class FuncGraph(Graph):
             effects_of(self),
             self.name,
         )
+
+
+def _is_eager_variable(value: Any) -> bool:
+    as_element = getattr(value, "_as_graph_element", None)
+    return as_element is not None and as_element() is None
 
 
 def operation_of(value: Any) -> Any:

@@ -14,7 +14,6 @@ from typing import Any, NoReturn, Self
 from tfteach.framework.trackable import (
     Trackable,
     TrackableReference,
-    no_automatic_dependency_tracking_scope,
 )
 from tfteach.lib.files.data_structures import (
     List,
@@ -197,13 +196,13 @@ class DictWrapper(TrackableDataStructure, MutableMapping[Any, Any]):
         is_mapping = isinstance(wrapped_dict, Mapping)
         given = wrapped_dict if is_mapping else dict(wrapped_dict or {})
         super().__init__()
-        with no_automatic_dependency_tracking_scope(self):
-            self.__wrapped__ = given
-            self._self_non_string_key = False
-            self._self_external_modification = False
-            for key, value in given.items():
-                given[key] = self._track_value(value, key)
-            self._update_snapshot()
+        self.__wrapped__ = given
+        self._self_non_string_key = False
+        self._self_external_modification = False
+        self._self_last_wrapped_dict_snapshot = None
+        for key, value in given.items():
+            given[key] = self._track_value(value, key)
+        self._update_snapshot()
 
     @property
     def __class__(self) -> Any:

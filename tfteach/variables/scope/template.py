@@ -6,9 +6,8 @@ Source: python/ops/template.py.
 from __future__ import annotations
 
 import functools
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from tfteach.framework.call_origin import user_line
@@ -18,7 +17,7 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
 from tfteach.framework.scope import get_collection
 from tfteach.framework.trackable import Trackable
-from tfteach.variables.creation import variable_creator_scope
+from tfteach.variables.scope.capture_dependencies import capture_dependencies
 from tfteach.variables.scope.eager_store import EagerVariableStore
 from tfteach.variables.scope.get_variable import (
     forget_scopes_inside,
@@ -77,28 +76,6 @@ def make_template(
             name_, func_, create_scope_now_, custom_getter=custom_getter_
         )
     return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
-
-
-class _Calls(threading.local):
-    """The templates whose first calls this thread is in."""
-
-    def __init__(self) -> None:
-        self._open: list[Template] = []
-
-    @property
-    def innermost(self) -> Template:
-        return self._open[-1]
-
-    @contextmanager
-    def entered(self, template: Template) -> Iterator[None]:
-        self._open.append(template)
-        try:
-            yield
-        finally:
-            self._open.pop()
-
-
-_calls = _Calls()
 
 
 def _others(items: list[Any], known: list[Any]) -> list[Any]:
@@ -161,11 +138,15 @@ class Template(Trackable):
             list(graph.collection_list(GraphKeys.GLOBAL_VARIABLES)),
         )
 
+    def _noting_variables(self) -> AbstractContextManager[None]:
+        """A block whose variables are saved with the template, in the first call."""
+        return nullcontext() if self._variables_created else capture_dependencies(self)
+
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The function's result; rejects variables created after the first call."""
         before = self._known()
         try:
-            with nullcontext() if self._variables_created else self._noting_parts():
+            with self._noting_variables():
                 result = self._func(*args, **kwargs)
             trainable, variables = map(_others, self._known(), before)
             if self._variables_created and trainable:
@@ -187,30 +168,6 @@ class Template(Trackable):
             )
         self._variables_created = True
         return result
-
-    @contextmanager
-    def _noting_parts(self) -> Iterator[None]:
-        """Within the block, note the variables and the templates of the first call."""
-        assert self._scope is not None
-        prefix = self._scope.name + "/"
-
-        def note(make: Callable[..., Any], **kwargs: Any) -> Any:
-            name = kwargs["name"]
-            if name is None or not name.startswith(prefix):
-                return make(**kwargs)
-            inner = _calls.innermost
-            if inner is not self:
-                own = str(inner.variable_scope_name)[:-1].removeprefix(prefix)
-                self._track_trackable(inner, own, overwrite=True)
-                return make(**kwargs)
-            own = name.removeprefix(prefix)
-            restored = self._preload_simple_restoration(own)
-            if restored is not None:
-                kwargs["initial_value"] = restored
-            return self._track_trackable(make(**kwargs), own, overwrite=True)
-
-        with variable_creator_scope(note), _calls.entered(self):
-            yield
 
     @property
     def name(self) -> str:

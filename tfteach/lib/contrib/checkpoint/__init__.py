@@ -1,0 +1,1 @@
+"""`tf.contrib.checkpoint`: checkpoints of objects, and further objects in them."""
