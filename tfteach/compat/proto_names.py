@@ -13,11 +13,13 @@ _PUBLIC = {
     "summary": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
     "train": "BytesList ClusterDef Example Feature FeatureList FeatureLists Features "
     "FloatList Int64List JobDef SaverDef SequenceExample",
+    "contrib.checkpoint": "CheckpointableObjectGraph",
 }
+_OTHER_NAMES = {"CheckpointableObjectGraph": "TrackableObjectGraph"}
 
 
 def find(name: str, package: str = "") -> Any:
     """The message class that TF exports as `tf.<package>.<name>`, or None."""
     if name not in _PUBLIC.get(package, "").split():
         return None
-    return getattr(protos, name)
+    return getattr(protos, _OTHER_NAMES.get(name, name))
