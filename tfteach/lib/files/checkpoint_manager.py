@@ -131,7 +131,7 @@ class CheckpointManager:
             number = checkpoint_number
         if not isinstance(number, int | np.integer):
             number = global_step(session, number)
-        path: str = self._checkpoint.write(f"{self._prefix}-{number}", session)
+        path = self._checkpoint.write(f"{self._prefix}-{number}", session)
         self._times.pop(path, None)
         self._times[path] = time.time()
         self._latest = path

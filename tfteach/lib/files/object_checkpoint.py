@@ -107,7 +107,7 @@ class Checkpoint(AutoTrackable):
             self._track_trackable(made, "save_counter")
         return self._counter
 
-    def write(self, file_prefix: PathLike, session: SessionLike | None = None) -> Any:
+    def write(self, file_prefix: PathLike, session: SessionLike | None = None) -> str:
         """Write a checkpoint of exactly this path; see `save`.
 
         Args:
@@ -127,7 +127,8 @@ class Checkpoint(AutoTrackable):
             file_system.makedirs(folder)
         graph = get_default_graph()
         if graph.is_eager or graph.building_function:
-            return self._write_now(path)
+            now: str = self._write_now(path)
+            return now
         proto, saveables = ObjectGraph(self).saved(self._cache)
         data = proto.SerializeToString(deterministic=True)
         key = graph, data
@@ -190,7 +191,7 @@ class Checkpoint(AutoTrackable):
                 "checkpoint."
             )
         number = self.next_number(session)
-        path: str = self.write(f"{prefix}-{number}", session)
+        path = self.write(f"{prefix}-{number}", session)
         folder = file_system.dirname(prefix)
         management.write_checkpoint_state(folder, path, [path], None, True)
         return path
