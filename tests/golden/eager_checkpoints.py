@@ -1,7 +1,7 @@
 """What TensorFlow 1.15 says of checkpoints of objects in eager programs.
 
-`python eager_checkpoints.py` with the oracle's Python writes the JSON file of this name:
-for each function of SCENARIOS what it records, each in a process of its own.
+`python eager_checkpoints.py` with the oracle's Python writes the JSON file of this
+name: for each function of SCENARIOS what it records, each in a process of its own.
 tests/lib/files/test_eager_checkpoints.py runs the same functions.
 """
 
