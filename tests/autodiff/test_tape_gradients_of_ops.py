@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 import tfteach as tf
 from tests.eagerly import eager_program
@@ -47,7 +46,7 @@ def graph_gradients(case: Case) -> Any:
         flat, values = tensors(case)
         sources, targets = floats(flat), outputs_of(case, values)
         if not sources or not targets:
-            pytest.skip("nothing to differentiate")
+            return []
         try:
             grads = dense(tf.gradients(targets, sources))
             return [g if g is None else session.run(g) for g in grads]
@@ -62,6 +61,8 @@ def tape_gradients(case: Case) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(sources)
             targets = outputs_of(case, values)
+        if not sources or not targets:
+            return []
         try:
             found = dense(tape.gradient(targets, sources))
             return [g if g is None else g.numpy() for g in found]

@@ -19,6 +19,8 @@ CHANGING = [
     (re.compile(r"\bid=\d+, "), ""),
     (re.compile(r"0x[0-9a-f]{6,}"), "0x"),
     (re.compile(r"Queue '[-0-9a-f]+'"), "Queue"),
+    (re.compile(r"pyfunc_\d+"), "pyfunc"),
+    (re.compile(r"\nTraceback (?s:.*)"), ""),
     (re.compile(r"\bnp\.(?:float|int|uint|str_|bytes_|bool_?)\d*\(([^()]*)\)"), r"\1"),
     (re.compile(r"All kernels registered.*(?= \[Op:)", re.DOTALL), ""),
     (re.compile(r"\b(?:tfteach|tensorflow)(?:\.\w+)+\.(\w+)"), r"\1"),

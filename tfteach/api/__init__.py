@@ -102,6 +102,7 @@ from tfteach.control.hessians import hessians as hessians
 from tfteach.control.loop import while_loop as while_loop
 from tfteach.control.matrix_solve_ls import matrix_solve_ls as matrix_solve_ls
 from tfteach.control.norm import norm as norm
+from tfteach.control.py_function import py_function as py_function
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.control.switch_case import switch_case as switch_case
 from tfteach.control.tensor_array import TensorArray as TensorArray

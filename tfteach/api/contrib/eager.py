@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from tfteach.autodiff.custom_gradient import custom_gradient as custom_gradient
 from tfteach.compat.renamed import absent as _absent
+from tfteach.control.py_function import py_function as py_func
 from tfteach.lib.functions.eager_defun import defun as defun
 from tfteach.lib.functions.function import function as function
 from tfteach.variables.scope.eager_store import EagerVariableStore as EagerVariableStore

@@ -5,6 +5,7 @@ MODULE_OF = {
     "Assert": "print_assert",
     "AudioSummaryV2": "summary_ops",
     "CheckNumerics": "check_numerics",
+    "EagerPyFunc": "py_func",
     "HistogramSummary": "summary_ops",
     "ImageSummary": "summary_ops",
     "MergeSummary": "summary_ops",
