@@ -21,7 +21,7 @@ from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import DTypeLike, Gradient
+from tfteach.framework.type_aliases import DTypeLike, Gradient, Structure
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.debug.py_func import (
     EagerPyFunc,
@@ -107,7 +107,7 @@ def py_function(
     inp: Sequence[Any],
     Tout: DTypeLike | Sequence[DTypeLike],
     name: str | None = None,
-) -> Any:
+) -> Structure:
     """A Python function of tensors as an op; its body runs eagerly.
 
     Unlike that of `tf.py_func`, the result can be differentiated once, by a tape that
