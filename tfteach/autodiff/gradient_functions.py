@@ -12,6 +12,7 @@ from typing import Any
 from tfteach.autodiff.gradient_tape import GradientTape
 from tfteach.framework import nest
 from tfteach.framework.convert import convert
+from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Structure
 from tfteach.ops.core.identity_reshape import identity
@@ -22,6 +23,7 @@ Differentiated = Callable[..., Structure]
 NO_KEYWORDS = "Functions to be differentiated cannot receive keyword arguments."
 
 
+@export("contrib.eager.gradients_function")
 def gradients_function(f: Differentiated, params: Params = None) -> Differentiated:
     """A function that returns the gradients of `f` at its arguments.
 
@@ -44,6 +46,7 @@ def gradients_function(f: Differentiated, params: Params = None) -> Differentiat
     return lambda *args, **kwargs: both(*args, **kwargs)[1]
 
 
+@export("contrib.eager.value_and_gradients_function")
 def val_and_grad_function(f: Differentiated, params: Params = None) -> Differentiated:
     """`gradients_function` for a function that returns (value, gradients)."""
 
@@ -101,6 +104,7 @@ def make_vjp(
     return decorated
 
 
+@export("contrib.eager.implicit_value_and_gradients")
 def implicit_val_and_grad(f: Differentiated) -> Differentiated:
     """A function that returns the value of `f`, and gradients of variables it reads.
 
@@ -131,6 +135,7 @@ def implicit_val_and_grad(f: Differentiated) -> Differentiated:
     return decorated
 
 
+@export("contrib.eager.implicit_gradients")
 def implicit_grad(f: Differentiated) -> Differentiated:
     """`implicit_val_and_grad` for a function that returns only the gradients."""
     both = implicit_val_and_grad(f)

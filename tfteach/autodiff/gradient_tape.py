@@ -30,7 +30,7 @@ from tfteach.ops.array.gather import gather
 from tfteach.ops.core.identity_reshape import reshape
 
 
-@export("GradientTape")
+@export("GradientTape", "contrib.eager.GradientTape")
 class GradientTape:
     """Records what runs in a block, to differentiate it afterwards.
 

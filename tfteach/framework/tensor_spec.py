@@ -23,7 +23,7 @@ from tfteach.framework.type_spec import (
 )
 
 
-@export("TensorSpec", "contrib.framework.TensorSpec")
+@export("TensorSpec", "contrib.framework.TensorSpec", "contrib.eager.TensorSpec")
 class TensorSpec(BatchableTypeSpec):
     """The shape and element type of a Tensor.
 

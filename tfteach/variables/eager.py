@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -31,6 +32,8 @@ from tfteach.variables.resource import (
 )
 
 _numbers = itertools.count()
+# Called with each variable once it has its value, for values from elsewhere.
+on_create: list[Callable[[Any], None]] = []
 
 
 def _refused(message: str) -> Any:
@@ -194,6 +197,8 @@ class EagerVariable(EagerReads, ResourceVariable):
                 known = initial._shape if shape is None else as_shape(shape)
                 self._create_handle(scope, initial.dtype.base_dtype, known)
                 ops.AssignVariableOp()(self._handle, initial)
+        for restore in on_create:
+            restore(self)
 
     def _create_handle(self, scope: str, dtype: DType, shape: Shape) -> None:
         """Create the handle of a variable, which has no value yet."""

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from tfteach.framework.convert import convert, register_tensor_conversion_function
 from tfteach.framework.dtypes import DType
 from tfteach.framework.eager_tensor import EagerTensor
+from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.recording import record_same, record_variable, tapes
@@ -322,6 +323,7 @@ class _ResourceMeta(VariableMeta):
         return super().__call__(*args, **kwargs)
 
 
+@export("contrib.eager.Variable")
 class ResourceVariable(BaseResourceVariable, metaclass=_ResourceMeta):
     """A variable referred to by a handle (`use_resource=True`); see `tf.Variable`."""
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from tfteach.compat.platform.flags import FLAGS, in_kernel
+from tfteach.engine.eager.context import enable_eager_execution
 from tfteach.framework.export import export
 
 
@@ -57,3 +58,23 @@ def run(
 
     app.run(main=main, argv=argv, flags_parser=parse)
     raise AssertionError("absl's run ends with sys.exit")
+
+
+@export("contrib.eager.run")
+def eager_run(
+    main: Callable[[list[str]], Any] | None = None, argv: list[str] | None = None
+) -> NoReturn:
+    """`tf.app.run` in an eager program.
+
+    Args:
+      main, argv: as for `tf.app.run`.
+
+    Example:
+      >>> def main(_):
+      ...     print(tf.add(1, 2).numpy())
+      >>> tf.contrib.eager.run(main)
+
+    Source: python/framework/ops.py, eager_run.
+    """
+    enable_eager_execution()
+    run(main, argv)

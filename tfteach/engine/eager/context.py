@@ -12,7 +12,7 @@ from typing import Any
 
 from tfteach.engine.eager.eager_graph import EagerGraph
 from tfteach.framework import defaults
-from tfteach.framework.export import export
+from tfteach.framework.export import export, export_value
 from tfteach.framework.protos import pool
 from tfteach.framework.type_aliases import Proto
 
@@ -26,6 +26,15 @@ DEVICE_PLACEMENT_EXPLICIT = 0
 DEVICE_PLACEMENT_WARN = 1
 DEVICE_PLACEMENT_SILENT = 2
 DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
+
+export_value(
+    __name__,
+    SYNC="contrib.eager.SYNC",
+    ASYNC="contrib.eager.ASYNC",
+    DEVICE_PLACEMENT_EXPLICIT="contrib.eager.DEVICE_PLACEMENT_EXPLICIT",
+    DEVICE_PLACEMENT_WARN="contrib.eager.DEVICE_PLACEMENT_WARN",
+    DEVICE_PLACEMENT_SILENT="contrib.eager.DEVICE_PLACEMENT_SILENT",
+)
 
 _lock = threading.Lock()
 _graph: EagerGraph | None = None
@@ -48,7 +57,11 @@ def forget_eager_graph() -> None:
         _graph = None
 
 
-@export("executing_eagerly")
+@export(
+    "executing_eagerly",
+    "contrib.eager.executing_eagerly",
+    "contrib.eager.in_eager_mode",
+)
 def executing_eagerly() -> bool:
     """Whether an op that is called now runs at once.
 
@@ -61,7 +74,7 @@ def executing_eagerly() -> bool:
     return defaults.get_default_graph().is_eager
 
 
-@export("enable_eager_execution")
+@export("enable_eager_execution", "contrib.eager.enable_eager_execution")
 def enable_eager_execution(
     config: Proto | None = None,
     device_policy: int | None = None,

@@ -40,7 +40,7 @@ from tfteach.ops.core.placeholder import placeholder
 from tfteach.variables.base import Variable
 
 
-@export("train.Checkpoint")
+@export("train.Checkpoint", "contrib.eager.Checkpoint")
 class Checkpoint(AutoTrackable):
     """Saves and restores objects with their variables.
 

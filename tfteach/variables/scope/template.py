@@ -27,7 +27,7 @@ from tfteach.variables.scope.get_variable import (
 from tfteach.variables.scope.variable_scope import VariableScope
 
 
-@export("make_template")
+@export("make_template", "contrib.eager.make_template")
 def make_template(
     name_: str,
     func_: Callable[..., Any],

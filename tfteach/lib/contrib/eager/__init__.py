@@ -1,0 +1,1 @@
+"""`tf.contrib.eager`: what eager programs used before it had public names."""
