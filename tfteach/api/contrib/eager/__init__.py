@@ -27,6 +27,7 @@ from tfteach.variables.scope.eager_store import EagerVariableStore as EagerVaria
 from tfteach.variables.scope.template import make_template as make_template
 
 if TYPE_CHECKING:
+    from tfteach.api.contrib.eager import metrics as metrics
     from tfteach.lib.contrib.eager.devices import async_clear_error as async_clear_error
     from tfteach.lib.contrib.eager.devices import async_wait as async_wait
     from tfteach.lib.contrib.eager.devices import execution_mode as execution_mode
@@ -50,6 +51,7 @@ _LATER = {
     "execution_mode": ("tfteach.lib.contrib.eager.devices", "execution_mode"),
     "get_optimizer_variables": ("tfteach.lib.contrib.eager.saver", "get_optimizer_variables"),
     "list_devices": ("tfteach.lib.contrib.eager.devices", "list_devices"),
+    "metrics": ("tfteach.api.contrib.eager", "metrics"),
     "num_gpus": ("tfteach.lib.contrib.eager.devices", "num_gpus"),
     "restore_variables_on_create": ("tfteach.lib.contrib.eager.saver", "restore_variables_on_create"),
     "set_execution_mode": ("tfteach.lib.contrib.eager.devices", "set_execution_mode"),
