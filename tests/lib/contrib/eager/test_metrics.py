@@ -23,7 +23,7 @@ def test_means(eagerly):
 
 def test_names(eagerly):
     made = metrics.Mean("loss"), metrics.Mean("loss"), metrics.Accuracy("a b")
-    assert [metric.name for metric in made] == ["loss", "loss_1", "a b"]
+    assert [metric.name for metric in made] == ["loss", "loss", "a b"]
     assert metrics.Mean().name == "Mean"
 
 
@@ -49,8 +49,12 @@ def test_sums_of_metrics(eagerly):
     first, second = metrics.Mean("x"), metrics.Mean("x")
     first(2.0)
     second(4.0)
+    first.aggregate([second])
+    assert first.result().numpy() == 3.0
+    other = metrics.Mean("y")
+    other(1.0)
     with pytest.raises(ValueError, match="variables in the same order"):
-        first.aggregate([second])  # the second has another name
+        first.aggregate([other])
     with pytest.raises(TypeError, match="All metrics must be the same type"):
         first.aggregate([metrics.Accuracy()])
     with pytest.raises(RuntimeError, match="except in build"):
