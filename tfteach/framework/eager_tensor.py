@@ -12,10 +12,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tfteach.framework.defaults import get_default_graph
+from tfteach.framework.defaults import get_default_graph, outermost
 from tfteach.framework.dtypes import DType, string
-from tfteach.framework.op import ROLES
-from tfteach.framework.op_traits import Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, TensorShape
 
@@ -245,8 +243,11 @@ class EagerTensor(Tensor):
         return self._on(f"/device:GPU:{gpu_index}")
 
     def _on(self, device: str) -> Tensor:
-        with get_default_graph().device(device):
-            return ROLES[Role.IDENTITY]()(self)
+        graph: Any = get_default_graph()
+        if not graph.is_eager:
+            graph = outermost()
+        found: Tensor = graph.moved(self, device)
+        return found
 
 
 def _unpickled(value: Any, dtype: DType) -> EagerTensor:

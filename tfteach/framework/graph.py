@@ -35,6 +35,8 @@ from tfteach.framework.operation import Operation, Tensor
 
 if TYPE_CHECKING:
     from tfteach.framework.constant_values import KnownValues
+    from tfteach.framework.dtypes import DType
+    from tfteach.framework.eager_tensor import EagerTensor
     from tfteach.framework.graph_protocols import GraphFunction, Planner
     from tfteach.framework.op import Op
 
@@ -126,6 +128,10 @@ class Graph(GraphCollections, GraphScopes):
 
     def execute(self, op: Op, values: tuple[Any, ...], name: str | None) -> Any:
         """Run an op at once; see `EagerGraph`."""
+        raise NotImplementedError
+
+    def hold(self, value: Any, dtype: DType) -> EagerTensor:
+        """A tensor with a value; see `EagerGraph`."""
         raise NotImplementedError
 
     @property

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tfteach
 import tfteach as tf
-from tests.eagerly import eager_program
 from tests.engine.test_every_op import CASES, assert_same, every_case, run
 from tests.ops.case import Case
-from tfteach.engine.devices import devices
 from tfteach.framework import errors
 from tfteach.framework.dtypes import as_dtype, string
 from tfteach.framework.eager_tensor import EagerTensor
@@ -185,27 +182,3 @@ def test_random_numbers_are_tensorflows() -> None:
     tf.set_random_seed(1)
     again = tf.random.normal([2]).numpy()
     np.testing.assert_allclose(again, expected[0], rtol=1e-6)
-
-
-# ---- devices
-
-
-def test_tensors_are_copied_to_the_device_of_an_op(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(devices, "_simulated", None)
-    tfteach.simulate_gpus(1)
-    with eager_program():
-        x = tf.constant([1.0, 2.0])
-        y = x.gpu()
-        assert y.device.endswith("GPU:0")
-        with tf.device("/gpu:0"):
-            z = x + y
-        assert z.device.endswith("GPU:0")
-        assert z.numpy().tolist() == [2.0, 4.0]
-        assert z.cpu().device.endswith("CPU:0")
-        with (
-            pytest.raises(errors.InvalidArgumentError, match="unknown device"),
-            tf.device("/gpu:7"),
-        ):
-            pass

@@ -229,14 +229,21 @@ def test_optimizer_options_that_do_not_exist(capsys: Any, caplog: Any) -> None:
     }  # fmt: skip
 
 
-def test_what_is_not_of_graphs_is_refused_by_name() -> None:
+def test_settings_of_eager_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings_module.eager_settings, "device_policy", 2)
+    monkeypatch.setattr(settings_module.eager_settings, "is_async", False)
     assert experimental.get_device_policy() == "silent"
+    for policy in ("warn", "explicit", "silent_for_int32", "silent"):
+        experimental.set_device_policy(policy)
+        assert experimental.get_device_policy() == policy
+    experimental.set_synchronous_execution(False)
+    assert experimental.get_synchronous_execution() is False
+    experimental.set_synchronous_execution(None)
     assert experimental.get_synchronous_execution() is True
-    experimental.set_device_policy("silent")
-    experimental.set_synchronous_execution(True)
+
+
+def test_what_is_not_of_graphs_is_refused_by_name() -> None:
     for call, name in (
-        (lambda: experimental.set_device_policy("warn"), "set_device_policy"),
-        (lambda: experimental.set_synchronous_execution(False), "set_synchronous"),
         (lambda: tf.config.experimental_connect_to_host("h:1"), "connect_to_host"),
         (lambda: tf.config.experimental_connect_to_cluster({}), "connect_to_cluster"),
     ):

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tfteach.engine.eager import placement
 from tfteach.engine.eager.eager_graph import EagerGraph
+from tfteach.engine.session.config import eager_settings
 from tfteach.framework import defaults
 from tfteach.framework.export import export, export_value
 from tfteach.framework.protos import pool
@@ -22,10 +24,10 @@ ASYNC = 1
 GRAPH_MODE = 0
 EAGER_MODE = 1
 # What happens to a tensor that is on another device than the op.
-DEVICE_PLACEMENT_EXPLICIT = 0
-DEVICE_PLACEMENT_WARN = 1
-DEVICE_PLACEMENT_SILENT = 2
-DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
+DEVICE_PLACEMENT_EXPLICIT = placement.EXPLICIT
+DEVICE_PLACEMENT_WARN = placement.WARN
+DEVICE_PLACEMENT_SILENT = placement.SILENT
+DEVICE_PLACEMENT_SILENT_FOR_INT32 = placement.SILENT_FOR_INT32
 
 export_value(
     __name__,
@@ -87,14 +89,18 @@ def enable_eager_execution(
 
     Args:
       config: a ConfigProto, for the devices.
-      device_policy: one of `tf.contrib.eager.DEVICE_PLACEMENT_*`; tensors are copied to
-        the device of the op with all of them.
-      execution_mode: `tf.contrib.eager.SYNC` or None.
+      device_policy: what happens to an op's input that is on another device, one of
+        `tf.contrib.eager.DEVICE_PLACEMENT_*`: it is copied silently (None and SILENT)
+        or with a warning in the log (WARN), or is refused (EXPLICIT;
+        SILENT_FOR_INT32 copies int32 tensors).
+      execution_mode: `tf.contrib.eager.SYNC`, ASYNC or None.  With ASYNC, too, each op
+        has run when its call returns, and raises its error then: TensorFlow may raise
+        it at a later op, or when a value is read.
 
     Raises:
       TypeError: `config` is no ConfigProto.
-      ValueError: another argument is unknown, or the program has built ops already.
-      NotImplementedError: `execution_mode` is ASYNC, or `device_policy` refuses copies.
+      ValueError: another argument is unknown, the program has built ops already, or
+        eager execution is enabled with other options.
 
     Example:
       >>> tf.enable_eager_execution()  # the first lines of a program
@@ -114,24 +120,36 @@ def enable_eager_execution(
             "execution_mode must be one of None, tf.contrib.eager.SYNC, "
             "tf.contrib.eager.ASYNC"
         )
-    if device_policy in (DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN):
-        raise NotImplementedError(
-            "enable_eager_execution: device_policy: tensors are always copied to the "
-            "device of the op"
-        )
-    if execution_mode == ASYNC:
-        raise NotImplementedError(
-            "enable_eager_execution: execution_mode=ASYNC: ops run in the caller's "
-            "thread"
-        )
-    if defaults.outermost() is not None:
+    graph: Any = defaults.outermost()
+    if graph is not None:
+        _check_unchanged(graph, config, device_policy, execution_mode)
         return
     if defaults.is_program_started():
         raise ValueError(
             "tf.enable_eager_execution must be called at program startup. Restart the "
             "kernel, and call it before anything else builds an op."
         )
+    if device_policy is not None:
+        eager_settings.device_policy = device_policy
+    eager_settings.is_async = execution_mode == ASYNC
     defaults.set_outermost(eager_graph(config))
+
+
+def _check_unchanged(
+    graph: EagerGraph, config: Any, policy: int | None, mode: int | None
+) -> None:
+    """Raise ValueError for options that differ from those of the running program."""
+    now = graph.runtime.config
+    current = eager_settings.device_policy, int(eager_settings.is_async)
+    pairs = zip((policy, mode), current, strict=True)
+    changed = any(new is not None and new != old for new, old in pairs)
+    if changed or (config is not None and config is not now):
+        raise ValueError(
+            "Trying to change the options of an active eager execution. Context "
+            f"config: {now}, specified config: {config}. Context device policy: "
+            f"{current[0]}, specified device policy: {policy}. Context execution mode: "
+            f"{current[1]},  specified execution mode {mode}."
+        )
 
 
 @export("disable_eager_execution")

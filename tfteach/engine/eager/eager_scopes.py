@@ -5,19 +5,21 @@ Source: python/eager/context.py, python/framework/ops.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from tfteach.engine.devices.array_module import to_device
 from tfteach.engine.devices.devices import Device
+from tfteach.engine.eager.placement import Placement
 from tfteach.engine.eager.runtime import EagerRuntime
 from tfteach.framework.defaults import public_default_graph
+from tfteach.framework.device import DeviceSpecV2
+from tfteach.framework.dtypes import DType, int32, string
 from tfteach.framework.eager_tensor import HOST, EagerTensor
 from tfteach.framework.graph import Graph
 from tfteach.framework.observers import Observer, OpRan
-from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
+from tfteach.framework.recording import record_function
 
 
 class EagerScopes(Graph):
@@ -29,16 +31,19 @@ class EagerScopes(Graph):
     Attributes:
       runtime: the devices and the state.
       host: the first device, a CPU.
-      is_fast: whether ops run on the host, and nobody observes them.
+      is_fast: whether the host is the only device, and nobody observes ops.
     """
 
     is_eager = True
 
     def __init__(self, config: Any = None) -> None:
         self._device_blocks = 0
+        self.is_fast = False
         super().__init__()
         self.runtime = EagerRuntime(config)
         self.host = self.runtime.devices[0]
+        self.placement = Placement(self.runtime)
+        self._choose_path()
 
     @property
     def observers(self) -> tuple[Observer, ...]:
@@ -48,13 +53,15 @@ class EagerScopes(Graph):
     @observers.setter
     def observers(self, observers: tuple[Observer, ...]) -> None:
         self._observers = observers
-        self._choose_path()
+        if "placement" in vars(self):  # not while it is being made
+            self._choose_path()
 
     def _first_observers(self) -> tuple[Observer, ...]:
         return ()
 
     def _choose_path(self) -> None:
-        self.is_fast = not self._device_blocks and not self._observers
+        is_plain = not self._device_blocks and not self._observers
+        self.is_fast = is_plain and len(self.runtime.devices) == 1
 
     def announce_run(
         self,
@@ -101,13 +108,10 @@ class EagerScopes(Graph):
     def device(self, device_name_or_function: Any) -> Iterator[None]:
         """A context manager: the ops of the block run on this device."""
         if callable(device_name_or_function):
-            raise ValueError(
+            raise RuntimeError(
                 "tf.device does not support functions when eager execution is enabled."
             )
         with super().device(device_name_or_function):
-            requested = self.scopes.state.fixed_device
-            if requested:
-                self.runtime.device(requested)
             self._device_blocks += 1
             self._choose_path()
             try:
@@ -129,23 +133,40 @@ class EagerScopes(Graph):
 
     # ---- devices
 
-    def device_of(self, op: Op, inputs: Sequence[EagerTensor]) -> Device:
-        """Where an op runs: where the program says, or where its handles are."""
-        if not op.on_gpu:
-            return self.host
-        for tensor in inputs:
-            if not tensor.dtype.is_numpy_compatible:
-                return self.runtime.device(tensor.device)
-        requested = self.scopes.state.fixed_device
-        return self.runtime.device(requested) if requested else self.host
+    def device_of(self, node: Operation) -> Device:
+        """Where an op runs, with these inputs and outputs."""
+        return self.placement.device_of(node, self.scopes.state.fixed_device or "")
 
-    def copied(self, tensor: EagerTensor, op: Op, device: Device) -> Any:
-        """The value of an input in the memory of the device that an op runs on."""
-        if not tensor.dtype.is_numpy_compatible or tensor.device == device.name:
-            return tensor.value
-        source = None if tensor.device == HOST else self.runtime.device(tensor.device)
-        value = tensor.value if source is None else self.host.put(tensor.value, source)
-        return to_device(device.put(value), device.xp)
+    def hold(self, value: Any, dtype: DType) -> EagerTensor:
+        """A tensor with a value, on the device that the program requests.
+
+        Raises:
+          RuntimeError: there is no such device.
+        """
+        requested = self.scopes.state.fixed_device if self._device_blocks else ""
+        found = EagerTensor(value, dtype)
+        # Like most kernels, this has int32 and strings in the host's memory.
+        if not requested or dtype in (int32, string):
+            return found
+        wanted = DeviceSpecV2.from_string(requested)
+        full = DeviceSpecV2.from_string(HOST).make_merged_spec(wanted)
+        return self.moved(found, full.to_string())
+
+    def moved(self, tensor: EagerTensor, device: str) -> EagerTensor:
+        """A copy of a tensor on a device.
+
+        Raises:
+          RuntimeError: there is no such device.
+        """
+        found = self.runtime.find(device)
+        if found is None:
+            raise RuntimeError(f"{device.removeprefix('/device:')} unknown device.")
+        if tensor.device == found.name:
+            return tensor
+        where = "" if found is self.host else found.name
+        copy = EagerTensor(self.placement.copied(tensor, found), tensor.dtype, where)
+        record_function([copy], [tensor], lambda grad: [grad])
+        return copy
 
     # ---- random seeds
 

@@ -26,6 +26,7 @@ from tfteach.framework.call_origin import user_frame
 from tfteach.framework.dtypes import DType, string
 from tfteach.framework.eager_inputs import EagerRefusals, convert_eager_inputs
 from tfteach.framework.eager_tensor import EagerTensor
+from tfteach.framework.errors import OpError
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.recording import record, tapes
@@ -110,11 +111,16 @@ def _run(
     if graph.is_fast:
         arrays = [t.value for t in inputs]
     else:
-        device = graph.device_of(op, inputs)
-        arrays = [graph.copied(t, op, device) for t in inputs]
+        unset = [EagerTensor(None, dtype) for dtype in kernel.dtypes]
+        node = _node(graph, op, inputs, unset)
+        device = graph.device_of(node)
+        try:
+            arrays = graph.placement.arrays(node, device)
+        except OpError as error:
+            raise_from_kernel(error, op, name, device)
     began_s = time.perf_counter() if graph.observers else 0.0
     if function is None or device is not graph.host:
-        node = _node(graph, op, inputs)
+        node = node or _node(graph, op, inputs)
         node.device = device.name
         if kernel.is_bare and device is graph.host:
             first = graph.runtime.context(node, device)

@@ -63,7 +63,7 @@ class EagerRuntime:
         self.planner = StepPlanner(Options.of(self.config), self.config)
         self.resources = EagerResources()
         self._random = random.Random()
-        self._by_name: dict[str, Device] = {}
+        self._by_name: dict[str, Device | None] = {}
 
     @property
     def devices(self) -> list[Device]:
@@ -79,21 +79,27 @@ class EagerRuntime:
         Raises:
           InvalidArgumentError: there is no such device.
         """
-        found = self._by_name.get(name)
+        found = self.find(name)
         if found is None:
-            found = self._by_name[name] = self._matching(name)
+            known = ", ".join(device.name for device in self.devices)
+            raise invalid_argument(
+                f"{name} unknown device. The devices of this process are {known}."
+            )
         return found
 
-    def _matching(self, name: str) -> Device:
+    def find(self, name: str) -> Device | None:
+        """`device`, or None if there is none."""
+        if name not in self._by_name:
+            self._by_name[name] = self._matching(name)
+        return self._by_name[name]
+
+    def _matching(self, name: str) -> Device | None:
         wanted = DeviceSpecV2.from_string(name)
         for device in self.devices:
             spec = DeviceSpecV2.from_string(device.name)
             if spec.make_merged_spec(wanted) == spec:
                 return device
-        known = ", ".join(device.name for device in self.devices)
-        raise invalid_argument(
-            f"{name} unknown device. The devices of this process are {known}."
-        )
+        return None
 
     def context(self, op: Operation, device: Device) -> EagerContext:
         """What the kernel of a stateful op gets."""

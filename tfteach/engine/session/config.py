@@ -80,6 +80,22 @@ class Settings:
 settings = Settings()
 
 
+class EagerSettings:
+    """How ops run eagerly in this process.
+
+    Attributes:
+      device_policy: what happens to inputs on another device; `engine/eager/placement`.
+      is_async: whether the program asked for ops that run in other threads.
+    """
+
+    def __init__(self) -> None:
+        self.device_policy = 2  # copy silently
+        self.is_async = False
+
+
+eager_settings = EagerSettings()
+
+
 def default_config() -> Any:
     """The ConfigProto of a session created without one; None if nothing is set.
 

@@ -12,6 +12,7 @@ from tfteach.engine.session.config import (
     NUMBERS,
     TOGGLES,
     check_not_fixed,
+    eager_settings,
     settings,
 )
 from tfteach.framework.export import export
@@ -168,37 +169,68 @@ def _refuse(name: str, what: str) -> NoReturn:
     )
 
 
+# By number, as `tf.contrib.eager.DEVICE_PLACEMENT_*` has them.
+_POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
+
+
 @export("config.experimental.get_device_policy")
 def get_device_policy() -> str:
-    """ "silent": how eager execution would treat tensors on another device."""
-    return "silent"
+    """What an eager program does with an op's input that is on another device.
+
+    Example:
+      >>> tf.config.experimental.get_device_policy()
+      'silent'
+
+    Source: python/framework/config.py.
+    """
+    return _POLICIES[eager_settings.device_policy]
 
 
 @export("config.experimental.set_device_policy")
 def set_device_policy(device_policy: str | None) -> None:
-    """Raises NotImplementedError, except for "silent" (or None), the default.
+    """Choose what an eager program does with an op's input that is on another device.
+
+    Args:
+      device_policy: "silent" (or None) to copy it, "warn" to also log a warning,
+        "explicit" to raise an error, "silent_for_int32" to raise one except for int32.
 
     Raises:
       ValueError: the policy does not exist.
+
+    Source: python/framework/config.py.
     """
-    known = ("silent", "silent_for_int32", "warn", "explicit")
-    if device_policy is not None and device_policy not in known:
+    wanted = "silent" if device_policy is None else device_policy
+    if wanted not in _POLICIES:
         raise ValueError(f"Not a valid device policy: {device_policy!r}")
-    if device_policy not in (None, "silent"):
-        _refuse("experimental.set_device_policy", "eager execution")
+    eager_settings.device_policy = _POLICIES.index(wanted)
 
 
 @export("config.experimental.get_synchronous_execution")
 def get_synchronous_execution() -> bool:
-    """True: eager execution would wait for each op."""
-    return True
+    """Whether the program waits for each eager op, as it always does here.
+
+    Example:
+      >>> tf.config.experimental.get_synchronous_execution()
+      True
+
+    Source: python/framework/config.py.
+    """
+    return not eager_settings.is_async
 
 
 @export("config.experimental.set_synchronous_execution")
 def set_synchronous_execution(enable: bool | None) -> None:
-    """Raises NotImplementedError, except for True (or None), the default."""
-    if enable is not None and not enable:
-        _refuse("experimental.set_synchronous_execution", "eager execution")
+    """State whether the program waits for each eager op.
+
+    It does in any case: an op that fails raises its error at once, as a program that
+    does not wait must expect, too.
+
+    Args:
+      enable: False not to wait; None for the default, True.
+
+    Source: python/framework/config.py.
+    """
+    eager_settings.is_async = enable is not None and not enable
 
 
 @export("config.experimental_connect_to_host")

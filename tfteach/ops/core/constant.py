@@ -133,7 +133,7 @@ def constant_node(
     graph = get_default_graph()
     if graph.is_eager:
         is_number = not array.ndim and not array.dtype.hasobject
-        return EagerTensor(array[()] if is_number else array, dtype)
+        return graph.hold(array[()] if is_number else array, dtype)
     if type(name) is not str:
         name = _node_name(name)
     if name[-1:] == "/" and name != "/":
@@ -206,7 +206,7 @@ def _eager_constant(
     if shape is not None:
         array = _eagerly_shaped(np.asarray(array), TensorShape(shape), verify_shape)
         array = array if array.ndim or array.dtype.hasobject else array[()]
-    return EagerTensor(array, found)
+    return get_default_graph().hold(array, found)
 
 
 def _shaped(
@@ -286,7 +286,7 @@ def _convert_value(
     as_ref: bool = False,
 ) -> Tensor:
     if get_default_graph().is_eager:
-        return EagerTensor(*eager_value(value, dtype))
+        return get_default_graph().hold(*eager_value(value, dtype))
     array = as_array(value, dtype)
     return constant_node(array, dtype or as_dtype(array.dtype), name)
 

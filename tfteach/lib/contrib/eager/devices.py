@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tfteach.engine.eager.context import ASYNC, SYNC, eager_graph
+from tfteach.engine.session.config import eager_settings
 from tfteach.framework.export import export
 
 
@@ -36,26 +37,21 @@ def num_gpus() -> int:
 
 @export("contrib.eager.set_execution_mode")
 def set_execution_mode(mode: int | None) -> None:
-    """Choose whether ops run in the caller's thread, as they do here.
+    """State whether the program waits for each op.
+
+    It does in any case: ops run in the caller's thread, and raise their errors at once.
 
     Args:
-      mode: `tf.contrib.eager.SYNC` or None.
+      mode: `tf.contrib.eager.SYNC`, ASYNC or None.
 
     Raises:
       ValueError: the mode is unknown.
-      NotImplementedError: it is ASYNC.
 
     Source: python/eager/context.py.
     """
     if mode not in (None, SYNC, ASYNC):
-        raise ValueError(
-            "Execution mode should be None/SYNC/ASYNC. SYNC corresponds to synchronous "
-            f"execution of ops, not {mode}"
-        )
-    if mode == ASYNC:
-        raise NotImplementedError(
-            "set_execution_mode: mode=ASYNC: ops run in the caller's thread"
-        )
+        raise ValueError(f"Execution mode should be None/SYNC/ASYNC. Got {mode}")
+    eager_settings.is_async = mode == ASYNC
 
 
 @export("contrib.eager.execution_mode")
@@ -64,12 +60,16 @@ def execution_mode(mode: int | None) -> Iterator[None]:
     """A block with an execution mode; see `set_execution_mode`.
 
     Args:
-      mode: `tf.contrib.eager.SYNC` or None.
+      mode: `tf.contrib.eager.SYNC`, ASYNC or None.
 
     Source: python/eager/context.py.
     """
+    before = ASYNC if eager_settings.is_async else SYNC
     set_execution_mode(mode)
-    yield
+    try:
+        yield
+    finally:
+        set_execution_mode(before)
 
 
 @export("contrib.eager.async_wait")
