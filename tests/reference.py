@@ -42,6 +42,7 @@ EXPLAIN = {
     "row_updates": "Which rows an optimizer moves",
     "stepping": "A run, op by op",
     "eager_recording": "Eager code, op by op",
+    "code_blocks": "The code around some lines",
     "dataset_elements": "The elements of a dataset, stage by stage",
     "stage_elements": "What a stage of a dataset gives",
     "value_summary": "Values in a recorded run",
@@ -67,8 +68,8 @@ EXPLAIN = {
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Examples")
 VIEWS = (
     "GraphView RunView GrowthView PlacementView SessionsView RowsView StepView "
-    "TimelineView PipelineView MemoryView OptimizingView ScheduleView SharingView "
-    "CollectionsView GraphDiff ModelView CheckpointView"
+    "EagerView TimelineView PipelineView MemoryView OptimizingView ScheduleView "
+    "SharingView CollectionsView GraphDiff ModelView CheckpointView"
 ).split()
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from PIL import Image
 from playwright.sync_api import Locator, sync_playwright
 
+from tests.browser import test_eager_view as eager
 from tests.browser import test_estimator_growth as estimator_growth
 from tests.browser import test_optimizing_view as optimizing
 from tests.browser import test_pipeline_view as pipeline
@@ -257,6 +258,13 @@ def choose_error(view: Locator) -> None:
     view.locator("li", has_text="FailedPreconditionError").click()
 
 
+def open_an_iteration(view: Locator) -> None:
+    box(view, "for_line_9/iteration_1/").dblclick()
+    box(view, "for_line_9/iteration_1/Square").click()
+    view.get_by_role("button", name="Fit").click()
+    eager.line(view, "loss = ").focus()
+
+
 NOTEBOOKS = {
     "graph": Notebook(
         (SETUP, MLP),
@@ -338,6 +346,10 @@ NOTEBOOKS = {
     "step": Notebook(
         (step.SETUP + step.IMPORT, step.MODEL, step.STEP),
         (Picture("step_view", 2, ".tfteach-step", as_it_is),),
+    ),
+    "eager": Notebook(
+        (eager.SETUP, eager.TRAIN),
+        (Picture("eager_view", 1, ".tfteach-eager", open_an_iteration),),
     ),
     "model": Notebook(
         (SETUP, timeline.CONVNET, SERVED),

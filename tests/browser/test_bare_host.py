@@ -37,6 +37,10 @@ POLICY = (
 BOX = ('.tft-node[data-id="x"]', ".tft-details h3:visible:has-text('x')")
 CLICKS = {
     "CheckpointView": (".tft-saved-tree summary", "details:not([open])"),
+    "EagerView": (
+        '.tft-node[data-id="kept/"]',
+        ".tft-details h3:visible:has-text('kept')",
+    ),
     "GraphDiff": BOX,
     "GraphView": BOX,
     "GrowthView": (".tft-growth-bar button", "text=Pause"),

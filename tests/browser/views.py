@@ -82,6 +82,15 @@ for name, optimizer in [
             own.run(step, {ids: batch})
 tfj.RowsView(recorded)""",
     "StepView": "tfj.StepView.of(sess, train, feed, break_on=[loss])",
+    "EagerView": """\
+from tfteach.explain import record_eager
+with record_eager() as program:
+    kept = tf.Variable([[3.0], [4.0]], name="kept")
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            loss_now = tf.reduce_mean(tf.square(tf.matmul([[1.0, 2.0]], kept)))
+        kept.assign_sub(0.1 * tape.gradient(loss_now, kept))
+tfj.EagerView(program)""",
     "TimelineView": "tfj.TimelineView.of(sess, train, feed)",
     "PipelineView": """\
 from tfteach.explain import watch_pipelines

@@ -186,11 +186,11 @@ def test_a_function_that_changes_a_variable() -> None:
 
 
 def test_an_op_that_fails_ends_the_recording() -> None:
+    a = np.ones([2, 3])
     with (
         pytest.raises(tf.errors.InvalidArgumentError) as caught,
         record_eager() as program,
     ):
-        a = tf.ones([2, 3], name="a")
         tf.matmul(a, a, name="wrong")
     run = program.run
     assert run.error is caught.value

@@ -192,5 +192,24 @@ def test_what_is_iterated_over_is_outside(call: Any) -> None:
     assert call.found == [[], []]
 
 
+def test_what_gives_the_values_is_inside(call: Any) -> None:
+    def values() -> Iterator[int]:
+        for i in range(2):
+            call()  # as the op that gets the next element of a dataset
+            yield i
+
+    def program() -> None:
+        for _ in range(2):
+            for _x in values():
+                call()
+
+    program()
+    assert call.found == [
+        [("for+1", outer), ("for+2", inner)]
+        for outer in range(2)
+        for inner in (0, 0, 1, 1)
+    ]
+
+
 def test_loops_of_an_unknown_file() -> None:
     assert loops_around("<nowhere>", 3) == ()

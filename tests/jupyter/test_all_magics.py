@@ -51,11 +51,13 @@ CALLS = {
     "%schedule": "%schedule loss {}",
     "%sessions": "%sessions sess other {}",
     "%sharing": "%sharing {}",
+    "%%step": "%%step {}\nq = tf.square(2.0)",
     "%step": "%step loss --session sess --feed-dict feed {}",
     "%tfteach": "%tfteach {}",
     "%timeline": "%timeline loss --session sess --runs 1 --feed-dict feed --memory {}",
     "%why": "%why w --fetch loss {}",
 }
+SESSIONLESS = ("%tfteach", "%%step")
 TEXT_ONLY = ("%elements", "%tfteach", "%why")
 
 
@@ -164,7 +166,7 @@ def test_a_usage_error_shows_the_usage(built: Any, capsys: Any, magic: str) -> N
 @pytest.mark.parametrize("magic", magics())
 def test_runs_are_named_the_same_way_everywhere(magic: str) -> None:
     found = options(magics()[magic])
-    assert "--session" in found or magic == "%tfteach"
+    assert "--session" in found or magic in SESSIONLESS
     if "fetch" in found or "--fetch" in found:
         assert {"--feed", "--feed-dict"} <= found.keys()
     for name in ("fetch", "--fetch", "--feed"):

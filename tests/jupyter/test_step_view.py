@@ -176,7 +176,7 @@ def test_what_a_notebook_saves_stays_small() -> None:
 
 
 def test_a_long_run_shows_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tfteach.jupyter.widgets.step.MOST_STEPS", 5)
+    monkeypatch.setattr("tfteach.jupyter.step_wire.MOST_STEPS", 5)
     whole, failed = StepView(looped()), StepView(looped(failing=True))
     assert len(whole._steps) == len(failed._steps) == 5
     assert whole._words["first"] == 0

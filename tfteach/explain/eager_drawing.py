@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tfteach.explain.value_summary import WHOLE
-from tfteach.framework.call_origin import Origin
+from tfteach.framework.call_origin import Origin, SourceLine
 from tfteach.framework.dtypes import resource
 from tfteach.framework.eager_tensor import HOST, EagerTensor
 from tfteach.framework.function_attribute import Function
@@ -49,6 +49,7 @@ class EagerDrawing:
         self._names = _Names(self.graph)
         self._functions: WeakKeyDictionary[FuncGraph, DefinedFunction]
         self._functions = WeakKeyDictionary()
+        self._calls: list[tuple[Operation, FuncGraph]] = []
 
     def drawn(self, tensor: Tensor) -> Tensor | None:
         """The output in the drawing that stands for a tensor; None if there is none."""
@@ -113,12 +114,22 @@ class EagerDrawing:
         drawn = self._inputs(spec, inputs, name, origin, frames, names)
         node = self._append(spec, name, drawn, (), origin)
         self._order(node, inputs, is_write=_writes(body))
+        self._calls.append((node, body))
         return node
 
     def complete(self, node: Operation, outputs: Sequence[Tensor]) -> None:
         """Add the results of a call."""
         node.outputs = self._outputs(node, outputs)
         self.graph.record_mutation()
+
+    def inner_lines(self) -> dict[str, SourceLine]:
+        """The lines of the ops of traced functions, by their names in the drawing."""
+        return {
+            f"{node.name}/{op.name}": op.source
+            for node, body in self._calls
+            for op in body.operations
+            if op.source is not None
+        }
 
     # ---- nodes
 

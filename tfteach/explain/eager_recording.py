@@ -153,6 +153,14 @@ class EagerRecording:
         """The lines that ran ops, in the order of their first ones."""
         return list(self._lines.values())
 
+    def inner_lines(self) -> dict[str, SourceLine]:
+        """The lines of the ops inside traced functions.
+
+        Returns:
+          A dict from the names of ops in the drawing to `SourceLine`s.
+        """
+        return self._drawing.inner_lines()
+
     def close(self, error: BaseException | None = None) -> None:
         """Stop recording. What was recorded remains available.
 

@@ -7,6 +7,7 @@ each call: it jumps back, or the `for` has another value.
 from __future__ import annotations
 
 import ast
+import dis
 from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -23,24 +24,17 @@ class Loop(NamedTuple):
     Attributes:
       kind: "for" or "while".
       line: the line of the keyword.
-      first, last: the lines that each iteration may run.
       targets: the names that a `for` assigns, and nothing in its body.
     """
 
     kind: str
     line: int
-    first: int
-    last: int
     targets: tuple[str, ...]
 
     @property
     def name(self) -> str:
         """Such as "for_line_4", for a scope."""
         return f"{self.kind}_line_{self.line}"
-
-    def contains(self, line: int) -> bool:
-        """Whether a line is repeated by the loop."""
-        return self.first <= line <= self.last
 
 
 class OpenLoop:
@@ -52,19 +46,24 @@ class OpenLoop:
       scope: where a caller draws it; "" at first.
     """
 
-    def __init__(self, loop: Loop, frame: FrameType) -> None:
+    def __init__(self, loop: Loop) -> None:
         self.loop, self.iteration, self.scope = loop, 0, ""
-        self.values = _values(loop, frame)
+        self._values: list[Any] | None = None  # not assigned yet
 
-    def has_other_values(self, frame: FrameType) -> bool:
-        """Whether a `for` has assigned another object since the iteration began."""
-        pairs = zip(self.values, _values(self.loop, frame), strict=True)
-        return any(old is not new for old, new in pairs)
+    def assigned(self, values: list[Any]) -> bool:
+        """Whether a `for` has assigned other objects since the iteration began.
 
-    def advance(self, frame: FrameType) -> None:
+        Args:
+          values: what its names refer to now.
+        """
+        before = values if self._values is None else self._values
+        self._values = values
+        return any(old is not new for old, new in zip(before, values, strict=True))
+
+    def advance(self) -> None:
         """Begin the next iteration."""
         self.iteration += 1
-        self.values = _values(self.loop, frame)
+        self._values = None
 
 
 class _Level:
@@ -73,6 +72,18 @@ class _Level:
     def __init__(self, frame: FrameType, called: FrameType | None) -> None:
         self.frame, self.called, self.at = frame, called, frame.f_lasti
         self.loops: list[OpenLoop] = []
+
+
+class _Around(NamedTuple):
+    """The loops around a place of the code, the outermost first.
+
+    Attributes:
+      loops: the loops.
+      is_next: whether the last one, a `for`, asks for its next value there.
+    """
+
+    loops: tuple[Loop, ...]
+    is_next: bool
 
 
 class LoopTracker:
@@ -84,7 +95,7 @@ class LoopTracker:
 
     def __init__(self) -> None:
         self._levels: list[_Level] = []
-        self._loops: dict[tuple[CodeType, int], tuple[int, tuple[Loop, ...]]] = {}
+        self._known: dict[tuple[CodeType, int], _Around] = {}
 
     def at_call(self, frames: Frames) -> list[OpenLoop]:
         """The loops around a call, the outermost first.
@@ -103,7 +114,7 @@ class LoopTracker:
             self._move(known[-1], *found[common - 1])
         for frame, called in found[common:]:
             level = _Level(frame, called)
-            self._open(level)
+            self._enter(level, self._around(frame, level.at))
             known.append(level)
         return [loop for level in known for loop in level.loops]
 
@@ -113,41 +124,62 @@ class LoopTracker:
 
     def _move(self, level: _Level, frame: FrameType, called: FrameType | None) -> None:
         """The code of a frame went on to another call."""
-        before, _ = self._around(frame, level.at)
+        before = self._around(frame, level.at).loops
         is_back = frame.f_lasti < level.at
         is_back |= frame.f_lasti == level.at and called is not level.called
         level.at, level.called = frame.f_lasti, called
-        line, _ = self._around(frame, level.at)
-        while level.loops and not level.loops[-1].loop.contains(line):
+        now = self._around(frame, level.at)
+        while level.loops and level.loops[-1].loop not in now.loops:
             level.loops.pop()
-        again = next((o for o in level.loops if o.has_other_values(frame)), None)
+        assigned = self._assigned(level, now)
+        again = assigned[0] if assigned else None
         if again is None and is_back:
-            inner = [o for o in level.loops if o.loop.contains(before)]
+            inner = [o for o in level.loops if o.loop in before]
             again = inner[-1] if inner else None
         if again is not None:
             del level.loops[level.loops.index(again) + 1 :]
-            again.advance(frame)
-        self._open(level)
+            again.advance()
+        self._enter(level, now)
 
-    def _open(self, level: _Level) -> None:
+    def _enter(self, level: _Level, now: _Around) -> None:
         """Enter the loops around the place of a frame that are not open yet."""
-        _, loops = self._around(level.frame, level.at)
-        is_open = {open_loop.loop for open_loop in level.loops}
-        level.loops += [OpenLoop(x, level.frame) for x in loops if x not in is_open]
+        known = {open_loop.loop for open_loop in level.loops}
+        level.loops += [OpenLoop(loop) for loop in now.loops if loop not in known]
+        self._assigned(level, now)
 
-    def _around(self, frame: FrameType, at: int) -> tuple[int, tuple[Loop, ...]]:
-        """The line at an offset of a frame's code, and the loops around it."""
+    @staticmethod
+    def _assigned(level: _Level, now: _Around) -> list[OpenLoop]:
+        """The loops that have assigned their names anew, the outermost first."""
+        names = level.frame.f_locals if level.loops else {}
+        found = []
+        for open_loop in level.loops:
+            if now.is_next and open_loop.loop is now.loops[-1]:
+                continue  # it is about to assign them
+            if open_loop.assigned([names.get(t) for t in open_loop.loop.targets]):
+                found.append(open_loop)
+        return found
+
+    def _around(self, frame: FrameType, at: int) -> _Around:
+        """The loops around an offset of a frame's code."""
         key = frame.f_code, at
-        found = self._loops.get(key)
+        found = self._known.get(key)
         if found is None:
             code = frame.f_code
             line = decode_source(code, at, code.co_filename).line
-            found = self._loops[key] = line, loops_around(code.co_filename, line)
+            is_next = dis.opname[code.co_code[at]] == "FOR_ITER"
+            loops = loops_around(code.co_filename, line, is_next)
+            found = self._known[key] = _Around(loops, is_next and bool(loops))
         return found
 
 
-def loops_around(file: str, line: int) -> tuple[Loop, ...]:
-    """The loops of a line's function that repeat the line, the outermost first."""
+def loops_around(file: str, line: int, is_next: bool = False) -> tuple[Loop, ...]:
+    """The loops of a line's function that repeat the line, the outermost first.
+
+    Args:
+      file: the file.
+      line: the number of the line.
+      is_next: whether a `for` on that line asks for its next value.
+    """
     tree = tree_of(file)
     if tree is None:
         return ()
@@ -157,30 +189,23 @@ def loops_around(file: str, line: int) -> tuple[Loop, ...]:
             if node.body[0].lineno <= line <= (node.end_lineno or node.lineno):
                 found.clear()
         elif isinstance(node, ast.For | ast.While):
-            loop = _described(node)
-            if loop.contains(line):
-                found.append(loop)
+            first = node.body[0].lineno
+            if isinstance(node, ast.While) or (is_next and node.lineno == line):
+                first = node.lineno
+            if first <= line <= (node.body[-1].end_lineno or line):
+                found.append(_described(node))
     return tuple(found)
 
 
 def _described(node: ast.For | ast.While) -> Loop:
-    last = node.body[-1].end_lineno or node.body[-1].lineno
     if isinstance(node, ast.While):
-        return Loop("while", node.lineno, node.lineno, last, ())
+        return Loop("while", node.lineno, ())
     in_body = {name for inner in node.body for name in _assigned(inner)}
     names = tuple(name for name in _assigned(node.target) if name not in in_body)
-    return Loop("for", node.lineno, node.body[0].lineno, last, names)
+    return Loop("for", node.lineno, names)
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
             yield inner.id
-
-
-def _values(loop: Loop, frame: FrameType) -> list[Any]:
-    """What the loop's names refer to in a frame."""
-    if not loop.targets:
-        return []
-    names = frame.f_locals
-    return [names.get(name) for name in loop.targets]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.checkpoint import CheckpointView as CheckpointView
     from tfteach.jupyter.widgets.collections import CollectionsView as CollectionsView
     from tfteach.jupyter.widgets.difference import GraphDiff as GraphDiff
+    from tfteach.jupyter.widgets.eager import EagerView as EagerView
     from tfteach.jupyter.widgets.explore import explore as explore
     from tfteach.jupyter.widgets.graph import GraphView as GraphView
     from tfteach.jupyter.widgets.growth import GrowthView as GrowthView
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _VIEWS = {
     "CheckpointView": "checkpoint",
     "CollectionsView": "collections",
+    "EagerView": "eager",
     "GraphDiff": "difference",
     "GraphView": "graph",
     "GrowthView": "growth",

@@ -22,6 +22,7 @@ MAGICS = {
     "sharing": "SharingMagics",
     "status": "TfteachMagics",
     "step": "StepMagics",
+    "step_cell": "StepCellMagics",
     "timeline": "TimelineMagics",
 }
 

@@ -8,6 +8,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
+from tfteach.explain.eager_recording import EagerRecording, record_eager
 from tfteach.explain.folding import explain_folding, session_of_graph
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph
@@ -52,8 +53,9 @@ class GraphMagics(CompletedMagics):
     @argument(
         "graph",
         nargs="*",
-        help="%%%%graph: a Python name for the new graph. %%graph: the graph to show, "
-        "an expression such as sess.graph; by default the default graph.",
+        help="%%%%graph: a Python name for the new graph, or for the recording of "
+        "--trace. %%graph: the graph or recording to show, an expression such as "
+        "sess.graph; by default the default graph.",
     )
     @FETCH
     @FEED
@@ -73,6 +75,12 @@ class GraphMagics(CompletedMagics):
         action="store_true",
         help="add to the default graph instead of a new one.",
     )
+    @argument(
+        "--trace",
+        action="store_true",
+        help="run the cell eagerly, and show what it computes as a graph beside its "
+        "lines.",
+    )
     @line_cell_magic
     def graph(self, line: str, cell: str | None = None) -> None:  # fmt: skip
         """Show a graph; `%%graph` runs the cell in a new tf.Graph and shows it grow.
@@ -82,6 +90,10 @@ class GraphMagics(CompletedMagics):
         the part of the graph that was built. With `--fetch` and `--feed`, what such a
         run needs is highlighted, and if all of it is constant in an open session, a
         line below says so.
+
+        With `--trace` the cell runs eagerly, also in a program that builds graphs: the
+        picture has a node for each op that ran, with its values, the tapes that
+        recorded it, and its line.
 
         Examples:
 
@@ -93,18 +105,27 @@ class GraphMagics(CompletedMagics):
             x = tf.placeholder(tf.float32)     # afterwards `g` is the tf.Graph
 
             %graph sess.graph --save page.html
+
+            %%graph --trace
+            with tf.GradientTape() as tape:
+                y = tf.square(w)
+            tape.gradient(y, w)
         """
         args = parsed(self.graph, line, cell is not None)
         check_depth(args)
         check_feeds(args)
         if cell is None:
             self._show(args)
+        elif args.trace:
+            self._run_eagerly(args, cell)
         else:
             self._run(args, cell)
 
     def _show(self, args: Any) -> None:
-        if args.keep or args.default:
-            raise UsageError("--keep and --default belong to %%graph, not to %graph")
+        if args.keep or args.default or args.trace:
+            raise UsageError(
+                "--keep, --default and --trace belong to %%graph, not to %graph"
+            )
         expression = " ".join(args.graph)
         graph = graph_asked(self.shell, args.session)
         if graph is not None and expression:
@@ -139,6 +160,8 @@ class GraphMagics(CompletedMagics):
         except Exception as error:
             near = did_you_mean(expression, graphs_in(self.shell.user_ns))
             raise UsageError(f"%graph {expression}: {error}.{near}") from None
+        if isinstance(value, EagerRecording):
+            return value
         graph = getattr(value, "graph", value)  # also a session or a tensor
         if isinstance(graph, str):
             raise UsageError(f"%graph shows a graph, not the string {graph!r}")
@@ -177,6 +200,38 @@ class GraphMagics(CompletedMagics):
             if not is_live:
                 view.close()
 
+    def _run_eagerly(self, args: Any, cell: str) -> None:
+        """Run the cell eagerly, and draw its ops as they run."""
+        from tfteach.jupyter import display
+
+        if args.keep or args.default or args.session:
+            raise UsageError("--trace has a graph of its own, with what the cell runs")
+        name = self._name(args)
+        is_live = not args.static and not args.text
+        view: Any = None
+        try:
+            with record_eager() as program:
+                if name is not None:
+                    self.shell.user_ns[name] = program
+                view = self._view(program, args)
+                if is_live:
+                    display.show_live(view)
+                run_cell(self.shell, cell, "%%graph")
+        except BaseException as error:
+            if view is not None:
+                view.stopped_at = display.where_stopped(error)
+            raise
+        finally:
+            if view is not None:
+                view.refresh()
+                save_as_asked(view, args)
+                if args.text:
+                    print(view)
+                else:
+                    display.show_still(view)
+                if not is_live:
+                    view.close()
+
     def _name(self, args: Any) -> str | None:
         if not args.graph:
             return None
@@ -200,8 +255,13 @@ class GraphMagics(CompletedMagics):
         return Graph()
 
     def _view(self, graph: Any, args: Any) -> Any:
+        from tfteach.jupyter.widgets.eager import EagerView
         from tfteach.jupyter.widgets.graph import GraphView
 
+        if isinstance(graph, EagerRecording):
+            if args.fetch or args.feed or args.feed_dict:
+                raise UsageError("eager code has run: nothing can be fetched or fed")
+            return EagerView(graph, depth=max(2, args.depth))
         if args.feed_dict and not isinstance(graph, Graph):
             raise UsageError(
                 "--feed-dict: a GraphDef has no tensors; --feed names them"

@@ -10,6 +10,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
+from tfteach.explain.eager_recording import EagerRecording
 from tfteach.framework.graph import Graph, Tensor
 from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import element_of, session_of
@@ -31,6 +32,28 @@ from tfteach.jupyter.magics.options import (
 )
 from tfteach.jupyter.magics.run_request import request_in
 
+BREAK = argument(
+    "--break",
+    dest="break_on",
+    nargs="+",
+    action="extend",
+    default=[],
+    metavar="OP",
+    help="stop at these ops; * matches any part of a name: 'layer1/*'.",
+)
+BREAK_NAN = argument(
+    "--break-nan",
+    action="store_true",
+    help="stop where a NaN or an infinity originates.",
+)
+WHEN = argument(
+    "--when",
+    metavar="EXPRESSION",
+    help="stop where this is true for any element: 'abs(value) > 100'. It may use "
+    "value (the op's first output, an array), op, op_type, iteration (of the innermost "
+    "loop, from 0), and your own names.",
+)
+
 
 @magics_class
 class StepMagics(CompletedMagics):
@@ -40,27 +63,9 @@ class StepMagics(CompletedMagics):
     @FETCHES
     @FEED
     @FEED_DICT
-    @argument(
-        "--break",
-        dest="break_on",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="OP",
-        help="stop at these ops; * matches any part of a name: 'layer1/*'.",
-    )
-    @argument(
-        "--break-nan",
-        action="store_true",
-        help="stop where a NaN or an infinity originates.",
-    )
-    @argument(
-        "--when",
-        metavar="EXPRESSION",
-        help="stop where this is true for any element: 'abs(value) > 100'. It may use "
-        "value (the op's first output, an array), op, op_type, iteration (of "
-        "the innermost loop, from 0), and your own names.",
-    )
+    @BREAK
+    @BREAK_NAN
+    @WHEN
     @SESSION
     @UNFOLDED
     @DEPTH
@@ -75,6 +80,9 @@ class StepMagics(CompletedMagics):
         that fails ends the recording, not the notebook. Your Python variables stay
         unchanged.
 
+        The name of a recording of eager code, from `record_eager` or `%%graph --trace`,
+        replays that.
+
         Examples:
 
             %step loss --feed x=batch --break-nan
@@ -83,11 +91,17 @@ class StepMagics(CompletedMagics):
         """
         args = parsed(self.step, line)
         check_depth(args)
+        program = self.shell.user_ns.get(args.fetch[0])
+        if isinstance(program, EagerRecording) and len(args.fetch) == 1:
+            if args.when:
+                raise UsageError("--when asks while code runs: %%step --when above it")
+            replay(program, args)
+            return
         session = session_of(self.shell, args.session)
         asked = request_in(self.shell, session, args)
         names = self.shell.user_ns
         break_on = [self._pattern(asked.graph, unquoted(n)) for n in args.break_on]
-        when = None if not args.when else _Predicate(unquoted(args.when), names)
+        when = None if not args.when else Predicate(unquoted(args.when), names)
 
         from tfteach.jupyter.widgets.step import StepView
 
@@ -115,7 +129,31 @@ class StepMagics(CompletedMagics):
         return element.op.name if isinstance(element, Tensor) else element.name
 
 
-class _Predicate:
+def replay(program: EagerRecording, args: Any, when: Predicate | None = None) -> None:
+    """Step through what ran eagerly.
+
+    Args:
+      program: the recording.
+      args: the arguments of the magic.
+      when: the condition that it was recorded with.
+    """
+    from tfteach.jupyter.widgets.step import StepView
+
+    view = StepView(
+        program,
+        break_on=[unquoted(name) for name in args.break_on],
+        break_nan=args.break_nan,
+        depth=args.depth,
+    )
+    if when is not None:
+        when.check(view)
+    for pattern in view.break_on:
+        if not view.run.breakpoints(pattern):
+            print(f"--break {pattern}: no op of such a name has run")
+    show_as_asked(view, args)
+
+
+class Predicate:
     """An expression evaluated after each op; where it raises, it does not match."""
 
     def __init__(self, expression: str, names: dict[str, Any]) -> None:

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import traitlets
 
-from tfteach.explain.recording import LoopRun, Recording, Step
+from tfteach.explain.eager_recording import EagerRecording
+from tfteach.explain.recording import Recording
 from tfteach.explain.scope_tree import Box, is_variable, own_constants, visible
 from tfteach.explain.step_recorder import When
 from tfteach.explain.stepping import record
-from tfteach.explain.value_summary import Seen, number_text
 from tfteach.framework.defaults import get_default_session
+from tfteach.jupyter.eager_rows import NO_ROWS, eager_rows
 from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import Still, plural
 from tfteach.jupyter.saved_page import Answers
+from tfteach.jupyter.step_wire import StepWire, as_text, clipped
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names, names_of
 from tfteach.jupyter.widgets.unfoldable import BothWays, Unfoldable, fates_of
 
-MOST_STEPS = 5000  # in the page
 MOST_LINES = 60  # in a saved notebook
 MOST_SVG = 50_000  # characters; HTML holds it a second time
-# Arrays up to this size are sent element by element.
-MOST_CELLS, MOST_COLUMNS = 64, 8
-LONGEST_WORDS = 24
 DONE = ("#e2f5ec", "#3c9a73")
 NOW = ("#dbe9fb", "#0b63ce")
 WRONG = ("#fbe4dc", "#b83208")
-
-
-def as_text(value: Any, _: Any) -> str:
-    """The value of a trait as a string, for the page."""
-    return json.dumps(value, separators=(",", ":"))
 
 
 class StepView(GraphView, Unfoldable):
@@ -48,7 +39,8 @@ class StepView(GraphView, Unfoldable):
     Click a box to go to the step at which it ran; `b` sets a breakpoint there.
 
     Args:
-      run: a `Recording`, from `record`.
+      run: a `Recording`, from `record`; or an `EagerRecording`, from `record_eager`,
+        whose lines are shown, too.
       break_on: names of ops to stop at; * matches any part.
       break_nan: True to stop where a NaN or an infinity originates.
       at: the number of the step to begin with; by default the first breakpoint, else
@@ -84,6 +76,11 @@ class StepView(GraphView, Unfoldable):
     _steps: Any = traitlets.List().tag(sync=True, to_json=as_text)
     _loops: Any = traitlets.List().tag(sync=True, to_json=as_text)
     _words: Any = traitlets.Dict().tag(sync=True)
+    # Of an eager program; see `eager_rows`.
+    _code: Any = traitlets.List().tag(sync=True, to_json=as_text)
+    _taped: Any = traitlets.Dict().tag(sync=True)
+    _gradient_of: Any = traitlets.Dict().tag(sync=True)
+    _inner: Any = traitlets.Dict().tag(sync=True)
     _when: Any = traitlets.List().tag(sync=True)
     _spoilers: Any = traitlets.List().tag(sync=True)
     _shown = traitlets.Int(0).tag(sync=True)
@@ -93,7 +90,7 @@ class StepView(GraphView, Unfoldable):
 
     def __init__(
         self,
-        run: Recording,
+        run: Recording | EagerRecording,
         *,
         break_on: Names = (),
         break_nan: bool = False,
@@ -101,6 +98,10 @@ class StepView(GraphView, Unfoldable):
         again: Callable[[bool], Recording] | None = None,
         **options: Any,
     ) -> None:
+        self._lines = NO_ROWS
+        if isinstance(run, EagerRecording):
+            self._lines = eager_rows(run)
+            run = run.run
         if not isinstance(run, Recording):
             raise TypeError(
                 "StepView shows a Recording, from tfteach.explain.record, not "
@@ -129,13 +130,13 @@ class StepView(GraphView, Unfoldable):
     def _contents(self, at: int | None = None, problem: str = "") -> dict[str, Any]:
         """The recording, as values of traits."""
         run = self.run
-        first = len(run) - MOST_STEPS if run.error is not None else 0
-        wire = _Wire(run, max(0, first), {r.name: i for i, r in enumerate(self._rows)})
+        wire = StepWire(run, {row.name: i for i, row in enumerate(self._rows)})
         return {
             "_values": wire.values,
             "_steps": wire.steps,
             "_loops": wire.loops,
             "_words": wire.words,
+            **self._lines,
             "_when": list(run.stops),
             "_spoilers": run.spoilers(),
             "at": self._first_look() if at is None else at,
@@ -268,7 +269,9 @@ class StepView(GraphView, Unfoldable):
         Returns:
           A string of several lines.
         """
-        lines = [f"{plural(len(self.run), 'step')} for {', '.join(self.run.fetches)}"]
+        fetches = ", ".join(self.run.fetches)
+        count = plural(len(self.run), "step")
+        lines = [f"{count} for {fetches}" if fetches else count]
         return "\n".join([*lines, self.run.to_text(most, self.stops())])
 
     def static_bundle(self) -> dict[str, str]:
@@ -291,123 +294,3 @@ def _scopes_of(op: str, still: Still) -> set[str]:
             return found
         found.add(box.id)
         inside = box.children or ()
-
-
-def clipped(text: str) -> str:
-    """A text cut to the length of an edge label."""
-    if len(text) <= LONGEST_WORDS:
-        return text
-    return text[: LONGEST_WORDS - 1] + "…"
-
-
-class _Wire:
-    """A recording as JSON, in which values shared by several steps occur once."""
-
-    def __init__(self, run: Recording, first: int, at: dict[str, int]) -> None:
-        self.values: list[list[Any]] = []
-        self._ids: dict[int, int] = {}
-        self._first: dict[int, int] = {}
-        self._keep: list[Seen] = []  # keeps the ids valid
-        loops = run.loops()
-        self.loops = [_loop_row(loop) for loop in loops]
-        self._loop_of = {(loop.outer, loop.name): i for i, loop in enumerate(loops)}
-        self._at = at
-        self._added: dict[
-            tuple[str, str], int
-        ] = {}  # _Send and _Recv, which are in no graph
-        steps = run.steps[first : first + MOST_STEPS]
-        fed = [self._value(seen) for seen in run.fed]
-        self.steps = [self._step(step) for step in steps]
-        self.words = {
-            "first": first,
-            "steps": len(run),
-            "missed": run.missed,
-            "error": "" if run.error is None else type(run.error).__name__,
-            "message": "" if run.error is None else _message(run.error),
-            "failed": None if run.failed is None else self._step(run.failed),
-            "added": list(self._added),
-            "fed": fed,
-        }
-
-    def _step(self, step: Step) -> list[Any]:
-        loops = []
-        for depth, (name, iteration) in enumerate(step.iterations):
-            loop = self._loop_of.get((step.iterations[:depth], name))
-            if loop is not None:  # unless the op failed in an iteration without steps
-                loops += [loop, iteration]
-        op = self._at.get(step.op)
-        if op is None:
-            key = step.op, step.op_type
-            op = -1 - self._added.setdefault(key, len(self._added))
-        passed = [
-            self._value(seen) for seen in step.passed
-        ]  # before its inputs are consumed
-        return [
-            op,
-            loops,
-            [self._value(seen) for seen in step.inputs],
-            [self._value(seen) for seen in step.outputs],
-            passed,
-            step.device,
-            round(step.elapsed_us, 1),
-            step.live_bytes,
-        ]
-
-    def _value(self, seen: Seen) -> int:
-        found = self._ids.get(id(seen))
-        if found is None:
-            found = self._ids[id(seen)] = len(self.values)
-            self._keep.append(seen)
-            # Values that Switch or Merge forward share their statistics.
-            first = self._first.setdefault(id(seen.figures), found)
-            self.values.append(_value_row(seen, first))
-        return found
-
-
-def _value_row(seen: Seen, first: int) -> list[Any]:
-    """A value as JSON: elements of a small array, statistics of a large one.
-
-    The last entry is the number that this value had when it was produced.
-    """
-    cells = _cells(seen)
-    is_told = bool(cells) or (seen.array is not None and not seen.shape)  # by `short`
-    figures = seen.figures
-    return [
-        seen.name,
-        seen.dtype,
-        list(seen.shape),
-        "" if is_told else seen.text,
-        clipped(seen.short),
-        [figures.nans, figures.infinities],
-        None if is_told or figures.low is None else [
-            _figure(figures.low), _figure(figures.mean), _figure(figures.high)
-        ],
-        [] if cells else list(figures.bins),
-        cells,
-        first,
-    ]  # fmt: skip
-
-
-def _figure(value: float | None) -> str:
-    return "" if value is None else number_text(value)
-
-
-def _cells(seen: Seen) -> list[list[str]]:
-    """The elements of a small array, in rows; empty for a large one."""
-    array = seen.array
-    if array is None or array.ndim not in (1, 2) or array.dtype.hasobject:
-        return []
-    if not 0 < array.size <= MOST_CELLS or array.shape[-1] > MOST_COLUMNS:
-        return []
-    rows = np.atleast_2d(array)
-    return [[number_text(item) for item in row] for row in rows]
-
-
-def _loop_row(loop: LoopRun) -> list[Any]:
-    return [loop.name, list(loop.starts), loop.last, loop.times, loop.is_function]
-
-
-def _message(error: BaseException) -> str:
-    # Without TensorFlow's trailing op and file: the page shows both.
-    words = str(getattr(error, "message", error)).partition("\n\t [[")[0]
-    return words[:4000]

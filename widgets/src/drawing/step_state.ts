@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals-core";
 import type { Cleanup } from "../base/cleanup";
 import { traitSignal } from "../kernel/trait_signal";
 import type { Traits } from "../kernel/traits";
-import type { StepTraits } from "../kernel/view_messages";
+import type { StepTraits } from "../kernel/view_step_messages";
 import type { Op } from "../model/graph";
 import { passesValuesOn } from "../model/op_families";
 import { splitName } from "../model/prune";

@@ -83,7 +83,7 @@ export class GraphView implements PanelHost {
     this.#source = new GraphSource(traits);
     this.model = this.#source.model;
     this.state = new GraphState(this.model, traits, this.#cleanup, extensions.isRun === true);
-    this.#panels = new SidePanels(this, traits, extensions.details);
+    this.#panels = new SidePanels(this, traits, extensions.details, extensions.hasRun === true);
     this.#work = new LayoutProgress(this.frame.stage, () => this.#stopped());
     this.#search = new Search(this.frame, this.model, {
       found: (ops) => {
@@ -365,6 +365,7 @@ export class GraphView implements PanelHost {
       needed: active ? needed.size : null,
       verb: this.#verb,
       since: opsAtFirstRun >= 0 ? model.ops.length - opsAtFirstRun : 0,
+      hasRun: this.#extensions.hasRun === true,
       crowded: state.scene.value.crowded,
       stopped: state.stoppedAt.value,
       fetches,
@@ -410,7 +411,8 @@ export class GraphView implements PanelHost {
   }
 
   #toggle(key: "fetches" | "feeds", op: Op | undefined, id: string): void {
-    if (op === undefined) this.say(`${id.replace(/\/$/, "")} is no op: open it and choose one inside`);
+    if (this.#extensions.hasRun === true) this.say("It has run already: nothing can be fetched or fed");
+    else if (op === undefined) this.say(`${id.replace(/\/$/, "")} is no op: open it and choose one inside`);
     else if (key === "fetches") this.state.toggleName(key, fetchName(op));
     else if (op.outputs.length > 0) this.state.toggleName(key, `${op.name}:0`);
     else this.say(`${op.name} has no output to feed`);

@@ -8,6 +8,7 @@ import type { GraphTraits } from "../kernel/graph_messages";
 import type { Traits } from "../kernel/traits";
 import { ColourPicker } from "../panels/colour_picker";
 import { TracePanel } from "../panels/trace_panel";
+import type { Extensions } from "./extensions";
 import { GraphView } from "./graph_view";
 import { tellUnknown, withUnknown } from "./unknown_ops";
 
@@ -19,17 +20,24 @@ export class GraphWithTools {
   readonly #map: Minimap;
   readonly #cleanup = new Cleanup();
 
-  constructor(traits: Traits<GraphTraits>, parent: HTMLElement) {
+  /** `more` are the hooks of a view around this one; they come after the tools. */
+  constructor(traits: Traits<GraphTraits>, parent: HTMLElement, more: Extensions = {}) {
     const cleanup = this.#cleanup;
+    const { decorate = (_, marks) => marks, edge = (_, classes) => classes } = more;
     this.view = new GraphView(traits, parent, {
+      ...more,
       decorate: (node, marks) =>
-        this.#trace.decorate(node, this.#colours.decorate(node, withUnknown(this.view.model, node, marks))),
-      edge: (edge, classes) => this.#trace.edge(edge, classes),
+        decorate(
+          node,
+          this.#trace.decorate(node, this.#colours.decorate(node, withUnknown(this.view.model, node, marks))),
+        ),
+      edge: (line, classes) => edge(line, this.#trace.edge(line, classes)),
       drawn: () => this.#map.draw(this.view.scene),
       escape: () => this.#trace.leave() || this.#screen.leave(),
       details: (panel, node) => {
         tellUnknown(this.view.model, panel, node);
         this.#trace.details(panel, node);
+        more.details?.(panel, node);
       },
       key: (key, id) => this.#key(key, id),
     });
@@ -52,7 +60,12 @@ export class GraphWithTools {
     );
     bar.after(this.#colours.key, this.#trace.strip);
     cleanup.add(() => view.destroy());
-    view.start();
+  }
+
+  /** Draws the graph for the first time, once the view around this one is complete. */
+  start(): this {
+    this.view.start();
+    return this;
   }
 
   #key(key: string, id: string): boolean {

@@ -3,6 +3,7 @@
 import type { Steps } from "../base/time_slices";
 import { atOnce } from "../base/time_slices";
 import type { GraphModel, Node } from "../model/graph";
+import { grouped } from "../model/series";
 import type { BoxStyle } from "./box_style";
 import type { Base, EdgeKind, Lane } from "./edge_bundles";
 import type { LayoutCache, LayoutOptions, Point, ScopeLayout } from "./scope_layout";
@@ -164,7 +165,8 @@ export function* depthSteps(
     const more = scene.nodes.filter(
       (n) => n.depth === level - 1 && opensByLevel(n) && n.node.kind === "scope" && n.lane === "main",
     );
-    const boxes = more.reduce((sum, n) => sum + (n.node.children?.length ?? 0), scene.nodes.length);
+    const inside = more.map((n) => grouped(model, n.node, options.groupAbove).length);
+    const boxes = inside.reduce((sum, count) => sum + count, scene.nodes.length);
     if (more.length === 0 || boxes > LARGEST_FIRST_VIEW) break;
     for (const n of more) expanded.add(n.id);
   }

@@ -1,6 +1,6 @@
 // A run that was written down: its steps, what is known after each of them, where to go next. No DOM.
 
-import type { RecordedFacts, WireLoop, WireStep, WireValue } from "../kernel/view_messages";
+import type { RecordedFacts, WireLoop, WireStep, WireValue } from "../kernel/view_step_messages";
 
 export interface Value {
   name: string;

@@ -20,18 +20,25 @@ const GRADIENTS = /^(.*?(?:^|\/)gradients(?:_\d+)?\/)(.+)$/;
 
 /** The other half of a forward op (or scope) and its gradients: ids of boxes, which need not be open.
  *
- * `gradients/layer/MatMul_grad/` belongs to `layer/MatMul`, `gradients/layer/` to `layer/`.
+ * `gradients/layer/MatMul_grad/` belongs to `layer/MatMul`, `gradients/layer/` to `layer/`. In eager code both are in
+ * the scope of an iteration: `iteration_1/gradients/MatMul_grad/` belongs to `iteration_1/MatMul`.
  */
 export function partners(model: GraphModel, id: string): string[] {
   const inside = GRADIENTS.exec(id);
   if (inside !== null) {
     const forward = forwardOf(inside[2]!);
-    return forward === null ? [] : known(model, forward);
+    if (forward === null) return [];
+    const beside = inside[1]!.replace(/gradients(_\d+)?\/$/, "");
+    const found = known(model, beside + forward);
+    return found.length > 0 ? found : known(model, forward);
   }
   const path = id.replace(/\/$/, "");
   const found: string[] = [];
   for (const root of gradientRoots(model)) {
-    const scope = [`${root}${path}_grad/`, `${root}${path}/`].find((name) => model.scopes.has(name));
+    const beside = root.replace(/gradients(_\d+)?\/$/, "");
+    const own = path.startsWith(beside) ? path.slice(beside.length) : path;
+    const names = [`${root}${path}_grad/`, `${root}${path}/`, `${root}${own}_grad/`, `${root}${own}/`];
+    const scope = names.find((name) => model.scopes.has(name));
     if (scope !== undefined) found.push(scope);
   }
   return found;

@@ -13,13 +13,16 @@ export class SidePanels {
   readonly #view: PanelHost;
   readonly #traits: Traits<GraphTraits>;
   readonly #more: ((panel: HTMLElement, node: Node) => void) | undefined;
+  readonly #hasRun: boolean;
   readonly #outlineOpen = signal(false);
 
   constructor(
     view: PanelHost,
     traits: Traits<GraphTraits>,
     more: ((panel: HTMLElement, node: Node) => void) | undefined,
+    hasRun: boolean,
   ) {
+    this.#hasRun = hasRun;
     this.#view = view;
     this.#traits = traits;
     this.#more = more;
@@ -41,6 +44,7 @@ export class SidePanels {
       fed: (op) => highlight.value.fed.has(op.index),
       isOpen: (id) => state.isOpen(id),
       why: (op) => why(view.model, highlight.value, feeds.value, op.index),
+      hasRun: this.#hasRun,
     });
     this.#more?.(view.frame.details, node);
   }

@@ -128,6 +128,8 @@ export interface Counts {
   verb: "run" | "needed";
   runs: number;
   since: number;
+  /** The ops have run already, and are counted elsewhere. */
+  hasRun: boolean;
   /** Scopes stay closed for want of room. */
   crowded: boolean;
   /** Where a cell's error ended the building, "" without one. */
@@ -140,13 +142,8 @@ export interface Counts {
 export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActions): void {
   const parts: HTMLElement[] = [];
   if (counts.needed === null) {
-    parts.push(
-      h(
-        "span",
-        { class: "tft-count" },
-        `${count(counts.ops, "op")}${counts.scopes > 0 ? ` in ${count(counts.scopes, "scope")}` : ""}`,
-      ),
-    );
+    const scopes = counts.scopes > 0 ? ` in ${count(counts.scopes, "scope")}` : "";
+    if (!counts.hasRun) parts.push(h("span", { class: "tft-count" }, count(counts.ops, "op") + scopes));
   } else {
     const text = `${digits(counts.needed)} of ${count(counts.ops, "op")} ${counts.verb}`;
     parts.push(h("span", { class: "tft-count" }, h("strong", {}, text)));

@@ -4,7 +4,7 @@ import type { GraphTraits } from "../kernel/graph_messages";
 import { hosted } from "../kernel/host";
 import type { Traits } from "../kernel/traits";
 
-export default hosted((traits: Traits<GraphTraits>, el) => new GraphWithTools(traits, el));
+export default hosted((traits: Traits<GraphTraits>, el) => new GraphWithTools(traits, el).start());
 
 export { decode } from "../kernel/graph_messages";
 // For tests that hold pruning in the page against pruning in Python.

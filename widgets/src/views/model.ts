@@ -18,6 +18,7 @@ class ModelView {
     const { bar, body } = this.#graph.view.frame;
     bar.after(about(model));
     if (model.signatures.length + model.assets.length + model.variables.length > 0) body.prepend(this.#contents(model));
+    this.#graph.start();
   }
 
   destroy(): void {

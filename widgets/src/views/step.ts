@@ -1,5 +1,5 @@
 // The step view: a recorded run, op by op, forward and back, with the values on the lines of its graph.
-import { effect, untracked } from "@preact/signals-core";
+import { effect, signal, untracked } from "@preact/signals-core";
 import { Cleanup } from "../base/cleanup";
 import { button, consume, h } from "../base/elements";
 import { digits } from "../base/format";
@@ -9,14 +9,17 @@ import { StepMarks } from "../drawing/step_marks";
 import { StepState } from "../drawing/step_state";
 import { GraphView } from "../graph_view/graph_view";
 import { hosted } from "../kernel/host";
+import type { CodeBlock } from "../kernel/lines_messages";
+import { traitSignal } from "../kernel/trait_signal";
 import type { Traits } from "../kernel/traits";
 import { onChange, update } from "../kernel/traits";
-import type { StepTraits, WireLoop, WireStep, WireValue } from "../kernel/view_messages";
+import type { StepTraits, WireLoop, WireStep, WireValue } from "../kernel/view_step_messages";
 import { glyphOf } from "../layout/box_style";
 import type { Op } from "../model/graph";
 import { RecordedRun } from "../model/recorded_run";
 import { grouped } from "../model/series";
 import { renewed, verbOf } from "../panels/folding_notice";
+import { LineLinks } from "../panels/line_links";
 import { cutWords, LoopBar, StepPanel } from "../panels/step_panel";
 
 const PACE = { shortest: 90, longest: 750, whole: 60_000 }; // milliseconds
@@ -57,9 +60,10 @@ class StepView {
       JSON.parse(traits.get("_loops")) as WireLoop[],
       traits.get("_words"),
     );
+    const links = new LineLinks("Code", () => this.#view, traitSignal(traits, "_inner", cleanup));
     this.#view = new GraphView(traits, root, {
-      decorate: (node, marks) => stepMarks.node(node, marks),
-      edge: (edge, classes) => stepMarks.edge(edge, classes),
+      decorate: (node, marks) => links.node(node, stepMarks.node(node, marks)),
+      edge: (edge, classes) => links.edge(edge, stepMarks.edge(edge, classes)),
       note: (edge) => stepMarks.note(edge),
       longestNote: (base) => stepMarks.longestNote(base),
       key: (key) => this.#key(key),
@@ -78,6 +82,11 @@ class StepView {
       fates: traits.get("_fates"),
     });
     this.#build(notice);
+    const code = JSON.parse(traits.get("_code")) as CodeBlock[];
+    if (code.length > 0) {
+      this.#view.frame.body.before(links.listing.el);
+      links.connect(signal(code), cleanup, () => this.#state.op?.name ?? "");
+    }
     root.addEventListener("keydown", (event) => this.#keydown(event));
     this.#view.start();
     cleanup.add(

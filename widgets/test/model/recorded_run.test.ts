@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WireStep, WireValue } from "../../src/kernel/view_messages";
+import type { WireStep, WireValue } from "../../src/kernel/view_step_messages";
 import { globbed, RecordedRun } from "../../src/model/recorded_run";
 
 const value = (name: string, short: string, nans = 0, first = -1): WireValue => [
