@@ -38,3 +38,15 @@ test("an op and its gradients are partners, both ways, also from deep inside and
   expect(partners(m, "gradients/layer/")).toEqual(["layer/"]);
   expect(partners(m, "gradients/")).toEqual([]);
 });
+
+test("in eager code an op and its gradients are partners within their iteration", () => {
+  const m = model([
+    { name: "for_line_2/iteration_1/layer/mul" },
+    { name: "for_line_2/iteration_1/gradients/layer/mul_grad/Sum" },
+    { name: "for_line_2/iteration_2/layer/mul" },
+    { name: "for_line_2/iteration_2/gradients/layer/mul_grad/Sum" },
+  ]);
+  const second = "for_line_2/iteration_2";
+  expect(partners(m, `${second}/layer/mul`)).toEqual([`${second}/gradients/layer/mul_grad/`]);
+  expect(partners(m, `${second}/gradients/layer/mul_grad/`)).toEqual([`${second}/layer/mul`]);
+});
