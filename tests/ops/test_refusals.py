@@ -13,6 +13,9 @@ NOT_SHOWN = {
     "core.constant": {
         "constant_node": "takes 2 GB: tests/test_bad_input.py lowers the limit",
     },
+    "debug.summary_writer_ops": {
+        "ImportEvent.write": "of a writer with a file: contrib/summary/test_summaries",
+    },
     "data.tables": {
         "CsvElements._decoded": "of files' texts: tests/ops/data/test_csv_files.py",
     },

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import signal as signal
     from tfteach.api.contrib import slim as slim
     from tfteach.api.contrib import sparsemax as sparsemax
+    from tfteach.api.contrib import summary as summary
     from tfteach.api.contrib import tensor_forest as tensor_forest
     from tfteach.api.contrib import testing as testing
     from tfteach.api.contrib import training as training
@@ -62,6 +63,7 @@ _LATER = {
     "signal": ("tfteach.api.contrib", "signal"),
     "slim": ("tfteach.api.contrib", "slim"),
     "sparsemax": ("tfteach.api.contrib", "sparsemax"),
+    "summary": ("tfteach.api.contrib", "summary"),
     "tensor_forest": ("tfteach.api.contrib", "tensor_forest"),
     "testing": ("tfteach.api.contrib", "testing"),
     "training": ("tfteach.api.contrib", "training"),

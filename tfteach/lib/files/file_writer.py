@@ -10,7 +10,9 @@ import warnings
 from typing import Any, ClassVar
 
 from tfteach.framework.export import export
+from tfteach.framework.files import event_file as events
 from tfteach.framework.files import file_system
+from tfteach.framework.files.event_file import EventFile, event_bytes
 from tfteach.framework.files.file_system import resolve
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graphdef.graph_def import graph_bytes
@@ -24,11 +26,9 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.protos.pool import message
 from tfteach.framework.protos.wire_format import chunk
 from tfteach.framework.type_aliases import PathLike, Proto, SessionLike, TensorLike
-from tfteach.lib.files import events
 from tfteach.lib.files import (
     meta_graph as meta_graph,  # registers the protos of collections
 )
-from tfteach.lib.files.events import EventFile, event_bytes
 
 
 def _is_message(value: Any, name: str) -> bool:
