@@ -15,6 +15,7 @@ from tfteach.engine.execute.code_blocks import Statement, blocks_of
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.kernel_context import Context
 from tfteach.engine.plan.step import Node, writes
+from tfteach.framework.constant_values import handle_shape
 from tfteach.framework.shape import size_of
 from tfteach.framework.transaction import commit
 from tfteach.framework.variable_cell import IN_PLACE_FROM, Cell
@@ -57,10 +58,8 @@ def allow_deferral(
 def _is_small(node: Node) -> bool:
     """Whether the variable is too small to be updated in place."""
     variable = node.op.inputs[0]
-    shape = variable.static_shape
-    if not variable.dtype.is_ref:
-        shape = getattr(variable.op.spec, "shape", None)
-    size = size_of(shape)
+    is_ref = variable.dtype.is_ref
+    size = size_of(variable.static_shape if is_ref else handle_shape(variable))
     return size is not None and size < IN_PLACE_FROM
 
 
