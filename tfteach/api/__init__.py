@@ -22,6 +22,7 @@ from tfteach.api import linalg as linalg
 from tfteach.api import logging as logging
 from tfteach.api import manip as manip
 from tfteach.api import math as math
+from tfteach.api import nest as nest
 from tfteach.api import nn as nn
 from tfteach.api import queue as queue
 from tfteach.api import random as random
@@ -171,6 +172,7 @@ from tfteach.framework.shape import TensorShape as TensorShape
 from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
 from tfteach.framework.type_spec import TypeSpec as TypeSpec
 from tfteach.lib.functions.function import function as function
+from tfteach.lib.module.module import Module as Module
 from tfteach.ops.array.bincount_histogram import bincount as bincount
 from tfteach.ops.array.bincount_histogram import histogram_fixed_width as histogram_fixed_width
 from tfteach.ops.array.bincount_histogram import histogram_fixed_width_bins as histogram_fixed_width_bins

@@ -19,10 +19,15 @@ MORE = {
     f"{_FUNCTIONS}.traced_graph {_FUNCTIONS}.trace "
     f"{_FUNCTIONS}.argument_signature",
     "framework.indexed_slices": "tfteach.framework.indexed_slices_spec",
+    "module.module": ". tfteach.lib.module.module",
+    "training.tracking.base": "tfteach.framework.trackable",
+    "training.tracking.data_structures": "contrib.checkpoint "
+    "tfteach.lib.files.data_structures tfteach.lib.files.structure_wrappers",
 }
 # Names that have another name there.
 ALIASES = {
     "eager.def_function.Function": "PolymorphicFunction",
     "eager.function.Function": "TracedFunction",
+    "training.tracking.data_structures._DictWrapper": "DictWrapper",
     "framework.func_graph._EAGER_CONST_THRESHOLD": "MOST_COPIED",
 }

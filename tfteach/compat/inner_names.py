@@ -49,11 +49,6 @@ def is_ragged(value: Any) -> bool:
     return False
 
 
-def enabled() -> bool:
-    """Whether TensorFlow 2's behavior is on: False."""
-    return False
-
-
 def create_meta_graph_def(
     meta_info_def: Proto | None = None,
     graph_def: Proto | None = None,

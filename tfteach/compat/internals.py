@@ -151,7 +151,7 @@ saved_model.*: saved_model
 summary.*: summary
 summary.summary_iterator: train
 summary.writer.*: summary
-tf2: tfteach.compat.inner_names
+tf2: tfteach.framework.tf2
 tools.freeze_graph: tfteach.lib.inference.freeze_graph
 tools.inspect_checkpoint: tfteach.lib.files.inspect_checkpoint
 tools.optimize_for_inference: tfteach.lib.inference.optimize_for_inference

@@ -123,8 +123,6 @@ class Graph(GraphCollections, GraphScopes):
 
     # Whether this is the body of a function; overridden by `FuncGraph`.
     building_function = False
-    # Whether ops run at once; overridden by `EagerGraph`.
-    is_eager = False
 
     def execute(self, op: Op, values: tuple[Any, ...], name: str | None) -> Any:
         """Run an op at once; see `EagerGraph`."""

@@ -37,6 +37,8 @@ class GraphScopes:
     """
 
     order: Iterator[int]
+    # Whether ops run at once; overridden by `EagerGraph`.
+    is_eager = False
 
     def __init__(self) -> None:
         makers: list[Scopes] = []

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
 
 from tfteach.framework.composite import is_composite, is_rows, spec_of_composite
+from tfteach.framework.export import export_value
 
 
 def is_sequence(seq: Any) -> bool:
@@ -206,7 +207,7 @@ def _check_same(
         )
     if not nested(one):
         return
-    if check_types and type(one) is not type(two) and not _same_named_tuple(one, two):
+    if check_types and not _same_type(one, two):
         raise TypeError(
             "The two namedtuples don't have the same sequence type. First structure "
             f"{_described(one)} has type {type(one).__name__}, while second structure "
@@ -228,6 +229,13 @@ def _check_same(
         _check_same(a, b, check_types, nested)
 
 
+def _same_type(one: Any, two: Any) -> bool:
+    """Whether containers count as of one type: lists, mappings, equal named tuples."""
+    if type(one) is type(two) or _same_named_tuple(one, two):
+        return True
+    return any(isinstance(one, k) and isinstance(two, k) for k in (list, Mapping))
+
+
 def _same_named_tuple(one: Any, two: Any) -> bool:
     return (
         hasattr(one, "_fields")
@@ -236,33 +244,33 @@ def _same_named_tuple(one: Any, two: Any) -> bool:
     )
 
 
-def map_structure(func: Callable[..., Any], *structures: Any, **options: Any) -> Any:
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
     """`func` applied to the leaves of equal structures, in the same structure.
 
     Args:
       func: accepts one leaf of each structure.
-      *structures: at least one.
-      **options: `check_types` (True), `expand_composites` (False).
+      *structure: at least one.
+      **kwargs: `check_types` (True), `expand_composites` (False).
 
     Raises:
       ValueError, TypeError: the structures differ; see `assert_same_structure`.
     """
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")
-    check_types = options.pop("check_types", True)
-    expand = options.pop("expand_composites", False)
-    if options:
+    check_types = kwargs.pop("check_types", True)
+    expand = kwargs.pop("expand_composites", False)
+    if kwargs:
         raise ValueError(
             "Only valid keyword arguments are `check_types` and `expand_composites`, "
-            f"not: `{'`, `'.join(options)}`"
+            f"not: `{'`, `'.join(kwargs)}`"
         )
-    if not structures:
+    if not structure:
         raise ValueError("Must provide at least one structure")
-    for other in structures[1:]:
-        assert_same_structure(structures[0], other, check_types, expand)
-    leaves = [flatten(s, expand) for s in structures]
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types, expand)
+    leaves = [flatten(s, expand) for s in structure]
     return pack_sequence_as(
-        structures[0], [func(*row) for row in zip(*leaves, strict=True)], expand
+        structure[0], [func(*row) for row in zip(*leaves, strict=True)], expand
     )
 
 
@@ -481,3 +489,8 @@ def yield_flat_paths(
     _refuse_composites(expand_composites)
     for path, _ in _paths_up_to(nest, nest):
         yield path
+
+
+for _name in "assert_same_structure flatten is_nested map_structure".split():
+    export_value(__name__, **{_name: f"nest.{_name}"})
+export_value(__name__, pack_sequence_as="nest.pack_sequence_as")

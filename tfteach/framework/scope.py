@@ -62,7 +62,7 @@ def open_name_scope(graph: GraphScopes, name: object) -> Iterator[str]:
         name = name_text(name)
     if not name:
         new = ""
-    elif not is_valid_name(name, saved != ""):
+    elif not graph.is_eager and not is_valid_name(name, saved != ""):
         raise ValueError(f"'{name}' is not a valid scope name")
     elif name[-1] == "/":
         new = name[:-1]

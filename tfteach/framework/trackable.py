@@ -23,6 +23,7 @@ VARIABLE_VALUE_KEY = "VARIABLE_VALUE"
 _DEPENDENCIES = "_self_dependencies"
 AWAITED = "_self_awaited_restorations"
 _TRACKING = "_self_setattr_tracking"
+INTERNAL_ATTRIBUTES = _DEPENDENCIES, AWAITED, _TRACKING
 
 
 class TrackableReference(NamedTuple):
