@@ -25,7 +25,7 @@ def defun(
     autograph: bool = True,
     experimental_autograph_options: Structure = None,
     experimental_relax_shapes: bool = False,
-) -> Any:
+) -> Callable[..., Structure]:
     """`tf.function`, except that each trace may create variables.
 
     Args:
@@ -61,7 +61,7 @@ def defun_with_attributes(
     autograph: bool = True,
     experimental_autograph_options: Structure = None,
     experimental_relax_shapes: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """`defun`, with attributes of the functions in a graph's library.
 
     Args:
