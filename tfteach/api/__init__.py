@@ -172,7 +172,6 @@ from tfteach.framework.shape import TensorShape as TensorShape
 from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
 from tfteach.framework.type_spec import TypeSpec as TypeSpec
 from tfteach.lib.functions.function import function as function
-from tfteach.lib.module.module import Module as Module
 from tfteach.ops.array.bincount_histogram import bincount as bincount
 from tfteach.ops.array.bincount_histogram import histogram_fixed_width as histogram_fixed_width
 from tfteach.ops.array.bincount_histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
@@ -545,6 +544,7 @@ if TYPE_CHECKING:
     from tfteach.lib.data.optional import OptionalSpec as OptionalSpec
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
+    from tfteach.lib.module.module import Module as Module
     from tfteach.lib.parsing.examples import parse_example as parse_example
     from tfteach.lib.parsing.examples import parse_single_example as parse_single_example
     from tfteach.lib.parsing.features import FixedLenFeature as FixedLenFeature
@@ -602,6 +602,7 @@ _LATER = {
     "FixedLenSequenceFeature": ("tfteach.lib.parsing.features", "FixedLenSequenceFeature"),
     "FixedLengthRecordReader": ("tfteach.ops.io.reader_base", "FixedLengthRecordReader"),
     "IdentityReader": ("tfteach.ops.io.reader_base", "IdentityReader"),
+    "Module": ("tfteach.lib.module.module", "Module"),
     "OptionalSpec": ("tfteach.lib.data.optional", "OptionalSpec"),
     "ReaderBase": ("tfteach.ops.io.reader_base", "ReaderBase"),
     "SparseFeature": ("tfteach.lib.parsing.features", "SparseFeature"),

@@ -69,7 +69,8 @@ LATER = tuple(
     f"tfteach.{package}."
     for package in "compat.examples lib.autograph lib.contrib lib.data "
     "lib.distributions lib.estimator lib.feature_column lib.files lib.image "
-    "lib.inference lib.layers lib.losses lib.lookup lib.metrics lib.parsing lib.rnn "
+    "lib.inference lib.layers lib.losses lib.lookup lib.metrics lib.module "
+    "lib.parsing lib.rnn "
     "lib.saved_model lib.signal lib.training ops.image ops.io ops.quantization "
     "ops.signal ops.sparse.sparse_cross ops.text ops.training".split()
 )
