@@ -106,9 +106,7 @@ def convert(
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with "
                 f"dtype {value.dtype.name}: {value!r}"
             )
-        if type(value) is EagerTensor or get_default_graph().is_eager:
-            return _in_this_mode(value, name)
-        return value
+        return _captured(value, name) if type(value) is EagerTensor else value
     if preferred_dtype is not None:
         preferred_dtype = as_dtype(preferred_dtype)
     for converter in _converters_for(type(value)):
@@ -157,19 +155,26 @@ For example, the following function will fail:
 The graph tensor has name: {}"""
 
 
-def _in_this_mode(value: Tensor, name: str | None) -> Tensor:
-    """A tensor as the default graph can use it; in a function's body its capture.
+def with_value(tensor: Tensor) -> EagerTensor:
+    """A tensor that has a value.
 
     Raises:
-      RuntimeError: it has a value, and a graph is being built.
-      TypeError: it belongs to a graph, and ops run eagerly.
+      TypeError: it is a tensor of a graph.
+    """
+    if not isinstance(tensor, EagerTensor):
+        raise TypeError(LEAKED.format(tensor.name))
+    return tensor
+
+
+def _captured(value: EagerTensor, name: str | None) -> Tensor:
+    """A tensor with a value; in the body of a function, what stands for it.
+
+    Raises:
+      RuntimeError: a graph is being built that is no function's body.
     """
     graph = get_default_graph()
-    is_eager = type(value) is EagerTensor
-    if graph.is_eager == is_eager:
-        return value
     if graph.is_eager:
-        raise TypeError(LEAKED.format(value.name))
+        return value
     if not graph.building_function:
         raise RuntimeError(
             "Attempting to capture an EagerTensor without building a function. The "

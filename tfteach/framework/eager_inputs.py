@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from tfteach.framework.convert import convert
+from tfteach.framework.convert import convert, with_value
 from tfteach.framework.dtypes import DType, c_name
 from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.errors import InvalidArgumentError, NotFoundError
@@ -23,7 +23,8 @@ def convert_eager_inputs(op: Op, values: tuple[Any, ...]) -> list[EagerTensor]:
     """The op's inputs, flat; tensors are passed on, of whatever type.
 
     Raises:
-      TypeError: a value does not fit the type of its parameter; a list is required.
+      TypeError: a value does not fit the type of its parameter, or is a tensor of a
+        graph; a list is required.
       ValueError: a value cannot be a tensor; a list is too short.
       RuntimeError: the op updates a variable without a resource.
     """
@@ -75,11 +76,12 @@ def _converted(cls: type[Op], arg: Arg, value: Any, dtype: DType | None) -> Any:
     if dtype is None and isinstance(value, list | tuple):
         hint = getattr(cls, f"{arg.type_attr}_default", None)
     try:
-        return convert(value, dtype, arg.name, hint)
+        tensor = convert(value, dtype, arg.name, hint)
     except ValueError:
         if not isinstance(getattr(value, "dtype", None), DType):
             raise
-        return convert(value, None, arg.name)  # whose type the op refuses
+        tensor = convert(value, None, arg.name)  # whose type the op refuses
+    return with_value(tensor)
 
 
 class EagerRefusals(TypeRefusals):

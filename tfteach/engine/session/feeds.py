@@ -121,7 +121,7 @@ def _to_array(tensor: Tensor, value: Any) -> Any:
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values "
             "include Python scalars, strings, lists, numpy ndarrays, or TensorHandles. "
-            f"For reference, the tensor object was {value} which was passed to the "
+            f"For reference, the tensor object was {value!s} which was passed to the "
             f"feed with key {tensor}."
         )
     if isinstance(value, Cell):

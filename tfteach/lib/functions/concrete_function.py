@@ -12,9 +12,8 @@ from typing import Any
 
 from tfteach.engine.eager.function_program import FunctionProgram
 from tfteach.framework import nest
-from tfteach.framework.convert import convert
+from tfteach.framework.convert import convert, with_value
 from tfteach.framework.defaults import get_default_graph
-from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.body import effects_of
@@ -255,9 +254,7 @@ class ConcreteFunction:
                 "trace captured"
             )
         for i, (given, wanted) in enumerate(zip(tensors, self.inputs, strict=False)):
-            if type(given) is not EagerTensor:
-                convert(given)  # which raises
-            if given.dtype is not wanted.dtype.base_dtype:
+            if with_value(given).dtype is not wanted.dtype.base_dtype:
                 raise invalid_argument(
                     f"cannot compute {self._name} as input #{i}(zero-based) was "
                     f"expected to be a {_type_name(wanted)} tensor but is a "
@@ -307,7 +304,7 @@ class ConcreteFunction:
 
     def _check_captures(self) -> None:
         for tensor in self.captured_inputs:
-            convert(tensor)  # which raises for a tensor of a graph
+            with_value(tensor)
 
     def _call_in_graph(
         self, arguments: Sequence[Tensor], captured: Sequence[Tensor] | None

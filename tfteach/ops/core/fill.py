@@ -168,10 +168,8 @@ def _filled(
     elif dtype is dtypes.string and not value:
         value = ""
     with name_scope(name, kind, [shape]) as scope:
-        if isinstance(shape, list | tuple) and any(
-            isinstance(size, EagerTensor) for size in shape
-        ):
-            shape = convert(shape, int32)
+        if isinstance(shape, list | tuple):
+            shape = [int(n) if isinstance(n, EagerTensor) else n for n in shape]
         if not isinstance(shape, Tensor):
             try:
                 if _is_small(shape):
