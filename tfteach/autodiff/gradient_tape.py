@@ -105,7 +105,11 @@ class GradientTape:
                     "The dtype of the watched tensor must be floating (e.g. "
                     f"tf.float32), got {dtype!r}"
                 )
-            assert self._tape is not None
+            if self._tape is None:
+                raise AttributeError(
+                    "'NoneType' object has no attribute '_tape': the tape does not "
+                    "record; watch tensors inside `with tf.GradientTape() as tape:`"
+                )
             if isinstance(value, Tensor):
                 self._tape.watch(value)
             else:

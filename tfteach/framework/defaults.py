@@ -75,8 +75,9 @@ def _global_default() -> Graph:
 
 
 def is_program_started() -> bool:
-    """Whether something was built in the global graph."""
-    return _global_graph is not None and bool(_global_graph.version)
+    """Whether something was built in the global graph, or its seed was set."""
+    graph = _global_graph
+    return graph is not None and (graph.version > 0 or graph.seed is not None)
 
 
 def is_global_default(graph: Graph) -> bool:

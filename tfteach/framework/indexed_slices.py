@@ -93,10 +93,10 @@ class IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
     def __str__(self) -> str:
-        shape = (
-            "" if self._dense_shape is None else (f", dense_shape={self._dense_shape}")
-        )
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+        parts = [f"indices={self._indices!s}", f"values={self._values!s}"]
+        if self._dense_shape is not None:
+            parts.append(f"dense_shape={self._dense_shape!s}")
+        return f"IndexedSlices({', '.join(parts)})"
 
     def __repr__(self) -> str:
         return str(self)

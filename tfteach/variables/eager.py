@@ -188,7 +188,7 @@ class EagerVariable(EagerReads, ResourceVariable):
         with open_init_scope(get_default_graph()):
             graph = get_default_graph()
             with open_name_scope(graph, "Variable" if name is None else name) as scope:
-                with open_name_scope(graph, "Initializer"), graph.device(None):
+                with open_name_scope(graph, "Initializer"):
                     given = initial_value
                     given = given() if callable(given) else given
                     initial = convert(given, dtype, "initial_value")

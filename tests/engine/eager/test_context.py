@@ -39,6 +39,18 @@ def test_a_program_that_has_built_ops_cannot_switch() -> None:
         tf.enable_eager_execution()
 
 
+def test_a_program_with_a_seed_for_its_graph_cannot_switch() -> None:
+    tf.set_random_seed(1)
+    with pytest.raises(ValueError, match="must be called at program startup"):
+        tf.enable_eager_execution()
+
+
+def test_switching_again_changes_nothing() -> None:
+    tf.enable_eager_execution()
+    tf.enable_eager_execution(execution_mode=99)  # as in TensorFlow, not even checked
+    assert tf.executing_eagerly()
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

@@ -138,11 +138,7 @@ def test_programs_may_ask_for_other_threads() -> None:
 def test_options_are_those_of_the_first_call() -> None:
     tfe = tf.contrib.eager
     tf.enable_eager_execution()
-    tf.enable_eager_execution(device_policy=tfe.DEVICE_PLACEMENT_SILENT)
-    for options in (
-        {"device_policy": tfe.DEVICE_PLACEMENT_WARN},
-        {"execution_mode": tfe.ASYNC},
-        {"config": tf.ConfigProto()},
-    ):
-        with pytest.raises(ValueError, match="Trying to change the options of an"):
-            tf.enable_eager_execution(**options)  # type: ignore[arg-type]
+    tf.enable_eager_execution(device_policy=tfe.DEVICE_PLACEMENT_EXPLICIT)
+    tf.enable_eager_execution(execution_mode=tfe.ASYNC, config=tf.ConfigProto())
+    assert eager_settings.device_policy == tfe.DEVICE_PLACEMENT_SILENT
+    assert not eager_settings.is_async

@@ -87,6 +87,8 @@ def enable_eager_execution(
     Tensors then have values, and variables keep theirs without a session.  Graphs can
     still be built, in `with tf.Graph().as_default()`.
 
+    A second call has no effect, whatever its arguments.
+
     Args:
       config: a ConfigProto, for the devices.
       device_policy: what happens to an op's input that is on another device, one of
@@ -99,8 +101,7 @@ def enable_eager_execution(
 
     Raises:
       TypeError: `config` is no ConfigProto.
-      ValueError: another argument is unknown, the program has built ops already, or
-        eager execution is enabled with other options.
+      ValueError: another argument is unknown, or the program has built ops already.
 
     Example:
       >>> tf.enable_eager_execution()  # the first lines of a program
@@ -109,6 +110,8 @@ def enable_eager_execution(
 
     Source: python/framework/ops.py.
     """
+    if defaults.outermost() is not None:
+        return  # with the options of the first call, as in TF
     if config is not None and not isinstance(config, pool.message("ConfigProto")):
         raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
     if device_policy not in (None, 0, 1, 2, 3):
@@ -120,10 +123,6 @@ def enable_eager_execution(
             "execution_mode must be one of None, tf.contrib.eager.SYNC, "
             "tf.contrib.eager.ASYNC"
         )
-    graph: Any = defaults.outermost()
-    if graph is not None:
-        _check_unchanged(graph, config, device_policy, execution_mode)
-        return
     if defaults.is_program_started():
         raise ValueError(
             "tf.enable_eager_execution must be called at program startup. Restart the "
@@ -133,23 +132,6 @@ def enable_eager_execution(
         eager_settings.device_policy = device_policy
     eager_settings.is_async = execution_mode == ASYNC
     defaults.set_outermost(eager_graph(config))
-
-
-def _check_unchanged(
-    graph: EagerGraph, config: Any, policy: int | None, mode: int | None
-) -> None:
-    """Raise ValueError for options that differ from those of the running program."""
-    now = graph.runtime.config
-    current = eager_settings.device_policy, int(eager_settings.is_async)
-    pairs = zip((policy, mode), current, strict=True)
-    changed = any(new is not None and new != old for new, old in pairs)
-    if changed or (config is not None and config is not now):
-        raise ValueError(
-            "Trying to change the options of an active eager execution. Context "
-            f"config: {now}, specified config: {config}. Context device policy: "
-            f"{current[0]}, specified device policy: {policy}. Context execution mode: "
-            f"{current[1]},  specified execution mode {mode}."
-        )
 
 
 @export("disable_eager_execution")

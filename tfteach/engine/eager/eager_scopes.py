@@ -111,6 +111,11 @@ class EagerScopes(Graph):
             raise RuntimeError(
                 "tf.device does not support functions when eager execution is enabled."
             )
+        if isinstance(device_name_or_function, int | float):
+            raise ValueError(
+                "Expecting a string device name. Got "
+                f"{type(device_name_or_function)}({device_name_or_function})"
+            )
         with super().device(device_name_or_function):
             self._device_blocks += 1
             self._choose_path()
@@ -145,8 +150,7 @@ class EagerScopes(Graph):
         """
         requested = self.scopes.state.fixed_device if self._device_blocks else ""
         found = EagerTensor(value, dtype)
-        # Like most kernels, this has int32 and strings in the host's memory.
-        if not requested or dtype in (int32, string):
+        if not requested or dtype is int32:  # in the host's memory, as for kernels
             return found
         wanted = DeviceSpecV2.from_string(requested)
         full = DeviceSpecV2.from_string(HOST).make_merged_spec(wanted)
@@ -161,7 +165,7 @@ class EagerScopes(Graph):
         found = self.runtime.find(device)
         if found is None:
             raise RuntimeError(f"{device.removeprefix('/device:')} unknown device.")
-        if tensor.device == found.name:
+        if tensor.device == found.name or tensor.dtype is string:
             return tensor
         where = "" if found is self.host else found.name
         copy = EagerTensor(self.placement.copied(tensor, found), tensor.dtype, where)

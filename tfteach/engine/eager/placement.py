@@ -48,6 +48,7 @@ class Placement:
           node: the op with its inputs, and outputs that have types.
           requested: the device that the program requests, or "".
         """
+        # A device that does not exist is no error of ops, but of values put there.
         chosen = self._runtime.find(requested) if requested else None
         for tensor in node.inputs:
             if not tensor.dtype.is_numpy_compatible:

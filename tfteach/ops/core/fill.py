@@ -174,7 +174,7 @@ def _filled(
             try:
                 if _is_small(shape):
                     return constant(value, dtype, shape, name=scope)
-            except TypeError:
+            except (TypeError, ValueError):
                 pass
             try:
                 shape = convert(TensorShape(shape))
