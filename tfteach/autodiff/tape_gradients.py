@@ -222,8 +222,9 @@ class RecordedTape:
             return
         sent = list(sent) if isinstance(sent, list | tuple) else [sent]
         # A loop may have got more inputs, lists of values that its gradient reads.
+        watched, made_by = self.watched, self._made_by
         for tensor, grad in zip(record.inputs, sent, strict=False):
-            if grad is not None:
+            if grad is not None and (tensor in watched or tensor in made_by):
                 arrived.setdefault(tensor, []).append(grad)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from tfteach.framework.defaults import get_default_session
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
-from tfteach.framework.graph import Graph
+from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.object_identity import Reference
 from tfteach.framework.operation import Operation, Tensor
@@ -306,6 +306,8 @@ class Variable(PartUpdates, Trackable, metaclass=VariableMeta):
     @staticmethod
     def from_proto(variable_def: Proto, import_scope: str | None = None) -> Any:
         """The Variable of a VariableDef; its nodes must already exist."""
+        if get_default_graph().is_eager:
+            raise RuntimeError("from_proto not supported in EAGER mode.")
         if variable_def.is_resource:
             return Kinds.resource(variable_def=variable_def, import_scope=import_scope)
         return Kinds.ref(variable_def=variable_def, import_scope=import_scope)

@@ -167,8 +167,8 @@ class EagerVariable(EagerReads, ResourceVariable):
     ) -> None:
         if variable_def is not None:
             raise ValueError(
-                "Creating Variable from variable_def is not supported when eager "
-                "execution is enabled."
+                "Creating ResourceVariable from variable_def is not supported when "
+                "eager execution is enabled."
             )
         modes = check_modes(synchronization, aggregation, trainable, name)
         self._synchronization, self._aggregation, self._trainable = modes

@@ -137,7 +137,7 @@ def _check_element(value: Any, name: str) -> None:
     element = getattr(value, "_as_graph_element", lambda: value)()
     if not isinstance(element, Tensor | Operation):
         raise TypeError(f"{name} must be Operation or Tensor, given: {value}")
-    _check_graph(element, name, element.name)
+    _check_graph(element, name)
 
 
 def _check_tensor(value: Any, name: str) -> None:
@@ -145,8 +145,10 @@ def _check_tensor(value: Any, name: str) -> None:
         raise TypeError(f"{name} must be Tensor, given: {value}")
 
 
-def _check_graph(value: Any, name: str, shown: str) -> None:
-    if value.graph is not get_default_graph():
+def _check_graph(value: Any, name: str, key: str = "") -> None:
+    graph = get_default_graph()
+    if not graph.is_eager and value.graph is not graph:
+        shown = f"{key}: {value.name}" if key else value.name
         raise ValueError(
             f'{name} with "{shown}" must be from the default graph. Possible causes '
             "of this error include: \n\n1) "
@@ -167,7 +169,7 @@ def _checked_loss(loss: Any, mode: str) -> Any:
         raise ValueError(f"Loss must be scalar, given: {loss}")
     if not shape.is_compatible_with([]):
         loss = reshape(loss, [])
-    _check_graph(loss, "loss", loss.name)
+    _check_graph(loss, "loss")
     return loss
 
 
@@ -179,10 +181,10 @@ def _checked_predictions(predictions: Any, mode: str) -> Any:
     if isinstance(predictions, Mapping):
         for key, value in predictions.items():
             _check_tensor(value, f"predictions[{key}]")
-            _check_graph(value, "prediction values", f"{key}: {value.name}")
+            _check_graph(value, "prediction values", key)
     else:
         _check_tensor(predictions, "predictions")
-        _check_graph(predictions, "prediction values", predictions.name)
+        _check_graph(predictions, "prediction values")
     return predictions
 
 

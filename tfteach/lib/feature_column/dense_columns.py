@@ -432,9 +432,11 @@ def shared_embedding_columns(
 
     Raises:
       ValueError: as `embedding_column`, or the columns differ in kind or size.
+      RuntimeError: in an eager program.
 
     Source: python/feature_column/feature_column_v2.py (shared_embedding_columns).
     """
+    refuse_sharing_eagerly()
     initializer = checked_initializer(
         dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, ""
     )
@@ -447,6 +449,15 @@ def shared_embedding_columns(
         )
         for column in categorical_columns
     ]  # fmt: skip
+
+
+def refuse_sharing_eagerly() -> None:
+    """Raise RuntimeError in an eager program."""
+    if get_default_graph().is_eager:
+        raise RuntimeError(
+            "shared_embedding_columns are not supported when eager execution is "
+            "enabled."
+        )
 
 
 def common_name(categorical_columns: list[Any]) -> str:

@@ -26,6 +26,7 @@ from tfteach.lib.feature_column.dense_columns import (
     checked_initializer,
     common_name,
     load,
+    refuse_sharing_eagerly,
 )
 from tfteach.lib.feature_column.first_version import (
     IdWeightPair,
@@ -197,10 +198,11 @@ def shared_embedding_columns_v2(
       A list of columns, in the order of `categorical_columns`.
 
     Raises:
-      ValueError: as `tf.feature_column.shared_embedding_columns`.
+      ValueError, RuntimeError: as `tf.feature_column.shared_embedding_columns`.
 
     Source: python/feature_column/feature_column_v2.py.
     """
+    refuse_sharing_eagerly()
     initializer = checked_initializer(
         dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, ""
     )

@@ -9,7 +9,9 @@ from typing import Any
 
 from tfteach.control.checks.weights import assert_broadcastable, broadcast_weights
 from tfteach.framework.convert import convert
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import float32
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
@@ -136,8 +138,13 @@ def element_count(losses: Tensor) -> Tensor:
 
 
 def present_count(losses: Tensor, weights: Any, per_batch: bool = False) -> Tensor:
-    """The number of losses with a nonzero weight, optionally per example."""
-    if isinstance(weights, float) and weights != 0.0:
+    """The number of losses with a nonzero weight, optionally per example.
+
+    As in TF, in an eager program a scalar weight counts all losses in either case.
+    """
+    is_number = isinstance(weights, float)
+    is_number |= isinstance(weights, EagerTensor) and not weights.ndim
+    if is_number and weights:
         return element_count(losses)
     with name_scope(None, "num_present", [losses, weights]) as scope:
         weights = cast(weights, float32)
@@ -154,8 +161,11 @@ def present_count(losses: Tensor, weights: Any, per_batch: bool = False) -> Tens
 
 @export("losses.add_loss")
 def add_loss(loss: TensorLike, loss_collection: str | None = GraphKeys.LOSSES) -> None:
-    """Add a loss to the collection of losses (to none if `loss_collection` is None)."""
-    if loss_collection:
+    """Add a loss to the collection of losses (to none if `loss_collection` is None).
+
+    In an eager program losses are not collected: they would never be released.
+    """
+    if loss_collection and not get_default_graph().is_eager:
         add_to_collection(loss_collection, loss)
 
 

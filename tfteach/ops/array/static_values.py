@@ -111,6 +111,8 @@ def constant_value_as_shape(tensor: Any) -> TensorShape:
 
 def _known_sizes(tensor: Tensor) -> Any:
     """The sizes, from the ops that compute shapes, or NotImplemented."""
+    if isinstance(tensor, EagerTensor):
+        return NotImplemented
     op = tensor.op
     spec = op.spec
     if isinstance(spec, Shape_):

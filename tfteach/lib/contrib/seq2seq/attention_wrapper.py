@@ -13,6 +13,7 @@ from tfteach.control.tensor_array import TensorArray
 from tfteach.framework import nest
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.framework.shape import TensorShape
@@ -64,7 +65,14 @@ class AttentionWrapperState(NamedTuple):
 
         def checked(old: Any, new: Any) -> Any:
             if isinstance(old, Tensor) and isinstance(new, Tensor):
-                return with_same_shape(old, new)
+                if not get_default_graph().is_eager:
+                    return with_same_shape(old, new)
+                if old.shape.as_list() != new.shape.as_list():
+                    raise ValueError(
+                        "The shape of the AttentionWrapperState is expected to be same "
+                        f"as the one to clone. self.shape: {old.shape}, input.shape: "
+                        f"{new.shape}"
+                    )
             return new
 
         state: AttentionWrapperState = nest.map_structure(
