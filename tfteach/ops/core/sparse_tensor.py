@@ -279,7 +279,7 @@ def also_sparse(function: Callable[..., Tensor]) -> _ElementWise:
     def mapped(x: Any, name: str | None = None) -> Any:
         try:
             return function(x, name)
-        except TypeError:  # as in TF, the attempt on the whole uses up a node name
+        except (TypeError, ValueError):  # as in TF, the attempt uses up a node name
             if not isinstance(x, SparseTensor):
                 raise
         return SparseTensor(x.indices, function(x.values, name), x.dense_shape)
