@@ -3,7 +3,8 @@
 `python models_in_both_modes.py` with the oracle's Python writes the JSON file of this
 name: the losses of a few steps and the variables after them.  In a graph a session runs
 the step that the source builds, in an eager program the source is run for each step.
-tests/lib/test_models_in_both_modes.py runs the same functions, also in a `tf.function`.
+The loss may also be a `tf.function`.
+tests/lib/test_models_in_both_modes.py runs the same functions.
 """
 
 import json
@@ -169,7 +170,11 @@ def main():
     tf.compat.v1.logging.set_verbosity("ERROR")
     tf.compat.v1.enable_eager_execution()
     found = {
-        name: {"graph": in_a_graph(tf, name), "eager": eagerly(tf, name)}
+        name: {
+            "graph": in_a_graph(tf, name),
+            "eager": eagerly(tf, name),
+            "function": eagerly(tf, name, tf.function),
+        }
         for name in sorted(MODELS)
     }
     text = json.dumps(found, indent=0) + "\n"

@@ -34,6 +34,13 @@ def test_eagerly(name):
 
 
 @each_model
+def test_with_a_loss_that_is_traced(name):
+    with eager_program():
+        found = models.eagerly(tf, name, tf.function)
+        assert_equal(found, GOLDEN[name]["function"])
+
+
+@each_model
 def test_in_a_graph_of_an_eager_program(name):
     with eager_program():
         assert_equal(models.in_a_graph(tf, name), GOLDEN[name]["graph"])

@@ -17,8 +17,15 @@ Creator = Callable[..., Any]
 
 
 def creators(graph: Graph) -> list[Creator]:
-    """The functions involved in creating variables, innermost last."""
-    stack: list[Creator] = graph.__dict__.setdefault("_variable_creators", [])
+    """The functions involved in creating variables, innermost last.
+
+    The body of a function, a branch or a loop begins with those of the graph around it.
+    """
+    stack: list[Creator] | None = graph.__dict__.get("_variable_creators")
+    if stack is None:
+        outer: Graph | None = getattr(graph, "outer_graph", None)
+        stack = [] if outer is None else list(creators(outer))
+        graph.__dict__["_variable_creators"] = stack
     return stack
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.lib.functions.argument_signature import USER_SPECIFIED_NAME
-from tfteach.variables.creation import creators
 
 _GONE = (
     "Called a function referencing variables which have been deleted. This likely "
@@ -41,7 +40,6 @@ class TracedGraph(FuncGraph):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.share_collections(self.outer_graph)
-        creators(self).extend(creators(self.outer_graph))
         self._read: dict[int, weakref.ref[Any]] = {}
         self.returned: list[Tensor] = []
 
