@@ -12,9 +12,11 @@ import_families()
 NOT_SHOWN = {
     "core.constant": {
         "constant_node": "takes 2 GB: tests/test_bad_input.py lowers the limit",
+        "_eager_constant": "in eager programs: tests/golden/eager_calls",
+        "_eagerly_shaped": "likewise",
     },
     "debug.summary_writer_ops": {
-        "ImportEvent.write": "of a writer with a file: contrib/summary/test_summaries",
+        "_parsed": "of a writer with a file: tests/lib/contrib/summary",
     },
     "data.tables": {
         "CsvElements._decoded": "of files' texts: tests/ops/data/test_csv_files.py",

@@ -13,12 +13,16 @@ from tfteach.ops.debug.summary_functions import tensor_summary as tensor_summary
 from tfteach.ops.debug.summary_functions import text as text
 
 if TYPE_CHECKING:
+    from tfteach.lib.contrib.summary.summaries import all_v2_summary_ops as all_v2_summary_ops
+    from tfteach.lib.contrib.summary.summaries import initialize as initialize
     from tfteach.lib.files.file_writer import FileWriter as FileWriter
     from tfteach.lib.files.file_writer import FileWriterCache as FileWriterCache
 
 _LATER = {
     "FileWriter": ("tfteach.lib.files.file_writer", "FileWriter"),
     "FileWriterCache": ("tfteach.lib.files.file_writer", "FileWriterCache"),
+    "all_v2_summary_ops": ("tfteach.lib.contrib.summary.summaries", "all_v2_summary_ops"),
+    "initialize": ("tfteach.lib.contrib.summary.summaries", "initialize"),
 }
 
 

@@ -6,6 +6,7 @@ Source: python/ops/variables.py (API and node names).
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tfteach.framework.export import export
@@ -65,7 +66,7 @@ def moving_average_variables(scope: str | None = None) -> list[Any]:
 
 
 @export("variables_initializer", "initializers.variables")
-def variables_initializer(var_list: Any, name: str = "init") -> Operation:
+def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
     """An Operation that runs the initializers of some variables.
 
     Args:
@@ -86,7 +87,7 @@ def variables_initializer(var_list: Any, name: str = "init") -> Operation:
 
 
 @export("initialize_variables")
-def initialize_variables(var_list: Any, name: str = "init") -> Operation:
+def initialize_variables(var_list: Sequence[Any], name: str = "init") -> Operation:
     """Older name of `tf.variables_initializer`."""
     return variables_initializer(var_list, name)
 
@@ -147,7 +148,9 @@ def _all_variables(var_list: Any) -> list[Any]:
 
 
 @export("assert_variables_initialized")
-def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
+def assert_variables_initialized(
+    var_list: Iterable[Any] | None = None,
+) -> Tensor | None:
     """A Tensor that fails with FailedPreconditionError if a variable has no value.
 
     Args:
@@ -168,7 +171,7 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
 
 @export("report_uninitialized_variables")
 def report_uninitialized_variables(
-    var_list: Any = None, name: str = "report_uninitialized_variables"
+    var_list: Iterable[Any] | None = None, name: str = "report_uninitialized_variables"
 ) -> Tensor:
     """A string Tensor [n]: the names of uninitialized variables.
 

@@ -5,33 +5,34 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.lib.contrib.summary.summaries import all_summary_ops as all_summary_ops
+    from tfteach.lib.contrib.summary.recording import always_record_summaries as always_record_summaries
+    from tfteach.lib.contrib.summary.recording import never_record_summaries as never_record_summaries
+    from tfteach.lib.contrib.summary.recording import record_summaries_every_n_global_steps as record_summaries_every_n_global_steps
+    from tfteach.lib.contrib.summary.recording import should_record_summaries as should_record_summaries
+    from tfteach.lib.contrib.summary.summaries import all_v2_summary_ops as all_summary_ops
     from tfteach.lib.contrib.summary.summaries import audio as audio
+    from tfteach.lib.contrib.summary.summaries import create_summary_file_writer as create_summary_file_writer
     from tfteach.lib.contrib.summary.summaries import eval_dir as eval_dir
     from tfteach.lib.contrib.summary.summaries import generic as generic
     from tfteach.lib.contrib.summary.summaries import graph as graph
     from tfteach.lib.contrib.summary.summaries import histogram as histogram
     from tfteach.lib.contrib.summary.summaries import image as image
     from tfteach.lib.contrib.summary.summaries import import_event as import_event
+    from tfteach.lib.contrib.summary.summaries import initialize as initialize
     from tfteach.lib.contrib.summary.summaries import scalar as scalar
-    from tfteach.lib.contrib.summary.writers import SummaryWriter as SummaryWriter
-    from tfteach.lib.contrib.summary.writers import always_record_summaries as always_record_summaries
+    from tfteach.lib.contrib.summary.summaries import summary_writer_function as summary_writer_function
+    from tfteach.lib.contrib.summary.summaries import summary_writer_initializer_op as summary_writer_initializer_op
+    from tfteach.lib.contrib.summary.writers import create_db_writer as create_db_writer
     from tfteach.lib.contrib.summary.writers import create_file_writer as create_file_writer
-    from tfteach.lib.contrib.summary.writers import create_file_writer as create_summary_file_writer
     from tfteach.lib.contrib.summary.writers import flush as flush
-    from tfteach.lib.contrib.summary.writers import initialize as initialize
-    from tfteach.lib.contrib.summary.writers import never_record_summaries as never_record_summaries
-    from tfteach.lib.contrib.summary.writers import record_summaries_every_n_global_steps as record_summaries_every_n_global_steps
-    from tfteach.lib.contrib.summary.writers import should_record_summaries as should_record_summaries
-    from tfteach.lib.contrib.summary.writers import summary_writer_initializer_op as summary_writer_initializer_op
 
 _LATER = {
-    "SummaryWriter": ("tfteach.lib.contrib.summary.writers", "SummaryWriter"),
-    "all_summary_ops": ("tfteach.lib.contrib.summary.summaries", "all_summary_ops"),
-    "always_record_summaries": ("tfteach.lib.contrib.summary.writers", "always_record_summaries"),
+    "all_summary_ops": ("tfteach.lib.contrib.summary.summaries", "all_v2_summary_ops"),
+    "always_record_summaries": ("tfteach.lib.contrib.summary.recording", "always_record_summaries"),
     "audio": ("tfteach.lib.contrib.summary.summaries", "audio"),
+    "create_db_writer": ("tfteach.lib.contrib.summary.writers", "create_db_writer"),
     "create_file_writer": ("tfteach.lib.contrib.summary.writers", "create_file_writer"),
-    "create_summary_file_writer": ("tfteach.lib.contrib.summary.writers", "create_file_writer"),
+    "create_summary_file_writer": ("tfteach.lib.contrib.summary.summaries", "create_summary_file_writer"),
     "eval_dir": ("tfteach.lib.contrib.summary.summaries", "eval_dir"),
     "flush": ("tfteach.lib.contrib.summary.writers", "flush"),
     "generic": ("tfteach.lib.contrib.summary.summaries", "generic"),
@@ -39,12 +40,13 @@ _LATER = {
     "histogram": ("tfteach.lib.contrib.summary.summaries", "histogram"),
     "image": ("tfteach.lib.contrib.summary.summaries", "image"),
     "import_event": ("tfteach.lib.contrib.summary.summaries", "import_event"),
-    "initialize": ("tfteach.lib.contrib.summary.writers", "initialize"),
-    "never_record_summaries": ("tfteach.lib.contrib.summary.writers", "never_record_summaries"),
-    "record_summaries_every_n_global_steps": ("tfteach.lib.contrib.summary.writers", "record_summaries_every_n_global_steps"),
+    "initialize": ("tfteach.lib.contrib.summary.summaries", "initialize"),
+    "never_record_summaries": ("tfteach.lib.contrib.summary.recording", "never_record_summaries"),
+    "record_summaries_every_n_global_steps": ("tfteach.lib.contrib.summary.recording", "record_summaries_every_n_global_steps"),
     "scalar": ("tfteach.lib.contrib.summary.summaries", "scalar"),
-    "should_record_summaries": ("tfteach.lib.contrib.summary.writers", "should_record_summaries"),
-    "summary_writer_initializer_op": ("tfteach.lib.contrib.summary.writers", "summary_writer_initializer_op"),
+    "should_record_summaries": ("tfteach.lib.contrib.summary.recording", "should_record_summaries"),
+    "summary_writer_function": ("tfteach.lib.contrib.summary.summaries", "summary_writer_function"),
+    "summary_writer_initializer_op": ("tfteach.lib.contrib.summary.summaries", "summary_writer_initializer_op"),
 }
 
 

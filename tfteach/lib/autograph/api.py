@@ -25,12 +25,12 @@ from tfteach.lib.autograph.verbosity import log
 
 @export("autograph.to_graph")
 def to_graph(
-    entity: Any,
+    entity: Callable[..., Any],
     recursive: bool = True,
     arg_values: Structure = None,
     arg_types: Structure = None,
     experimental_optional_features: Features = None,
-) -> Any:
+) -> Callable[..., Any]:
     """A function whose control flow over Tensors becomes ops of the default graph.
 
     Args:
@@ -69,7 +69,7 @@ def to_graph(
 
 @export("autograph.to_code")
 def to_code(
-    entity: Any,
+    entity: Callable[..., Any],
     recursive: bool = True,
     arg_values: Structure = None,
     arg_types: Structure = None,

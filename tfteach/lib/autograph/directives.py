@@ -14,10 +14,10 @@ UNSPECIFIED = object()
 
 @export("autograph.experimental.set_loop_options")
 def set_loop_options(
-    parallel_iterations: Any = UNSPECIFIED,
-    back_prop: Any = UNSPECIFIED,
-    swap_memory: Any = UNSPECIFIED,
-    maximum_iterations: Any = UNSPECIFIED,
+    parallel_iterations: object = UNSPECIFIED,
+    back_prop: object = UNSPECIFIED,
+    swap_memory: object = UNSPECIFIED,
+    maximum_iterations: object = UNSPECIFIED,
 ) -> None:
     """Name options for the `tf.while_loop` that the loop around the call becomes.
 

@@ -1,90 +1,105 @@
-"""Summaries that ops write to event files, instead of returning them.
+"""Ops that write summaries to event files, for `tf.contrib.summary`.
 
-Source: core/ops/summary_ops.cc, core/summary/summary_file_writer.cc.
+A summary is what the op of `tf.summary` of the same kind returns.
+Source: core/ops/summary_ops.cc, core/kernels/summary_kernels.cc (messages).
 """
 
 from __future__ import annotations
 
-import functools
+import threading
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tfteach.framework.dtypes import dtypes_of, float32
-from tfteach.framework.errors import NotFoundError, invalid_argument
-from tfteach.framework.files import event_file, file_system
+from tfteach.framework.errors import DataLossError, NotFoundError
+from tfteach.framework.files.event_file import (
+    GRAPH_DEF_FIELD,
+    SUMMARY_FIELD,
+    EventFile,
+    event_bytes,
+)
+from tfteach.framework.files.file_system import makedirs, resolve
 from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
-from tfteach.framework.protos import pool
+from tfteach.framework.protos.pool import message
+from tfteach.framework.protos.tensor_proto import make_tensor_proto
+from tfteach.framework.resource_names import ReferencedResource
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Gradient, KernelContext
+from tfteach.framework.type_aliases import Array, Gradient, KernelContext
 from tfteach.ops.debug.summary_ops import (
     REALS,
     AudioSummaryV2,
     HistogramSummary,
     ImageSummary,
     ScalarSummary,
-    TensorSummaryV2,
 )
 
-_MILLISECONDS = 1000
 
-
-class Writer:
-    """What a writer's handle refers to: an event file, once it is created.
+class EventWriter(ReferencedResource):
+    """What a writer's handle refers to: an event file, from its creation to its end.
 
     Args:
-      name: its name in the session, for messages.
+      name: the writer's name among the session's resources.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._file: event_file.EventFile | None = None
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    dtype = np.dtype(object)
 
-    def create(self, folder: str, queue: int, flush_s: float, suffix: str) -> None:
-        """Open the file; no effect if it is open."""
-        if self._file is None:
-            path = file_system.resolve(folder)
-            file_system.makedirs(path)
-            self._file = event_file.EventFile(path, queue, flush_s, suffix)
-            self._file.open()
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._file: EventFile | None = None
+        self._was_created = False
+        self._lock = threading.Lock()
+
+    def create(
+        self, logdir: str, max_queue: int, flush_millis: int, suffix: str
+    ) -> None:
+        """Create the event file, unless there is one."""
+        with self._lock:
+            if self._file is None:
+                folder = resolve(logdir)
+                makedirs(folder)
+                file = EventFile(folder, max_queue + 1, flush_millis / 1000, suffix)
+                file.open()
+                self._file, self._was_created = file, True
 
     @property
-    def file(self) -> event_file.EventFile:
-        """The file.
+    def file(self) -> EventFile:
+        """The event file.
 
         Raises:
-          NotFoundError: it is not open.
+          NotFoundError: it was not created yet, or is closed.
         """
         if self._file is None:
-            raise NotFoundError(
-                None,
-                None,
-                "Container localhost does not exist. (Could not find resource: "
-                f"localhost/{self._name}): run tf.contrib.summary.initialize() first",
-            )
+            raise NotFoundError(None, None, self._absence())
         return self._file
 
+    def _absence(self) -> str:
+        if self._was_created:
+            kind = "N10tensorflow22SummaryWriterInterfaceE"
+            return f"Resource localhost/{self.name}/{kind} does not exist."
+        return (
+            "Container localhost does not exist. (Could not find resource: "
+            f"localhost/{self.name}): run tf.contrib.summary.initialize() first"
+        )
+
     def close(self) -> None:
-        """Write what is buffered and close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Write what waits, and close the file; the writer may be created again."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
 
 
-class _WriterOp(StatefulOp, abstract=True):
-    on_gpu: ClassVar[bool] = False
-
-    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
-        return [None] * len(op.inputs)
-
-
-class SummaryWriter(_WriterOp):
-    """A writer, shared by name.  Source: core/ops/summary_ops.cc."""
+class SummaryWriter(StatefulOp):
+    """A writer, shared by name.  Source: core/ops/summary_ops.cc, SummaryWriter."""
 
     signature = "-> writer: resource"
     shared_name: str = ""
     container: str = ""
+    on_gpu: ClassVar[bool] = False
     aliases: ClassVar[bool] = True
     returns_handle: ClassVar[bool] = True
 
@@ -93,180 +108,220 @@ class SummaryWriter(_WriterOp):
 
     def compute(self, ctx: KernelContext) -> Any:
         name = self.shared_name or ctx.op.name
-        make = functools.partial(Writer, name)
-        return ctx.resource("summary writer", name, make, self.container)
+        return ctx.resource(
+            "summary_writer", name, lambda: EventWriter(name), self.container
+        )
 
 
-class _WritingOp(_WriterOp, NoOutputOp, abstract=True):
-    def infer_shape(self, *inputs: Any) -> list[Shape]:
-        return []
+class _WriterOp(StatefulOp, NoOutputOp, abstract=True):
+    """Writers stay on the CPU, and their ops have no gradients."""
 
-    def compute(self, ctx: KernelContext, writer: Writer, *inputs: Any) -> Any:
-        self.write(writer, *inputs)
-        return ()
+    on_gpu: ClassVar[bool] = False
 
-    def write(self, writer: Writer, *inputs: Any) -> None:
-        """Do what the op does to a writer."""
-        raise NotImplementedError
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
+        return [None] * len(op.inputs)
 
 
-def _bytes(value: Any) -> bytes:
-    """A string tensor's only element."""
-    found: Any = np.asarray(value, object)[()]
-    return bytes(found)
-
-
-def _text(value: Any) -> str:
-    return _bytes(value).decode()
-
-
-class CreateSummaryFileWriter(_WritingOp):
-    """Open the event file of a writer.  Source: core/ops/summary_ops.cc."""
+class CreateSummaryFileWriter(_WriterOp):
+    """Creates the event file.  Source: summary_ops.cc, CreateSummaryFileWriter."""
 
     signature = (
         "writer: resource, logdir: string, max_queue: int32, flush_millis: int32, "
-        "filename_suffix: string ->"
+        "filename_suffix: string -> "
     )
 
-    def write(self, writer: Writer, *inputs: Any) -> None:
-        logdir, max_queue, flush_millis, suffix = inputs
-        flush_s = int(flush_millis) / _MILLISECONDS
-        writer.create(_text(logdir), int(max_queue), flush_s, _text(suffix))
+    def compute(
+        self,
+        ctx: KernelContext,
+        writer: EventWriter,
+        logdir: Array,
+        max_queue: Array,
+        flush_millis: Array,
+        filename_suffix: Array,
+    ) -> None:
+        folder, suffix = _text(logdir), _text(filename_suffix)
+        writer.create(folder, int(max_queue), int(flush_millis), suffix)
 
 
-class FlushSummaryWriter(_WritingOp):
-    """Write what is buffered to the file.  Source: core/ops/summary_ops.cc."""
+class FlushSummaryWriter(_WriterOp):
+    """Writes what waits.  Source: summary_ops.cc, FlushSummaryWriter."""
 
-    signature = "writer: resource ->"
+    signature = "writer: resource -> "
 
-    def write(self, writer: Writer, *inputs: Any) -> None:
+    def compute(self, ctx: KernelContext, writer: EventWriter) -> None:
         writer.file.flush()
 
 
-class CloseSummaryWriter(_WritingOp):
-    """Close the event file of a writer.  Source: core/ops/summary_ops.cc."""
+class CloseSummaryWriter(_WriterOp):
+    """Closes the event file.  Source: summary_ops.cc, CloseSummaryWriter."""
 
-    signature = "writer: resource ->"
+    signature = "writer: resource -> "
 
-    def write(self, writer: Writer, *inputs: Any) -> None:
+    def compute(self, ctx: KernelContext, writer: EventWriter) -> None:
         writer.close()
 
 
-class _SummaryWritingOp(_WritingOp, abstract=True):
-    def write(self, writer: Writer, *inputs: Any) -> None:
-        step, *rest = inputs
-        data = _bytes(self.summary(*rest))
-        event = event_file.event_bytes(event_file.SUMMARY_FIELD, data, int(step))
-        writer.file.write(event)
-
-    def summary(self, *inputs: Any) -> Any:
-        """The Summary proto, as a string tensor."""
-        raise NotImplementedError
-
-
-class WriteSummary(_SummaryWritingOp):
-    """Write a tensor.  Source: core/ops/summary_ops.cc, WriteSummary."""
+class WriteSummary(_WriterOp):
+    """Writes a tensor as it is.  Source: summary_ops.cc, WriteSummary."""
 
     signature = (
         "writer: resource, step: int64, tensor: T, tag: string, "
-        "summary_metadata: string ->"
+        "summary_metadata: string -> "
     )
 
-    def summary(self, *inputs: Any) -> Any:
-        tensor, tag, metadata = inputs
-        data = TensorSummaryV2().compute(np, tag, tensor, metadata)
-        if _bytes(metadata):
-            return data
-        summary = pool.message("Summary").FromString(_bytes(data))
-        summary.value[0].ClearField("metadata")
-        return summary.SerializeToString()
+    def compute(
+        self,
+        ctx: KernelContext,
+        writer: EventWriter,
+        step: Array,
+        tensor: Array,
+        tag: Array,
+        summary_metadata: Array,
+    ) -> None:
+        summary = message("Summary")()
+        value = summary.value.add(tag=_text(tag))
+        value.tensor.CopyFrom(make_tensor_proto(np.asarray(tensor)))
+        metadata = _bytes(summary_metadata)
+        if metadata:
+            value.metadata.MergeFromString(metadata)
+        _write(writer, step, summary.SerializeToString())
 
 
-class WriteRawProtoSummary(_WritingOp):
-    """Write serialized Summary protos.  Source: core/ops/summary_ops.cc."""
+class WriteScalarSummary(_WriterOp):
+    """Writes a number.  Source: summary_ops.cc, WriteScalarSummary."""
 
-    signature = "writer: resource, step: int64, tensor: string ->"
-
-    def write(self, writer: Writer, *inputs: Any) -> None:
-        step, tensor = inputs
-        for data in np.asarray(tensor, object).ravel():
-            event = event_file.event_bytes(event_file.SUMMARY_FIELD, data, int(step))
-            writer.file.write(event)
-
-
-class ImportEvent(_WritingOp):
-    """Write a serialized Event proto.  Source: core/ops/summary_ops.cc."""
-
-    signature = "writer: resource, event: string ->"
-
-    def write(self, writer: Writer, *inputs: Any) -> None:
-        data = _bytes(inputs[0])
-        try:
-            pool.message("Event").FromString(data)
-        except Exception:  # the exception class depends on protobuf's version
-            raise invalid_argument("Could not parse Event proto") from None
-        writer.file.write(data)
-
-
-class WriteScalarSummary(_SummaryWritingOp):
-    """Write a number.  Source: core/ops/summary_ops.cc, WriteScalarSummary."""
-
-    signature = "writer: resource, step: int64, tag: string, value: T ->"
+    signature = "writer: resource, step: int64, tag: string, value: T -> "
     T = REALS
 
-    def summary(self, *inputs: Any) -> Any:
-        return ScalarSummary().compute(np, *inputs)
+    def compute(
+        self,
+        ctx: KernelContext,
+        writer: EventWriter,
+        step: Array,
+        tag: Array,
+        value: Array,
+    ) -> None:
+        first = np.ravel(value)[:1].reshape(())  # of a vector, as TensorFlow
+        _write(writer, step, ScalarSummary().compute(np, tag, first)[()])
 
 
-class WriteHistogramSummary(_SummaryWritingOp):
-    """Write a histogram of values.  Source: core/ops/summary_ops.cc."""
+class WriteHistogramSummary(_WriterOp):
+    """Writes a histogram.  Source: summary_ops.cc, WriteHistogramSummary."""
 
-    signature = "writer: resource, step: int64, tag: string, values: T ->"
+    signature = "writer: resource, step: int64, tag: string, values: T -> "
     T = REALS
     T_default = float32
 
-    def summary(self, *inputs: Any) -> Any:
-        return HistogramSummary().compute(np, *inputs)
+    def compute(
+        self,
+        ctx: KernelContext,
+        writer: EventWriter,
+        step: Array,
+        tag: Array,
+        values: Array,
+    ) -> None:
+        _write(writer, step, HistogramSummary().compute(np, tag, values)[()])
 
 
-class WriteImageSummary(_SummaryWritingOp):
-    """Write images as PNG.  Source: core/ops/summary_ops.cc, WriteImageSummary."""
+class WriteImageSummary(_WriterOp):
+    """Writes images as PNG.  Source: summary_ops.cc, WriteImageSummary."""
 
     signature = (
-        "writer: resource, step: int64, tag: string, tensor: T, bad_color: uint8 ->"
+        "writer: resource, step: int64, tag: string, tensor: T, bad_color: uint8 -> "
     )
     T = dtypes_of("uint8 float32 float16")
     T_default = float32
     max_images: int = 3
     minimum: ClassVar[dict[str, int]] = {"max_images": 1}
 
-    def summary(self, *inputs: Any) -> Any:
-        tag, tensor, bad_color = inputs
-        op = ImageSummary(self.max_images, np.asarray(bad_color))
-        return op.compute(np, tag, tensor)
+    def compute(
+        self,
+        ctx: KernelContext,
+        writer: EventWriter,
+        step: Array,
+        tag: Array,
+        tensor: Array,
+        bad_color: Array,
+    ) -> None:
+        op = ImageSummary(max_images=self.max_images, bad_color=np.asarray(bad_color))
+        _write(writer, step, op.compute(np, tag, tensor)[()])
 
 
-class WriteAudioSummary(_SummaryWritingOp):
-    """Write sounds as WAV.  Source: core/ops/summary_ops.cc, WriteAudioSummary."""
+class WriteAudioSummary(_WriterOp):
+    """Writes sounds as WAV.  Source: summary_ops.cc, WriteAudioSummary."""
 
     signature = (
         "writer: resource, step: int64, tag: string, tensor: float32, "
-        "sample_rate: float32 ->"
+        "sample_rate: float32 -> "
     )
     max_outputs: int = 3
     minimum: ClassVar[dict[str, int]] = {"max_outputs": 1}
 
-    def summary(self, *inputs: Any) -> Any:
-        return AudioSummaryV2(self.max_outputs).compute(np, *inputs)
+    def compute(
+        self,
+        ctx: KernelContext,
+        writer: EventWriter,
+        step: Array,
+        tag: Array,
+        tensor: Array,
+        sample_rate: Array,
+    ) -> None:
+        op = AudioSummaryV2(max_outputs=self.max_outputs)
+        _write(writer, step, op.compute(np, tag, tensor, sample_rate)[()])
 
 
-class WriteGraphSummary(_WritingOp):
-    """Write a serialized GraphDef.  Source: core/ops/summary_ops.cc."""
+class WriteGraphSummary(_WriterOp):
+    """Writes a serialized GraphDef.  Source: summary_ops.cc, WriteGraphSummary."""
 
-    signature = "writer: resource, step: int64, tensor: string ->"
+    signature = "writer: resource, step: int64, tensor: string -> "
 
-    def write(self, writer: Writer, *inputs: Any) -> None:
-        step, tensor = inputs
-        data = _bytes(tensor)
-        event = event_file.event_bytes(event_file.GRAPH_DEF_FIELD, data, int(step))
-        writer.file.write(event)
+    def compute(
+        self, ctx: KernelContext, writer: EventWriter, step: Array, tensor: Array
+    ) -> None:
+        data = _parsed("GraphDef", "Bad tf.GraphDef binary proto tensor string", tensor)
+        writer.file.write(event_bytes(GRAPH_DEF_FIELD, data, int(step)))
+
+
+class WriteRawProtoSummary(_WriterOp):
+    """Writes serialized Summaries.  Source: summary_ops.cc, WriteRawProtoSummary."""
+
+    signature = "writer: resource, step: int64, tensor: string -> "
+
+    def compute(
+        self, ctx: KernelContext, writer: EventWriter, step: Array, tensor: Array
+    ) -> None:
+        for item in np.asarray(tensor, object).ravel().tolist():
+            error = "Bad tf.compat.v1.Summary binary proto tensor string"
+            _write(writer, step, _parsed("Summary", error, item))
+
+
+class ImportEvent(_WriterOp):
+    """Writes a serialized Event.  Source: core/ops/summary_ops.cc, ImportEvent."""
+
+    signature = "writer: resource, event: string -> "
+
+    def compute(self, ctx: KernelContext, writer: EventWriter, event: Array) -> None:
+        error = "Bad tf.Event binary proto tensor string"
+        writer.file.write(_parsed("Event", error, event))
+
+
+def _write(writer: EventWriter, step: Array, summary: bytes) -> None:
+    writer.file.write(event_bytes(SUMMARY_FIELD, summary, int(step)))
+
+
+def _bytes(value: Any) -> bytes:
+    return bytes(np.asarray(value, object)[()])
+
+
+def _text(value: Any) -> str:
+    return _bytes(value).decode("utf-8", "replace")
+
+
+def _parsed(kind: str, error: str, value: Any) -> bytes:
+    """The bytes, which are a message of this kind."""
+    data = _bytes(value)
+    try:
+        message(kind).FromString(data)
+    except Exception:  # the exception class depends on protobuf's version
+        raise DataLossError(None, None, error) from None
+    return data

@@ -6,6 +6,7 @@ Source: contrib/eager/python/metrics_impl.py.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.control.checks.values import assert_equal
@@ -16,7 +17,13 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.trackable import Trackable
-from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.framework.type_aliases import (
+    DTypeLike,
+    Initializer,
+    ShapeLike,
+    Structure,
+    TensorLike,
+)
 from tfteach.lib.functions.eager_defun import defun
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.core.shape_ops import shape, size
@@ -96,19 +103,19 @@ class Metric(Trackable):
         """Make the variables; called before the first `call`, with its arguments."""
         raise NotImplementedError("Metrics must define a build() member function")
 
-    def call(self, *args: Any, **kwargs: Any) -> Any:
+    def call(self, *args: Any, **kwargs: Any) -> Structure:
         """Update the variables."""
         raise NotImplementedError("Metrics must define a call() member function")
 
-    def result(self) -> Any:
+    def result(self) -> Structure:
         """The value of the metric, a Tensor."""
         raise NotImplementedError("Metrics must define a result() member function")
 
-    def value(self) -> Any:
+    def value(self) -> Structure:
         """The result; in an eager program the function that computes it."""
         return self.result if get_default_graph().is_eager else self.result()
 
-    def aggregate(self, metrics: Any) -> None:
+    def aggregate(self, metrics: Sequence[Metric]) -> None:
         """Add the variables of other metrics.
 
         Args:
@@ -133,9 +140,9 @@ class Metric(Trackable):
     def add_variable(
         self,
         name: str,
-        shape: Any = None,
+        shape: ShapeLike | None = None,
         dtype: DTypeLike | None = None,
-        initializer: Any = None,
+        initializer: Initializer | type[Any] | None = None,
     ) -> Any:
         """A variable of the metric, for `build`.
 
@@ -196,7 +203,7 @@ class Mean(Metric):
         self.numer = self.add_variable("numer", (), self.dtype, Zeros)
         self.denom = self.add_variable("denom", (), self.dtype, Zeros)
 
-    def call(self, values: TensorLike, weights: Any = None) -> Any:
+    def call(self, values: TensorLike, weights: TensorLike | None = None) -> Structure:
         """Add values; returns the arguments.
 
         Args:
@@ -255,8 +262,11 @@ class Accuracy(_Accuracy):
     """
 
     def call(  # type: ignore[override]
-        self, labels: TensorLike, predictions: TensorLike, weights: Any = None
-    ) -> Any:
+        self,
+        labels: TensorLike,
+        predictions: TensorLike,
+        weights: TensorLike | None = None,
+    ) -> Structure:
         """Add labels and predictions of the same shape; returns the arguments."""
         assert_equal(shape(labels), shape(predictions), message=_UNEQUAL)
         return self._add_matches(labels, predictions, weights)
@@ -274,8 +284,11 @@ class CategoricalAccuracy(_Accuracy):
     """
 
     def call(  # type: ignore[override]
-        self, labels: TensorLike, predictions: TensorLike, weights: Any = None
-    ) -> Any:
+        self,
+        labels: TensorLike,
+        predictions: TensorLike,
+        weights: TensorLike | None = None,
+    ) -> Structure:
         """Add one-hot labels and predictions of the same shape."""
         assert_equal(shape(labels), shape(predictions), message=_UNEQUAL)
         return self._add_matches(argmax(labels, -1), argmax(predictions, -1), weights)
@@ -300,8 +313,11 @@ class BinaryAccuracy(Mean):
         self.threshold = threshold
 
     def call(  # type: ignore[override]
-        self, labels: TensorLike, predictions: TensorLike, weights: Any = None
-    ) -> Any:
+        self,
+        labels: TensorLike,
+        predictions: TensorLike,
+        weights: TensorLike | None = None,
+    ) -> Structure:
         """Add labels and predictions of the same shape."""
         assert_equal(shape(labels), shape(predictions), message=_UNEQUAL)
         above = convert(predictions) > self.threshold
@@ -320,8 +336,11 @@ class SparseAccuracy(_Accuracy):
     """
 
     def call(  # type: ignore[override]
-        self, labels: TensorLike, predictions: TensorLike, weights: Any = None
-    ) -> Any:
+        self,
+        labels: TensorLike,
+        predictions: TensorLike,
+        weights: TensorLike | None = None,
+    ) -> Structure:
         """Add labels, and predictions with one axis more."""
         message = "First axis of labels and predictions is unequal"
         assert_equal(shape(labels), shape(predictions)[0], message=message)

@@ -12,7 +12,7 @@ from typing import Any
 from tfteach.framework.errors import NotFoundError
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.type_aliases import PathLike, TensorLike
+from tfteach.framework.type_aliases import PathLike, SaveableList, TensorLike
 from tfteach.lib.files.checkpoint_reader import load_checkpoint
 from tfteach.lib.files.saver import Saver as GraphSaver
 from tfteach.lib.training.optimizer import Optimizer
@@ -91,7 +91,7 @@ class Saver:
     Source: contrib/eager/python/saver.py.
     """
 
-    def __init__(self, var_list: Any) -> None:
+    def __init__(self, var_list: SaveableList) -> None:
         self._saver = GraphSaver(var_list)
 
     def save(

@@ -1,26 +1,27 @@
-"""Summaries that are written where they are made.
+"""`tf.contrib.summary`: summaries that are written to the current writer.
 
-Source: python/ops/summary_ops_v2.py.
+Source: python/ops/summary_ops_v2.py (API, names of nodes).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from tfteach.control.branch import smart_cond
+from tfteach.framework.convert import convert
+from tfteach.framework.defaults import get_default_session
 from tfteach.framework.dtypes import int64, string
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graphdef.graph_def import graph_bytes
+from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope
+from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.framework.type_aliases import Proto, SessionLike, TensorLike
-from tfteach.lib.contrib.summary.writers import (
-    default_writer,
-    known_condition,
-    should_record_summaries,
-)
+from tfteach.lib.contrib.summary.recording import current, should_record_summaries
+from tfteach.lib.contrib.summary.writers import WRITER_INIT, Writer, create_file_writer
 from tfteach.lib.training.global_step import get_or_create_global_step
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import no_op
@@ -36,87 +37,140 @@ from tfteach.ops.debug.summary_writer_ops import (
     WriteScalarSummary,
     WriteSummary,
 )
-from tfteach.ops.math.cast import cast
 
-_COLLECTION = "_SUMMARY_V2"
-Write = Callable[[Any, Any, str, str], Any]  # (handle, step, tag, scope)
+# The collection of the ops that write a graph's summaries.
+SUMMARIES = "_SUMMARY_V2"
+
+# From a tag and the name of the op, the op that writes a summary.
+Write = Callable[[str, str], Operation]
+# A bool Tensor; in a graph without a writer an op that does nothing, eagerly None.
+Written = Tensor | Operation | None
 
 
-def _step(step: Any) -> Tensor:
-    """A step as int64; the global step if None."""
-    return cast(get_or_create_global_step() if step is None else step, int64)
+@export("contrib.summary.summary_writer_function")
+def summary_writer_function(
+    name: str,
+    tensor: TensorLike | None,
+    function: Write,
+    family: str | None = None,
+) -> Written:
+    """Write a summary by a function, if summaries are recorded.
 
+    Args:
+      name: the summary's name.
+      tensor: what it is made of.
+      function: from a tag and the name of the op, the op that writes it.
+      family: the first part of the tag.
 
-def _written(
-    name: str, tensor: Any, family: str | None, step: Any, write: Write
-) -> Any:
-    """Write a summary if one is due, to the writer in effect."""
-    writer = default_writer()
-    if writer is None:
-        return no_op()
+    Returns:
+      A bool Tensor: whether it was written; a `no_op` if there is no writer.
+    """
     graph = get_default_graph()
-    outer = graph.get_name_scope()
+    scope = graph.scopes.name
+    outer = scope + "/" if scope else ""
 
     def record() -> Tensor:
         with (
-            name_scope(outer + "/" if outer else None),
-            summary_scope(name, family, values=[tensor]) as (tag, scope),
+            name_scope(outer or None),
+            summary_scope(name, family, values=[tensor]) as (tag, inner),
+            control_dependencies([function(tag, inner)]),
         ):
-            done = write(writer._resource, _step(step), tag, scope)
-            with get_default_graph().control_dependencies([done]):
-                return constant(True)
+            return constant(True)
 
+    if current.writer is None:
+        return no_op()
     with graph.device("cpu:0"):
-        due, known = should_record_summaries(), known_condition()
-        is_due: Any = due if known is None else known
-        made = smart_cond(is_due, record, lambda: constant(False))
-        if not graph.is_eager:
-            graph.add_to_collection(_COLLECTION, made)
-    return made
+        written: Written = smart_cond(
+            should_record_summaries(), record, lambda: constant(False), name=""
+        )
+    if not graph.is_eager:
+        graph.add_to_collection(SUMMARIES, written)
+    return written
+
+
+def _step(step: Any) -> Written:
+    if step is None:
+        return get_or_create_global_step()
+    return step if isinstance(step, Tensor) else convert(step, int64)
+
+
+@export("contrib.summary.generic")
+def generic(
+    name: str,
+    tensor: TensorLike,
+    metadata: Proto | TensorLike | None = None,
+    family: str | None = None,
+    step: TensorLike | None = None,
+) -> Written:
+    """Write a tensor as it is.
+
+    Args:
+      name: the summary's name.
+      tensor: of any type and shape.
+      metadata: a SummaryMetadata, or a string Tensor with a serialized one.
+      family: the first part of the tag.
+      step: an int64 scalar; the global step by default.
+
+    Returns:
+      A bool Tensor: whether it was written; a `no_op` if there is no writer.
+    """
+
+    def write(tag: str, scope: str) -> Operation:
+        data = metadata
+        if data is None:
+            data = constant("")
+        elif hasattr(data, "SerializeToString"):
+            data = constant(data.SerializeToString())
+        at = _step(step)
+        value = identity(tensor)
+        return WriteSummary()(_handle(), at, value, tag, data, name=scope)
+
+    return summary_writer_function(name, tensor, write, family)
 
 
 @export("contrib.summary.scalar")
 def scalar(
-    name: str, tensor: TensorLike, family: str | None = None, step: Any = None
-) -> Any:
-    """Write a number to the writer in effect, if summaries are recorded here.
+    name: str,
+    tensor: TensorLike,
+    family: str | None = None,
+    step: TensorLike | None = None,
+) -> Written:
+    """Write a number.
 
     Args:
-      name: its tag, within the open name scopes.
-      tensor: a scalar.
-      family: a name that groups tags.
-      step: an int64 step; the global step if None.
+      name: the summary's name.
+      tensor: a real scalar.
+      family: the first part of the tag.
+      step: an int64 scalar; the global step by default.
 
     Returns:
-      A bool Tensor: whether it was written.  Nothing to run in an eager program.
+      A bool Tensor: whether it was written; a `no_op` if there is no writer.
 
     Example:
-      >>> written = tf.contrib.summary.scalar("loss", 0.5)
-
-    Source: python/ops/summary_ops_v2.py.
+      >>> tf.contrib.summary.scalar("loss", loss, step=7)
     """
-    return _written(
-        name, tensor, family, step,
-        lambda writer, at, tag, scope: WriteScalarSummary()(
-            writer, at, tag, identity(tensor), name=scope
-        ),
-    )  # fmt: skip
+
+    def write(tag: str, scope: str) -> Operation:
+        at = _step(step)
+        return WriteScalarSummary()(_handle(), at, tag, identity(tensor), name=scope)
+
+    return summary_writer_function(name, tensor, write, family)
 
 
 @export("contrib.summary.histogram")
 def histogram(
-    name: str, tensor: TensorLike, family: str | None = None, step: Any = None
-) -> Any:
-    """Write the distribution of values; arguments and result as of `scalar`.
+    name: str,
+    tensor: TensorLike,
+    family: str | None = None,
+    step: TensorLike | None = None,
+) -> Written:
+    """Write a histogram of the values of a real tensor; see `scalar`."""
 
-    Source: python/ops/summary_ops_v2.py.
-    """
-    return _written(
-        name, tensor, family, step,
-        lambda writer, at, tag, scope: WriteHistogramSummary()(
-            writer, at, tag, identity(tensor), name=scope
-        ),
-    )  # fmt: skip
+    def write(tag: str, scope: str) -> Operation:
+        at = _step(step)
+        return WriteHistogramSummary()(_handle(), at, tag, identity(tensor), name=scope)
+
+    return summary_writer_function(name, tensor, write, family)
 
 
 @export("contrib.summary.image")
@@ -126,26 +180,31 @@ def image(
     bad_color: TensorLike | None = None,
     max_images: int = 3,
     family: str | None = None,
-    step: Any = None,
-) -> Any:
+    step: TensorLike | None = None,
+) -> Written:
     """Write images.
 
     Args:
-      name, family, step: as for `scalar`.
-      tensor: shape [batch, height, width, channels].
-      bad_color: the uint8 color of pixels that are no numbers; red if None.
-      max_images: the number of images to write.
+      name: the summary's name.
+      tensor: uint8 or float Tensor [batch, height, width, 1, 3 or 4].
+      bad_color: uint8 [channels], for values that are not finite; red by default.
+      max_images: how many images of the batch are written at most.
+      family: the first part of the tag.
+      step: an int64 scalar; the global step by default.
 
-    Source: python/ops/summary_ops_v2.py.
+    Returns:
+      A bool Tensor: whether they were written; a `no_op` if there is no writer.
     """
-    red = [255, 0, 0, 255]
 
-    def write(writer: Any, at: Any, tag: str, scope: str) -> Any:
-        color = constant(red, "uint8") if bad_color is None else bad_color
-        op = WriteImageSummary(max_images)
-        return op(writer, at, tag, identity(tensor), color, name=scope)
+    def write(tag: str, scope: str) -> Operation:
+        color = bad_color
+        if color is None:
+            color = constant([255, 0, 0, 255], "uint8")
+        op = WriteImageSummary(max_images=max_images)
+        at = _step(step)
+        return op(_handle(), at, tag, identity(tensor), color, name=scope)
 
-    return _written(name, tensor, family, step, write)
+    return summary_writer_function(name, tensor, write, family)
 
 
 @export("contrib.summary.audio")
@@ -155,131 +214,158 @@ def audio(
     sample_rate: TensorLike,
     max_outputs: int,
     family: str | None = None,
-    step: Any = None,
-) -> Any:
+    step: TensorLike | None = None,
+) -> Written:
     """Write sounds.
 
     Args:
-      name, family, step: as for `scalar`.
-      tensor: shape [batch, frames, channels], between -1 and 1.
-      sample_rate: frames in a second.
-      max_outputs: the number of sounds to write.
+      name: the summary's name.
+      tensor: float32 Tensor [batch, frames, channels] or [batch, frames], from -1 to 1.
+      sample_rate: in hertz.
+      max_outputs: how many sounds of the batch are written at most.
+      family: the first part of the tag.
+      step: an int64 scalar; the global step by default.
 
-    Source: python/ops/summary_ops_v2.py.
+    Returns:
+      A bool Tensor: whether they were written; a `no_op` if there is no writer.
     """
 
-    def write(writer: Any, at: Any, tag: str, scope: str) -> Any:
-        op = WriteAudioSummary(max_outputs)
-        return op(writer, at, tag, identity(tensor), sample_rate, name=scope)
+    def write(tag: str, scope: str) -> Operation:
+        op = WriteAudioSummary(max_outputs=max_outputs)
+        at = _step(step)
+        return op(_handle(), at, tag, identity(tensor), sample_rate, name=scope)
 
-    return _written(name, tensor, family, step, write)
-
-
-@export("contrib.summary.generic")
-def generic(
-    name: str,
-    tensor: TensorLike,
-    metadata: Any = None,
-    family: str | None = None,
-    step: Any = None,
-) -> Any:
-    """Write a tensor.
-
-    Args:
-      name, family, step: as for `scalar`.
-      tensor: the tensor.
-      metadata: a SummaryMetadata proto, for plugins; or None.
-
-    Source: python/ops/summary_ops_v2.py.
-    """
-
-    def write(writer: Any, at: Any, tag: str, scope: str) -> Any:
-        data = "" if metadata is None else metadata
-        if hasattr(data, "SerializeToString"):
-            data = data.SerializeToString()
-        return WriteSummary()(writer, at, identity(tensor), tag, data, name=scope)
-
-    return _written(name, tensor, family, step, write)
+    return summary_writer_function(name, tensor, write, family)
 
 
 @export("contrib.summary.graph")
 def graph(
-    param: Graph | Proto | TensorLike, step: Any = None, name: str | None = None
-) -> Operation:
-    """Write a graph, for TensorBoard's Graphs; also where no summaries are recorded.
+    param: Graph | Proto | TensorLike,
+    step: TensorLike | None = None,
+    name: str | None = None,
+) -> Written:
+    """Write a graph, whether summaries are recorded or not.
 
     Args:
-      param: a serialized GraphDef as a string Tensor; in an eager program also a
-        Graph or GraphDef.
-      step: an int64 step; the global step if None.
+      param: a string Tensor with a serialized GraphDef; in an eager program also a
+        Graph or a GraphDef.
+      step: an int64 scalar; the global step by default.
       name: the op's name.
 
-    Raises:
-      TypeError: in a graph, `param` is no Tensor.
+    Returns:
+      The op that writes it; a `no_op` if there is no writer.
 
-    Source: python/ops/summary_ops_v2.py.
+    Raises:
+      TypeError: it is no Tensor, in a graph.
     """
-    if not get_default_graph().is_eager and not isinstance(param, Tensor):
+    default = get_default_graph()
+    if not default.is_eager and not isinstance(param, Tensor):
         raise TypeError(
             "graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, but was: "
             f"{type(param)}"
         )
-    writer = default_writer()
-    if writer is None:
+    if current.writer is None:
         return no_op()
-    data: Any = param
-    if isinstance(param, Graph):
-        data = graph_bytes(param, add_shapes=True)
-    elif hasattr(param, "SerializeToString"):
-        data = param.SerializeToString()
-    with get_default_graph().device("cpu:0"):
-        return WriteGraphSummary()(writer._resource, _step(step), data, name=name)
-
-
-def write_graph(given: Any, session: SessionLike) -> None:
-    """Write a graph at step 0, in a session."""
-    is_graph = isinstance(given, Graph)
-    data = graph_bytes(given, True) if is_graph else given.SerializeToString()
-    held = placeholder(string)
-    session.run(graph(held, 0), {held: data})
+    with default.device("cpu:0"):
+        if isinstance(param, Graph) or hasattr(param, "SerializeToString"):
+            data = convert(_serialized(param), string)
+        else:
+            data = identity(param)
+        return WriteGraphSummary()(_handle(), _step(step), data, name=name)
 
 
 @export("contrib.summary.import_event")
 def import_event(tensor: TensorLike, name: str | None = None) -> Operation:
-    """Write a serialized Event proto, as it is.
+    """Write an Event, such as one of another event file.
 
     Args:
-      tensor: a string.
+      tensor: a string scalar with a serialized Event.
       name: the op's name.
-
-    Source: python/ops/summary_ops_v2.py.
     """
-    writer = default_writer()
-    if writer is None:
-        return no_op()
-    return ImportEvent()(writer._resource, tensor, name=name)
+    return ImportEvent()(_handle(), tensor, name=name)
 
 
-@export("contrib.summary.all_summary_ops")
-def all_summary_ops() -> list[Any] | None:
-    """The summaries of the default graph; None in an eager program.
+@export("contrib.summary.initialize", "summary.initialize")
+def initialize(
+    graph: Graph | Proto | None = None, session: SessionLike | None = None
+) -> None:
+    """Create the files of a graph's writers; nothing to do in an eager program.
 
-    Source: python/ops/summary_ops_v2.py.
+    Args:
+      graph: a Graph or GraphDef to write to the current writer.
+      session: the session; by default the default one.
+
+    Raises:
+      RuntimeError: there is no current writer.
+      ValueError: there is no session.
     """
     if get_default_graph().is_eager:
-        return None
-    return get_default_graph().get_collection(_COLLECTION)
+        return
+    if current.writer is None:
+        raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
+    session = get_default_session() if session is None else session
+    if session is None:
+        raise ValueError("session must be passed if no default session exists")
+    session.run(summary_writer_initializer_op())
+    if graph is not None:
+        data = _serialized(graph)
+        fed = placeholder(string)
+        write = WriteGraphSummary()
+        with get_default_graph().device("cpu:0"):
+            op = write(_handle(), convert(0, int64), identity(fed))
+        session.run(op, feed_dict={fed: data})
+
+
+@export("contrib.summary.summary_writer_initializer_op")
+def summary_writer_initializer_op() -> list[Operation]:
+    """The ops that create the files of a graph's writers.
+
+    Raises:
+      RuntimeError: in an eager program, which has created them.
+    """
+    default = get_default_graph()
+    if default.is_eager:
+        raise RuntimeError(
+            "tf.contrib.summary.summary_writer_initializer_op is only supported in "
+            "graph mode."
+        )
+    return default.get_collection(WRITER_INIT)
+
+
+@export("contrib.summary.all_summary_ops", "summary.all_v2_summary_ops")
+def all_v2_summary_ops() -> list[Any] | None:
+    """The results of a graph's summaries, to be run; None in an eager program."""
+    default = get_default_graph()
+    return None if default.is_eager else default.get_collection(SUMMARIES)
 
 
 @export("contrib.summary.eval_dir")
 def eval_dir(model_dir: str, name: str | None = None) -> str:
     """The folder of the summaries of an evaluation.
 
-    Args:
-      model_dir: the folder of the model.
-      name: the name of the evaluation, if there are several.
-
-    Source: python/ops/summary_ops_v2.py.
+    Example:
+      >>> tf.contrib.summary.eval_dir("model", "test")
+      'model/eval_test'
     """
-    folder = "eval" if not name else "eval_" + name
-    return f"{model_dir}/{folder}"
+    return os.path.join(model_dir, "eval_" + name if name else "eval")
+
+
+@export("contrib.summary.create_summary_file_writer")
+def create_summary_file_writer(*args: Any, **kwargs: Any) -> Writer:
+    """`create_file_writer` by its old name."""
+    get_logger().warning(
+        "Deprecation Warning: create_summary_file_writer was renamed to "
+        "create_file_writer"
+    )
+    return create_file_writer(*args, **kwargs)
+
+
+def _handle() -> Tensor:
+    return current.writer._resource  # type: ignore[no-any-return]
+
+
+def _serialized(graph: Any) -> bytes:
+    if isinstance(graph, Graph):
+        return graph_bytes(graph, add_shapes=True)
+    data: bytes = graph.SerializeToString()
+    return data
