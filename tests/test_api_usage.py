@@ -22,7 +22,6 @@ KNOWN = [row["symbol"] for row in ROWS if row["in_tf_1_15"] == "1"]
 LATER = {
     "old estimators": """
        """,
-    "eager execution": "tf.contrib.eager",
     "Keras": "tf.keras tf.contrib.keras",
     "servers": """
         tf.train.Server tf.train.replica_device_setter

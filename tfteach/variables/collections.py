@@ -14,6 +14,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import VariableLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import group, no_op
 from tfteach.ops.core.shape_ops import Rank
@@ -128,7 +129,7 @@ def initialize_local_variables() -> Operation:
 
 
 @export("is_variable_initialized")
-def is_variable_initialized(variable: Any) -> Tensor:
+def is_variable_initialized(variable: VariableLike) -> Tensor:
     """A bool Tensor: whether the variable has a value in the session that is run."""
     result: Tensor = ref_variables.is_variable_initialized(variable)
     return result
