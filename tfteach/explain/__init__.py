@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tfteach.explain.eager_recording import record_eager as record_eager
     from tfteach.explain.folding import explain_folding as explain_folding
     from tfteach.explain.folding import unfolded as unfolded
+    from tfteach.explain.function_calls import explain_function as explain_function
+    from tfteach.explain.function_calls import watch_functions as watch_functions
     from tfteach.explain.graph_log import GraphLog as GraphLog
     from tfteach.explain.graph_log import watch_graphs as watch_graphs
     from tfteach.explain.growth import Growth as Growth
@@ -57,6 +59,7 @@ _LATER = {
     "explain_checkpoint": "checkpoints",
     "explain_collections": "collections",
     "explain_folding": "folding",
+    "explain_function": "function_calls",
     "explain_name": "names",
     "explain_optimizing": "optimizing",
     "explain_pipelines": "pipelines",
@@ -72,6 +75,7 @@ _LATER = {
     "timed": "timing",
     "times_of": "timing",
     "unfolded": "folding",
+    "watch_functions": "function_calls",
     "watch_graphs": "graph_log",
     "watch_growth": "growth",
     "watch_memory": "memory",

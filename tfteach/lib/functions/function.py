@@ -9,6 +9,7 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 from tfteach.control.branch import cond
@@ -29,7 +30,12 @@ from tfteach.lib.functions.function_spec import (
 )
 from tfteach.lib.functions.lift_to_graph import UnliftableError, lift_to_graph
 from tfteach.lib.functions.methods import bound_method
-from tfteach.lib.functions.observed_calls import Call, Observers, observe_calls
+from tfteach.lib.functions.observed_calls import (
+    Call,
+    Observers,
+    observe_calls,
+    run_observed,
+)
 from tfteach.lib.functions.traced_code import converted, unconverted
 from tfteach.lib.functions.traced_function import TracedFunction
 from tfteach.ops.math.compare import logical_and
@@ -209,18 +215,20 @@ class PolymorphicFunction:
                 usable = self._ready or self._first
                 assert usable is not None
                 return usable.call(args, kwargs, self)
+            began_s = perf_counter()
             concrete = self._initialize(args, kwargs)
+            tracing_s = perf_counter() - began_s
             assert self._ready is not None
             if self._creation.variables:
                 try:
                     _initialize_variables(self._creation.initializers)
                 except UnliftableError:
                     return self._initialize_while_calling(args, kwargs, concrete)
+                if Observers.all:
+                    return self._ready.call_observed(args, kwargs, self, tracing_s)
                 return self._ready.call(args, kwargs, self)
         arguments = self._spec.canonicalize_function_inputs(*args, **kwargs)
-        for observer in Observers.all:
-            observer(Call(self, arguments, concrete, True))
-        return concrete.call_flat(arguments.tensors)
+        return run_observed(Call(self, arguments, concrete, True, tracing_s, False, []))
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments; TensorSpecs stand for Tensors.

@@ -9,6 +9,7 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 from tfteach.framework import nest
@@ -20,7 +21,7 @@ from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.lib.functions.concrete_function import ConcreteFunction
 from tfteach.lib.functions.function_spec import NO_KEYWORDS, Arguments, FunctionSpec
 from tfteach.lib.functions.methods import bound_method
-from tfteach.lib.functions.observed_calls import Call, Observers
+from tfteach.lib.functions.observed_calls import Call, Observers, run_observed
 from tfteach.lib.functions.trace import traced
 from tfteach.lib.functions.trace_key import (
     PLAIN,
@@ -154,18 +155,39 @@ class TracedFunction:
           args, kwargs: the arguments.
           called: what the program called, for observers.
         """
-        if not kwargs and not Observers.all and get_default_graph().is_eager:
+        if Observers.all:
+            return self.call_observed(args, kwargs, called)
+        if not kwargs and get_default_graph().is_eager:
             found = self._quickly(args)
             if found is not None:
                 return found[0].run(found[1])
-        arguments, concrete, is_new = self.trace(args, kwargs)
-        for observer in Observers.all:
-            observer(Call(called, arguments, concrete, is_new))
+        arguments, concrete, _ = self.trace(args, kwargs)
         tensors = arguments.tensors
         result = concrete.call_flat(tensors)
         if not kwargs and not self._relaxes:
             self._remember(args, tensors, concrete)
         return result
+
+    def call_observed(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        called: Any,
+        creation_s: float = 0.0,
+    ) -> Any:
+        """`call`, reported to those who watch.
+
+        Args:
+          args, kwargs, called: as for `call`.
+          creation_s: the seconds that a trace took which created variables.
+        """
+        began_s = perf_counter()
+        arguments, concrete, is_new = self.trace(args, kwargs)
+        tracing_s = creation_s + (perf_counter() - began_s if is_new else 0.0)
+        made = creation_s > 0
+        return run_observed(
+            Call(called, arguments, concrete, is_new, tracing_s, made, [])
+        )
 
     def _quickly(
         self, args: tuple[Any, ...]
