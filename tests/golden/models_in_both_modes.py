@@ -20,7 +20,7 @@ LENGTHS = np.array([5, 2, 4, 1], np.int32)
 TARGETS = np.array([[0.5], [-0.5], [0.25], [1.0]], np.float32)
 
 
-class Model(object):
+class Model:
     """Layers, a loss and its optimizer.
 
     Attributes:
