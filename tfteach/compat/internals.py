@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from tfteach.compat import (
+    autograph_paths,
     contrib_learn_paths,
     contrib_paths,
     data_paths,
@@ -71,7 +72,6 @@ framework.type_spec: . tfteach.framework.type_spec
 framework.versions: . version
 layers.*: layers
 layers.utils: layers contrib.framework
-lib.io.python_io: python_io
 lib.io.file_io: tfteach.compat.platform.gfile_io tfteach.compat.platform.gfile
 lib.io.python_io: python_io
 lib.io.tf_record: python_io io
@@ -219,7 +219,7 @@ def _table() -> dict[str, tuple[str, ...]]:
     return table
 
 
-_TABLE = _table() | data_paths.rows()
+_TABLE = _table() | data_paths.rows() | autograph_paths.ROWS
 # Modules of this package with further names of an inner module.
 _MORE = {
     "framework.ops": "tfteach.framework.graphdef.meta_graph",
@@ -297,7 +297,8 @@ _ALIASES = {
     "ops.string_ops.string_length": "length",
     "pywrap_tensorflow.NewCheckpointReader": "NewCheckpointReader",
 }
-_ALIASES |= contrib_paths.ALIASES | training_paths.ALIASES | function_paths.ALIASES
+_ALIASES |= contrib_paths.ALIASES | training_paths.ALIASES
+_ALIASES |= autograph_paths.ALIASES | function_paths.ALIASES
 # tensorflow/python/__init__.py imports these modules, so that
 # `from tensorflow.python import array_ops` works, too.
 _AT_THE_TOP = {

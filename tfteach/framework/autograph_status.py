@@ -1,41 +1,53 @@
 """Whether AutoGraph converts what runs now, for the messages of Tensors.
 
-Source: python/autograph/core/ag_ctx.py.
+Source: python/autograph/core/ag_ctx.py (API).
 """
 
 from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any, Self
 
 
 class Status(enum.Enum):
-    """What the function that runs now has asked for."""
+    """What the program has asked for where it runs now."""
 
     UNSPECIFIED = 0
     ENABLED = 1
     DISABLED = 2
 
 
+class ControlStatusCtx:
+    """A context manager, within which a status holds for the thread.
+
+    Args:
+      status: the status.
+      options: further options of who asked, for who asks.
+    """
+
+    def __init__(self, status: Status, options: Any = None) -> None:
+        self.status = status
+        self.options = options
+
+    def __enter__(self) -> Self:
+        self._outer, _current.context = _current.context, self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _current.context = self._outer
+
+    def __repr__(self) -> str:
+        return f"ControlStatusCtx[status={self.status}, options={self.options}]"
+
+
 class _Current(threading.local):
-    status = Status.UNSPECIFIED
+    context = ControlStatusCtx(Status.UNSPECIFIED)
 
 
 _current = _Current()
 
 
-def status() -> Status:
-    """That of this thread."""
-    return _current.status
-
-
-@contextmanager
-def under(new: Status) -> Iterator[None]:
-    """Set the status of this thread within the block."""
-    old, _current.status = _current.status, new
-    try:
-        yield
-    finally:
-        _current.status = old
+def control_status_ctx() -> ControlStatusCtx:
+    """The innermost context of this thread."""
+    return _current.context

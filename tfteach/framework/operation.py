@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.autograph_status import Status, status
+from tfteach.framework.autograph_status import Status, control_status_ctx
 from tfteach.framework.call_origin import Origin, SourceLine, line_of
 from tfteach.framework.defaults import get_default_session
 from tfteach.framework.device import DeviceSpecV2, written_name
@@ -136,10 +136,11 @@ class Tensor:
         self._refuse("using a `tf.Tensor` as a Python `bool`")
 
     def _refuse(self, what: str) -> NoReturn:
-        if status() is not Status.UNSPECIFIED:
+        status = control_status_ctx().status
+        if status is not Status.UNSPECIFIED:
             why = (
                 "AutoGraph is disabled in this function."
-                if status() is Status.DISABLED
+                if status is Status.DISABLED
                 else "AutoGraph did not convert this function."
             )
             raise OperatorNotAllowedInGraphError(

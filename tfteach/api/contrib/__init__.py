@@ -13,6 +13,7 @@ from tfteach.api.contrib import util as util
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.contrib import autograph as autograph
     from tfteach.api.contrib import crf as crf
     from tfteach.api.contrib import data as data
     from tfteach.api.contrib import distributions as distributions
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import training as training
 
 _LATER = {
+    "autograph": ("tfteach.api.contrib", "autograph"),
     "crf": ("tfteach.api.contrib", "crf"),
     "data": ("tfteach.api.contrib", "data"),
     "distributions": ("tfteach.api.contrib", "distributions"),

@@ -108,7 +108,7 @@ def to_code(
         ) from None
 
 
-@export("autograph.experimental.do_not_convert")
+@export("autograph.experimental.do_not_convert", "contrib.autograph.do_not_convert")
 def do_not_convert(func: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """Decorator: AutoGraph leaves the function as it is, and what it calls.
 

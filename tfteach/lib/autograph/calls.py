@@ -11,10 +11,16 @@ import inspect
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
-from tfteach.framework.autograph_status import Status, status, under
+from tfteach.framework.autograph_status import (
+    ControlStatusCtx,
+    Status,
+    control_status_ctx,
+)
+from tfteach.framework.export import export
 from tfteach.lib.autograph.conversion import (
     conversion_of,
     converted_function,
@@ -32,6 +38,7 @@ _BUILTINS = frozenset(id(value) for value in vars(builtins).values())
 _failed: weakref.WeakSet[CodeType] = weakref.WeakSet()
 
 
+@export("contrib.autograph.converted_call")
 def converted_call(
     f: Callable[..., Any],
     options: ConversionOptions,
@@ -61,6 +68,9 @@ def converted_call(
     function, owner = target
     if owner is not None:
         args = (owner, *args)
+    status: Any = nullcontext()
+    if options.user_requested:
+        status = ControlStatusCtx(Status.ENABLED, options)
     options = options.call_options()
     try:
         operators = operators_for(options, converted_call)
@@ -70,7 +80,8 @@ def converted_call(
         _tell_failure(f, function, error)
         return _call_unconverted(f, args[owner is not None :], kwargs)
     try:
-        return made(*args, **kwargs)
+        with status:
+            return made(*args, **kwargs)
     except Exception as error:
         add_metadata(error, codes)
         raise
@@ -129,6 +140,7 @@ def _tell_failure(f: Any, function: FunctionType, error: Exception) -> None:
 # ---- for functions that call those of the program
 
 
+@export("contrib.autograph.convert")
 def convert(
     recursive: bool = False, optional_features: Any = None, user_requested: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -162,15 +174,22 @@ def do_not_convert_calls_of(f: Callable[..., Any], new: Status) -> Callable[...,
     """A function that is called as it is, under a status."""
 
     def unconverted(*args: Any, **kwargs: Any) -> Any:
-        with under(new):
+        with ControlStatusCtx(new):
             return f(*args, **kwargs)
 
     return _marked(unconverted, f)
 
 
+def call_with_unspecified_conversion_status(
+    func: Callable[..., Any],
+) -> Callable[..., Any]:
+    """A function that is called as if nothing was asked for."""
+    return do_not_convert_calls_of(func, Status.UNSPECIFIED)
+
+
 def tf_convert(
     f: Callable[..., Any],
-    ctx: Status | None = None,
+    ctx: ControlStatusCtx | None = None,
     convert_by_default: bool = True,
     user_requested: bool = False,
 ) -> Callable[..., Any]:
@@ -178,18 +197,18 @@ def tf_convert(
 
     Args:
       f: the function.
-      ctx: the status where the program gave it; by default the current one.
+      ctx: the context where the program gave it; by default the current one.
       convert_by_default: whether to convert where nothing was asked for.
       user_requested: whether the program asked for the conversion.
     """
     if hasattr(f, "__ag_compiled"):
         return f
-    asked = status() if ctx is None else ctx
+    asked = (ctx or control_status_ctx()).status
     if asked is Status.DISABLED:
         return do_not_convert_calls_of(f, Status.DISABLED)
     if asked is Status.ENABLED or convert_by_default:
         return convert(recursive=True, user_requested=user_requested)(f)
-    return do_not_convert_calls_of(f, Status.UNSPECIFIED)
+    return call_with_unspecified_conversion_status(f)
 
 
 def _marked(wrapper: Callable[..., Any], f: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from tfteach.framework.export import export
 UNSPECIFIED = object()
 
 
-@export("autograph.experimental.set_loop_options")
+@export("autograph.experimental.set_loop_options", "contrib.autograph.set_loop_options")
 def set_loop_options(
     parallel_iterations: object = UNSPECIFIED,
     back_prop: object = UNSPECIFIED,
@@ -34,5 +34,6 @@ def set_loop_options(
     """
 
 
+@export("contrib.autograph.set_element_type")
 def set_element_type(entity: Any, dtype: Any, shape: Any = UNSPECIFIED) -> None:
     """Say what a tensor list holds, in a function converted with `Feature.LISTS`."""

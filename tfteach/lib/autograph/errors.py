@@ -13,10 +13,12 @@ from types import CodeType, TracebackType
 from typing import Any, NamedTuple
 
 from tfteach.framework.errors import OpError
+from tfteach.framework.export import export
 from tfteach.framework.operation import OperatorNotAllowedInGraphError
 from tfteach.lib.autograph.verbosity import log
 
 
+@export("contrib.autograph.AutoGraphError")
 class AutoGraphError(Exception):
     """Base class of AutoGraph's own errors."""
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any, Self
 
 from tfteach.framework import nest
-from tfteach.framework.autograph_status import Status, under
+from tfteach.framework.autograph_status import ControlStatusCtx, Status
 from tfteach.framework.scope import name_scope
 from tfteach.lib.autograph.control_dependencies import OrderedEffects
 from tfteach.lib.autograph.operators.tensors import is_tensor
@@ -40,7 +40,8 @@ class FunctionScope:
 
     def __enter__(self) -> Self:
         if self.options.user_requested:
-            self._stack.enter_context(under(Status.ENABLED))
+            status = ControlStatusCtx(Status.ENABLED, self.options)
+            self._stack.enter_context(status)
         if self.options.uses(Feature.NAME_SCOPES):
             name = self._function_name
             # A name scope cannot begin with an underscore.

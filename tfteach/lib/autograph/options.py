@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tfteach.framework.export import export
 
 
-@export("autograph.experimental.Feature")
+@export("autograph.experimental.Feature", "contrib.autograph.Feature")
 class Feature(enum.Enum):
     """Parts of AutoGraph that are off unless a program asks for them.
 
@@ -66,6 +66,7 @@ class _Options(NamedTuple):
     optional_features: frozenset[Feature]
 
 
+@export("contrib.autograph.ConversionOptions")
 class ConversionOptions(_Options):
     """How a function is converted.
 

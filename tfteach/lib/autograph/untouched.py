@@ -30,8 +30,10 @@ def is_untouched(function: Any) -> bool:
             function,
         )
         return True
-    if inspect.isclass(function) or isinstance(function, functools._lru_cache_wrapper):
+    if isinstance(function, functools._lru_cache_wrapper):
         return True
+    if inspect.isclass(function):  # unless its metaclass says what its calls do
+        return not inspect.isfunction(type(function).__call__)
     if inspect.ismethod(function):
         return _is_method_of_library(function)
     is_object = not inspect.isfunction(function)

@@ -13,12 +13,9 @@ from typing import Any
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 
-
-class _Verbosity:
-    """The program's choice; without one, that of its environment counts."""
-
-    level: int | None = None
-    echoes = hasattr(sys, "ps1")  # at a prompt
+# What the program has chosen; programs set these, too.
+verbosity_level: int | None = None  # None: as the environment says
+echo_log_to_stdout = hasattr(sys, "ps1")  # at a prompt
 
 
 @export("autograph.set_verbosity")
@@ -35,8 +32,9 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 
     Source: python/autograph/utils/ag_logging.py.
     """
-    _Verbosity.level = level
-    _Verbosity.echoes = alsologtostdout
+    global verbosity_level, echo_log_to_stdout
+    verbosity_level = level
+    echo_log_to_stdout = alsologtostdout
 
 
 @export("autograph.trace")
@@ -57,7 +55,7 @@ def trace(*args: Any) -> None:
 
 def has_verbosity(level: int) -> bool:
     """Whether messages of a level are logged."""
-    chosen = _Verbosity.level
+    chosen = verbosity_level
     if chosen is None:
         chosen = int(os.environ.get("AUTOGRAPH_VERBOSITY", 0))
     return chosen >= level
@@ -68,7 +66,7 @@ def log(level: int, message: str, *args: Any, shows_error: bool = False) -> None
     if not has_verbosity(level):
         return
     get_logger().info(message, *args, exc_info=shows_error)
-    if _Verbosity.echoes:
+    if echo_log_to_stdout:
         print(message % args)
         if shows_error:
             traceback.print_exc(file=sys.stdout)
@@ -77,5 +75,5 @@ def log(level: int, message: str, *args: Any, shows_error: bool = False) -> None
 def warn(message: str, *args: Any) -> None:
     """Log a warning."""
     get_logger().warning(message, *args)
-    if _Verbosity.echoes:
+    if echo_log_to_stdout:
         print("WARNING: " + message % args)

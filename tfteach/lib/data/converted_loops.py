@@ -104,7 +104,8 @@ def over_iterator(iterator: IteratorBase, loop: ForLoop) -> Variables:
         has_next = optional.has_value()
 
         def iterate() -> Variables:
-            new = loop.body(optional.get_value(), *variables)
+            found = loop.body(optional.get_value(), *variables)
+            new = () if found is None else found
             check_loop_variables(variables, new, loop.variable_names)
             return dummy + new
 

@@ -42,23 +42,26 @@ class IteratorV2(IteratorBase):
       [0, 1, 2]
 
     Raises:
-      NotImplementedError: a graph is being built.
+      NotImplementedError: a graph is being built that is no traced function's.
 
     Source: python/data/ops/iterator_ops.py, IteratorV2.
     """
 
     def __init__(self, dataset: DatasetBase) -> None:
-        if not get_default_graph().is_eager:
+        graph = get_default_graph()
+        if not graph.is_eager and not graph.building_function:
             raise NotImplementedError(
-                "An iterator without a name in a graph or a traced function is not "
-                "supported. In graphs use `dataset.make_one_shot_iterator()`; to a "
-                "traced function pass `iter(dataset)`, or call `dataset.reduce` in it."
+                "An iterator without a name in a graph is not supported: use "
+                "`dataset.make_one_shot_iterator()`."
             )
         variant, self._specs = dataset._applied_options()
         types, shapes = dataset.flat
-        handle: Any = ops.IteratorV2(ANONYMOUS, "", types, shapes)()
+        # Each call of a traced function begins it anew.
+        name = ANONYMOUS if graph.is_eager else ""
+        handle: Any = ops.IteratorV2(name, "", types, shapes)()
         self._iterator_resource = handle
-        weakref.finalize(self, handle.value.clear)
+        if graph.is_eager:
+            weakref.finalize(self, handle.value.clear)
         ops.MakeIterator()(variant, handle)
 
     def __iter__(self) -> Self:

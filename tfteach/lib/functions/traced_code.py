@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tfteach.framework.autograph_status import Status, under
+from tfteach.framework.autograph_status import ControlStatusCtx, Status
 
 if TYPE_CHECKING:
     from tfteach.lib.autograph.options import Features
@@ -27,7 +27,7 @@ def converted(function: Callable[..., Any], options: Features) -> Callable[..., 
     convert_and_call = convert(recursive=True, optional_features=options)(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        with under(Status.ENABLED):
+        with ControlStatusCtx(Status.ENABLED):
             return convert_and_call(*args, **kwargs)
 
     return call
@@ -37,7 +37,7 @@ def unconverted(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, called as it is, as are those that libraries call for it."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        with under(Status.DISABLED):
+        with ControlStatusCtx(Status.DISABLED):
             return function(*args, **kwargs)
 
     return call

@@ -19,6 +19,7 @@ from tfteach.control.list_ops import (
 from tfteach.control.tensor_array import TensorArray
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32, variant
+from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.lib.autograph.operators.tensors import is_tensor, is_tensor_array
 from tfteach.ops.core.constant import constant
@@ -260,6 +261,7 @@ def tensor_list(
     return make(elements, element_dtype, element_shape)
 
 
+@export("contrib.autograph.stack")
 def stack(list_or_tensor: Any, element_dtype: Any = None, strict: bool = True) -> Any:
     """The elements of a list as the rows of a Tensor, if it is a list of Tensors.
 

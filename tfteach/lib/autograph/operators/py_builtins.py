@@ -9,6 +9,8 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tfteach.control.branch import cond
 from tfteach.control.case import Assert
 from tfteach.framework.dtypes import float32, int32, string
@@ -104,12 +106,12 @@ def print_(*objects: Any, **kwargs: Any) -> Any:
         return builtins.print(*objects, **kwargs)
     kwargs.setdefault("flush", True)
 
-    def show(*values: Any) -> int:
+    def show(*values: Any) -> Any:
         left = iter(values)
         shown = [next(left) if is_tensor(value) else value for value in objects]
         texts = [v.decode() if isinstance(v, bytes) else v for v in shown]
         builtins.print(*texts, **kwargs)
-        return 1
+        return np.int32(1)
 
     return py_func(show, [value for value in objects if is_tensor(value)], int32)
 

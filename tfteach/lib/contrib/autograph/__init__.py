@@ -1,0 +1,1 @@
+"""tf.contrib.autograph: conversion without `tf.function`."""
