@@ -381,7 +381,7 @@ def while_loop(
             f"`parallel_iterations` must be a positive integer: {parallel_iterations}"
         )
     is_eager = get_default_graph().is_eager
-    if loop_vars and is_functional() and not is_eager:
+    if is_functional() and not is_eager:
         from tfteach.control.while_v2 import while_v2
 
         return while_v2(

@@ -191,14 +191,13 @@ def _convert(
         node.decorator_list = []
         rewrite_function(node, context)
         name, tree = context.namer.new(f"tf__{node.name}"), node
-    compiled = _compiled(tree, function)
+        node.name = name  # the old one is that of the original, if it calls itself
+    compiled = _compiled(tree, function, name)
     codes: set[CodeType] = set()
     compiled = _as_the_users(compiled, context.namer.made, code.co_name, codes)
     compiled = compiled.replace(co_qualname=code.co_qualname)
     codes.add(compiled)
     _converted_codes.update(codes)
-    if not isinstance(node, ast.Lambda):
-        node.name = name
     if has_verbosity(2):
         log(2, "Compiled output of %s:\n\n%s\n", function, ast.unparse(tree))
     return Conversion(name, tree, compiled, frozenset(codes))
@@ -222,7 +221,7 @@ def _named_lambda(node: ast.Lambda, context: Context) -> tuple[str, ast.stmt]:
     return name, ast.copy_location(assign, node)
 
 
-def _compiled(tree: ast.stmt, function: FunctionType) -> CodeType:
+def _compiled(tree: ast.stmt, function: FunctionType, name: str) -> CodeType:
     """The code of a rewritten function, in which its free variables are free."""
     code = function.__code__
     parameters = ", ".join(("ag__", *code.co_freevars))
@@ -232,10 +231,8 @@ def _compiled(tree: ast.stmt, function: FunctionType) -> CodeType:
     around.body = [ast.fix_missing_locations(tree)]
     flags = code.co_flags & _FUTURES
     whole = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
-    for inner in _codes_in(whole):
-        if inner.co_name == code.co_name:
-            return inner
-    raise AssertionError(f"{code.co_name} is not in its own module")
+    wanted = code.co_name if code.co_name == "<lambda>" else name
+    return next(inner for inner in _codes_in(whole) if inner.co_name == wanted)
 
 
 def _codes_in(code: CodeType) -> Iterator[CodeType]:

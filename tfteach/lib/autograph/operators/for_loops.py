@@ -135,7 +135,7 @@ def _over_rows(rows: Any, loop: ForLoop) -> Variables:
 
     def body(index: Tensor, *variables: Any) -> Variables:
         new = loop.body(array.read(index), *variables)
-        check_loop_variables(variables, new, _all_names(loop))
+        check_loop_variables(variables, new, loop.variable_names)
         return (index + 1, *new)
 
     def test(index: Tensor, *variables: Any) -> Any:

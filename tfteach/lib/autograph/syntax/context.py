@@ -18,12 +18,12 @@ class Context:
     Args:
       node: its code.
       options: how it is converted.
-      is_scoped: whether its body is in a `FunctionScope`.
+      is_scoped: whether its body is in a `FunctionScope`, also if no feature needs it.
       namespace: the values of its global and free variables.
       free_variables: the names of the free ones.
 
     Attributes:
-      is_scoped: as given.
+      is_scoped: whether its body is in a `FunctionScope`.
       namer: makes names that it does not use.
     """
 
@@ -36,7 +36,8 @@ class Context:
         free_variables: Sequence[str] = (),
     ) -> None:
         self._options = options
-        self.is_scoped = is_scoped
+        has_scopes = Feature.NAME_SCOPES, Feature.AUTO_CONTROL_DEPS
+        self.is_scoped = is_scoped or any(map(self.uses, has_scopes))
         self._namespace = namespace
         self._names = names_in(node)
         self._own = _assigned_in(node) | set(free_variables)
