@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
+from tfteach.framework.control_flow_context import is_constant_enter
 from tfteach.framework.device import merge_names
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.functions.body import Body
@@ -233,7 +234,7 @@ class _Inliner:
         own = [*(t.op for t in op.inputs), *op.control_inputs]
         if not any(other in self.copies for other in own):
             made.control_inputs = list(self.call.control_inputs)
-            if not inputs or (spec.is_stateful and not spec.reads_variable):
+            if all(is_constant_enter(t.op) for t in inputs):
                 made.control_inputs += self.liveness()
         # A call in the body hands them on to its ops: they must be complete now.
         made.control_inputs += [
@@ -248,9 +249,9 @@ class _Inliner:
                     tensor._shape = inner._shape
 
     def liveness(self) -> list[Operation]:
-        """What an op without inputs waits for, so that it runs only if the call does.
+        """What ops wait for, so that they run only if the call does.
 
-        So does an effect of captured tensors: those do not change in a loop.
+        Of use for those without inputs, or with invariants of a loop only.
         """
         call = self.call
         if not call.inputs or call.control_inputs or not _may_be_dead(call):

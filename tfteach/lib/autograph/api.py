@@ -19,7 +19,7 @@ from tfteach.lib.autograph.conversion import conversion_of, converted_function
 from tfteach.lib.autograph.errors import ConversionError
 from tfteach.lib.autograph.options import ConversionOptions, Features
 from tfteach.lib.autograph.runtime import operators_for
-from tfteach.lib.autograph.untouched import is_untouched
+from tfteach.lib.autograph.untouched import is_of_library
 from tfteach.lib.autograph.verbosity import log
 
 
@@ -183,7 +183,7 @@ def _class_name(cls: type) -> str:
 
 def _converted_class(cls: type, options: ConversionOptions) -> type:
     """A class like another, with converted methods."""
-    if any(base is not object and not is_untouched(base) for base in cls.__bases__):
+    if any(base is not object and not is_of_library(base) for base in cls.__bases__):
         raise NotImplementedError(
             "Conversion of classes that do not directly extend classes from "
             "whitelisted modules is temporarily suspended. If this breaks existing "

@@ -183,7 +183,7 @@ def _convert(
     if is_generator(node):
         raise NotImplementedError("Generators are not supported by AutoGraph")
     write_out_private_names(found)
-    context = Context(node, options, is_scoped, _namespace(function), code.co_freevars)
+    context = Context(node, options, is_scoped, _namespace(function))
     if isinstance(node, ast.Lambda):
         rewrite_lambda(node, context)
         name, tree = _named_lambda(node, context)

@@ -12,7 +12,7 @@ import functools
 import linecache
 from collections.abc import Iterator
 from types import CodeType, FunctionType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Node = ast.FunctionDef | ast.Lambda
 
@@ -89,12 +89,18 @@ def _fits(found: Found, code: CodeType) -> bool:
 
 
 def _spans(node: Node, code: CodeType) -> bool:
-    """Whether a lambda's expression is where a code object computes its result."""
+    """Whether the instructions of a code object are those of a lambda's expression."""
     if not isinstance(node, ast.Lambda):
         return True
-    body = node.body
-    place = body.lineno, body.end_lineno, body.col_offset, body.end_col_offset
-    return place in set(code.co_positions())
+    body: Any = node.body
+    start = body.lineno, body.col_offset
+    end = body.end_lineno, body.end_col_offset
+    places: Any = code.co_positions()
+    return all(
+        start <= (line, column) and (end_line, end_column) <= end
+        for line, end_line, column, end_column in places
+        if end_column  # the first instructions have no place
+    )
 
 
 def write_out_private_names(found: Found) -> None:

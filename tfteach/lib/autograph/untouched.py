@@ -21,7 +21,7 @@ PACKAGES = frozenset(
 
 def is_untouched(function: Any) -> bool:
     """Whether something that is called belongs to a library, or cannot be converted."""
-    if _is_library(_module_of(function)):
+    if is_of_library(function):
         return True
     if inspect.isgeneratorfunction(function):
         warn(
@@ -37,7 +37,7 @@ def is_untouched(function: Any) -> bool:
     if inspect.ismethod(function):
         return _is_method_of_library(function)
     is_object = not inspect.isfunction(function)
-    return is_object and _is_library(_module_of(type(function).__call__))
+    return is_object and is_of_library(type(function).__call__)
 
 
 def _is_method_of_library(method: Any) -> bool:
@@ -46,7 +46,7 @@ def _is_method_of_library(method: Any) -> bool:
     owner = owner if inspect.isclass(owner) else type(owner)
     if any(base.__module__ == "unittest.case" for base in owner.__mro__):
         return True
-    return _is_library(_module_of(method.__func__))
+    return is_of_library(method.__func__)
 
 
 def _module_of(function: Any) -> str:
@@ -59,6 +59,7 @@ def _module_of(function: Any) -> str:
     return str(kind.__module__)
 
 
-def _is_library(module: str) -> bool:
-    package = module.partition(".")[0]
+def is_of_library(function: Any) -> bool:
+    """Whether a function, a class or an object's class belongs to a library."""
+    package = _module_of(function).partition(".")[0]
     return package in PACKAGES or package in sys.stdlib_module_names

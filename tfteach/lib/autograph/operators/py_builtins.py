@@ -134,11 +134,11 @@ def enumerate_(s: Any, start: Any = 0) -> Any:
     return s.enumerate(start) if _is_dataset(s) else builtins.enumerate(s, start)
 
 
-def zip_(*iterables: Any) -> Any:
-    """`zip(*iterables)`; of datasets a dataset of tuples."""
+def zip_(*iterables: Any, strict: bool = False) -> Any:
+    """`zip(*iterables)`; of datasets a dataset of tuples, never `strict`."""
     if iterables and builtins.all(map(_is_dataset, iterables)):
         return iterables[0].zip(iterables)
-    return builtins.zip(*iterables, strict=False)
+    return builtins.zip(*iterables, strict=strict)
 
 
 def _is_dataset(value: Any) -> bool:

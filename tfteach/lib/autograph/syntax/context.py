@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tfteach.lib.autograph.options import ConversionOptions, Feature
@@ -20,7 +20,6 @@ class Context:
       options: how it is converted.
       is_scoped: whether its body is in a `FunctionScope`, also if no feature needs it.
       namespace: the values of its global and free variables.
-      free_variables: the names of the free ones.
 
     Attributes:
       is_scoped: whether its body is in a `FunctionScope`.
@@ -33,14 +32,13 @@ class Context:
         options: ConversionOptions,
         is_scoped: bool,
         namespace: Mapping[str, Any],
-        free_variables: Sequence[str] = (),
     ) -> None:
         self._options = options
         has_scopes = Feature.NAME_SCOPES, Feature.AUTO_CONTROL_DEPS
         self.is_scoped = is_scoped or any(map(self.uses, has_scopes))
         self._namespace = namespace
         self._names = names_in(node)
-        self._own = _assigned_in(node) | set(free_variables)
+        self._own = _assigned_in(node)
         self.namer = Namer(self._names | {"ag__"})
 
     def uses(self, feature: Feature) -> bool:
