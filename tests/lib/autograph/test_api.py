@@ -95,8 +95,8 @@ def test_methods_and_classes() -> None:
     with pytest.raises(NotImplementedError, match="do not directly extend classes"):
         tf.autograph.to_graph(Derived)
     text = tf.autograph.to_code(Base)
-    assert text.startswith("class TfBase:\n\n    def tf____init__(self, limit: Any)")
-    assert "        super(__class__, self).__init__()" in text
+    assert text.startswith("class TfBase:\n\n    def __init__(self, limit: Any)")
+    assert "ag__.converted_call(super(__class__, self).__init__)" in text
 
 
 def test_what_cannot_be_converted() -> None:

@@ -160,8 +160,8 @@ def test_a_warning_once_for_what_cannot_be_converted(
     assert re.fullmatch(
         r"Entity <function f at 0x\w+> could not be transformed and will be executed "
         r"as-is. Please report this to the AutoGraph team. When filing the bug, set "
-        r"the verbosity to 10 \(on Linux, `export AUTOGRAPH_VERBOSITY=10`\) and attach the "
-        r"full output. Cause: Unable to locate the source code of .*",
+        r"the verbosity to 10 \(on Linux, `export AUTOGRAPH_VERBOSITY=10`\) and attach "
+        r"the full output. Cause: Unable to locate the source code of .*",
         record.getMessage(),
     )
     exec(compile("def g(x):\n    return x", "<nowhere>", "exec"), namespace)

@@ -6,6 +6,7 @@ Source: python/autograph/impl/api.py (API and messages).
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 from collections.abc import Callable
 from types import CellType, FunctionType
@@ -100,8 +101,9 @@ def to_code(
     try:
         if not inspect.isclass(entity):
             return _source(_function_of(entity), options)
-        methods = [_source(m, options, "    ") for m in _methods(entity).values()]
-        return f"class {_class_name(entity)}:\n\n" + "\n\n".join(methods)
+        body = [_method_tree(m, options) for m in _methods(entity).values()]
+        definition = ast.ClassDef(_class_name(entity), [], [], body, [])
+        return ast.unparse(definition) + "\n"
     except (ValueError, AttributeError, KeyError, NameError, AssertionError) as error:
         raise ConversionError(
             f"converting {entity}: {type(error).__name__}: {error}"
@@ -155,11 +157,8 @@ def _converted(
     return converted_function(function, options, operators, is_scoped=True, cells=cells)
 
 
-def _source(
-    function: FunctionType, options: ConversionOptions, indent: str = ""
-) -> str:
-    tree = conversion_of(function, options, is_scoped=True).tree
-    return "".join(f"{indent}{line}\n" for line in ast.unparse(tree).split("\n"))
+def _source(function: FunctionType, options: ConversionOptions) -> str:
+    return ast.unparse(conversion_of(function, options, is_scoped=True).tree) + "\n"
 
 
 # ---- classes
@@ -175,6 +174,14 @@ def _methods(cls: type) -> dict[str, FunctionType]:
     if not found:
         raise ValueError(f"cannot convert {cls}: no member methods")
     return found
+
+
+def _method_tree(method: FunctionType, options: ConversionOptions) -> ast.stmt:
+    """The definition of a converted method, under its own name."""
+    tree = copy.copy(conversion_of(method, options, is_scoped=True).tree)
+    assert isinstance(tree, ast.FunctionDef)
+    tree.name = method.__name__
+    return tree
 
 
 def _class_name(cls: type) -> str:
