@@ -156,8 +156,9 @@ NOT_CONVERTED = (
         (
             types_differ,
             TypeError,
-            'TypeError: "y" has dtype int32 in the TRUE branch, but dtype=float32 in '
-            "the FALSE branch. TensorFlow control flow requires that they are the same.",
+            'TypeError: "y" has dtype int32 in the TRUE branch, but dtype=float32 '
+            "in the FALSE branch. TensorFlow control flow requires that they are the "
+            "same.",
         ),
         (
             none_in_one,
