@@ -241,7 +241,6 @@ def augmented_items(x: Any) -> Any:
 def members_in_a_loop(n: Any) -> Any:
     class Box:
         total: Any = 0
-        items: Any = [0]
 
     box = Box()
     for i in tf.range(n):
@@ -546,7 +545,7 @@ def test_evaluated_text_sees_the_variables() -> None:
 def test_variables_of_a_try_statement() -> None:
     def f(x: Any) -> Any:
         try:
-            y = unknown_name  # type: ignore[name-defined]  # noqa: F821
+            y = unknown_name  # type: ignore[name-defined]
         except NameError:
             is_known = False
         else:
