@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from types import BuiltinFunctionType, CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from tfteach.framework.autograph_status import (
     ControlStatusCtx,
@@ -27,12 +27,14 @@ from tfteach.lib.autograph.conversion import (
     is_converted,
 )
 from tfteach.lib.autograph.errors import add_metadata
+from tfteach.lib.autograph.function_scope import FunctionScope
 from tfteach.lib.autograph.operators.py_builtins import overload_of
-from tfteach.lib.autograph.options import ConversionOptions
+from tfteach.lib.autograph.options import ConversionOptions, Features
 from tfteach.lib.autograph.runtime import operators_for
 from tfteach.lib.autograph.untouched import is_untouched
 from tfteach.lib.autograph.verbosity import log, warn
 
+T = TypeVar("T")
 _BUILTINS = frozenset(id(value) for value in vars(builtins).values())
 # The functions whose conversion failed, of which the program was warned.
 _failed: weakref.WeakSet[CodeType] = weakref.WeakSet()
@@ -40,12 +42,12 @@ _failed: weakref.WeakSet[CodeType] = weakref.WeakSet()
 
 @export("contrib.autograph.converted_call")
 def converted_call(
-    f: Callable[..., Any],
+    f: Callable[..., T],
     options: ConversionOptions,
     args: Sequence[Any],
     kwargs: Mapping[str, Any] | None,
-    caller_fn_scope: Any = None,
-) -> Any:
+    caller_fn_scope: FunctionScope | None = None,
+) -> T:
     """Call a function, converted if it is one of the program.
 
     Args:
@@ -142,7 +144,9 @@ def _tell_failure(f: Any, function: FunctionType, error: Exception) -> None:
 
 @export("contrib.autograph.convert")
 def convert(
-    recursive: bool = False, optional_features: Any = None, user_requested: bool = True
+    recursive: bool = False,
+    optional_features: Features = None,
+    user_requested: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator: the function is converted when it is called.
 

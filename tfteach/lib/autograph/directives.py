@@ -5,9 +5,8 @@ Source: python/autograph/lang/directives.py.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tfteach.framework.export import export
+from tfteach.framework.type_aliases import DTypeLike
 
 UNSPECIFIED = object()
 
@@ -35,5 +34,7 @@ def set_loop_options(
 
 
 @export("contrib.autograph.set_element_type")
-def set_element_type(entity: Any, dtype: Any, shape: Any = UNSPECIFIED) -> None:
+def set_element_type(
+    entity: object, dtype: DTypeLike, shape: object = UNSPECIFIED
+) -> None:
     """Say what a tensor list holds, in a function converted with `Feature.LISTS`."""

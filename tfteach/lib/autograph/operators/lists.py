@@ -21,6 +21,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32, variant
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
+from tfteach.framework.type_aliases import DTypeLike, Structure, TensorLike
 from tfteach.lib.autograph.operators.tensors import is_tensor, is_tensor_array
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.shape_ops import shape as shape_of
@@ -262,7 +263,11 @@ def tensor_list(
 
 
 @export("contrib.autograph.stack")
-def stack(list_or_tensor: Any, element_dtype: Any = None, strict: bool = True) -> Any:
+def stack(
+    list_or_tensor: TensorLike | TensorArray,
+    element_dtype: DTypeLike | None = None,
+    strict: bool = True,
+) -> Structure:
     """The elements of a list as the rows of a Tensor, if it is a list of Tensors.
 
     Raises:

@@ -5,6 +5,7 @@ Source: python/autograph/impl/api.py (API).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.export import export
@@ -14,10 +15,10 @@ from tfteach.lib.autograph.options import Features
 
 @export("contrib.autograph.to_graph")
 def to_graph(
-    entity: Any,
+    entity: Callable[..., Any],
     recursive: bool = True,
     experimental_optional_features: Features = None,
-) -> Any:
+) -> Callable[..., Any]:
     """See `tf.autograph.to_graph`."""
     return api.to_graph(
         entity,
@@ -28,7 +29,7 @@ def to_graph(
 
 @export("contrib.autograph.to_code")
 def to_code(
-    entity: Any,
+    entity: Callable[..., Any],
     recursive: bool = True,
     experimental_optional_features: Features = None,
 ) -> str:
