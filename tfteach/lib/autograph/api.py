@@ -15,7 +15,7 @@ from typing import Any
 from tfteach.framework.autograph_status import Status
 from tfteach.framework.export import export
 from tfteach.framework.type_aliases import Structure
-from tfteach.lib.autograph.calls import converted_call, do_not_convert_calls_of
+from tfteach.lib.autograph.calls import call, do_not_convert_calls_of
 from tfteach.lib.autograph.conversion import conversion_of, converted_function
 from tfteach.lib.autograph.errors import ConversionError
 from tfteach.lib.autograph.options import ConversionOptions, Features
@@ -153,7 +153,7 @@ def _converted(
     options: ConversionOptions,
     cells: dict[str, CellType] | None = None,
 ) -> FunctionType:
-    operators = operators_for(options, converted_call)
+    operators = operators_for(options, call)
     return converted_function(function, options, operators, is_scoped=True, cells=cells)
 
 

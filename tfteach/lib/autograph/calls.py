@@ -59,6 +59,17 @@ def converted_call(
     Returns:
       Its result.
     """
+    result: T = call(f, options, args, kwargs)
+    return result
+
+
+def call(
+    f: Any,
+    options: ConversionOptions,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None,
+) -> Any:
+    """See `converted_call`."""
     kwargs = dict(kwargs or {})
     if isinstance(f, BuiltinFunctionType) or id(f) in _BUILTINS:
         return overload_of(f)(*args, **kwargs)
@@ -75,7 +86,7 @@ def converted_call(
         status = ControlStatusCtx(Status.ENABLED, options)
     options = options.call_options()
     try:
-        operators = operators_for(options, converted_call)
+        operators = operators_for(options, call)
         made = converted_function(function, options, operators)
         codes = conversion_of(function, options).codes
     except Exception as error:
@@ -162,7 +173,7 @@ def convert(
     def decorator(f: Callable[..., Any]) -> Callable[..., Any]:
         def converted(*args: Any, **kwargs: Any) -> Any:
             try:
-                return converted_call(f, options, args, kwargs)
+                return call(f, options, args, kwargs)
             except Exception as error:
                 metadata = getattr(error, "ag_error_metadata", None)
                 if metadata is None:
