@@ -78,7 +78,7 @@ LACKING = frozenset(
     "OrderedMapStage OrderedMapUnstage OrderedMapUnstageNoKey "
     "Bucketize GeneratorDataset IteratorFromStringHandleV2 IteratorGetNext "
     "IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle IteratorV2 "
-    "MakeIterator PrefetchDataset IgammaGradA ImageProjectiveTransformV2 Lu "
+    "EagerPyFunc MakeIterator PrefetchDataset IgammaGradA ImageProjectiveTransformV2 Lu "
     "Multinomial NonMaxSuppressionV2 NonMaxSuppressionV3 RandomGammaGrad SleepDataset "
     "StatelessMultinomial TridiagonalMatMul TridiagonalSolve UnsortedSegmentProd "
     "VariableShape".split()
