@@ -76,9 +76,10 @@ LACKING = frozenset(
     "MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnstage MapUnstageNoKey "
     "OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize "
     "OrderedMapStage OrderedMapUnstage OrderedMapUnstageNoKey "
-    "Bucketize GeneratorDataset IteratorFromStringHandleV2 IteratorGetNext "
+    "Bucketize EagerPyFunc GeneratorDataset IteratorFromStringHandleV2 "
+    "IteratorGetNext "
     "IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle IteratorV2 "
-    "EagerPyFunc MakeIterator PrefetchDataset IgammaGradA ImageProjectiveTransformV2 Lu "
+    "MakeIterator PrefetchDataset IgammaGradA ImageProjectiveTransformV2 Lu "
     "Multinomial NonMaxSuppressionV2 NonMaxSuppressionV3 RandomGammaGrad SleepDataset "
     "StatelessMultinomial TridiagonalMatMul TridiagonalSolve UnsortedSegmentProd "
     "VariableShape".split()
