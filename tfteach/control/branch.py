@@ -13,7 +13,7 @@ from typing import Any
 from tfteach.control.control_flow_v2_toggles import is_functional
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import dtypes, nest
-from tfteach.framework.constant_values import constant_value
+from tfteach.framework.constant_values import folded_value
 from tfteach.framework.control_flow_context import (
     ControlFlowContext,
     contains,
@@ -374,7 +374,7 @@ def smart_cond(
 def smart_constant_value(pred: TensorLike) -> bool | None:
     """The truth value of `pred`, or None if it is only known at run time."""
     if isinstance(pred, Tensor):
-        value = constant_value(pred)
+        value = folded_value(pred)
         return None if value is None else bool(value)
     if pred in (0, 1):
         return bool(pred)
