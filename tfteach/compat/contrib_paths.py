@@ -15,6 +15,7 @@ _TRAINING = "tfteach.lib.contrib.training"
 # Folder -> modules, whose names are those of the package.
 _MODULES = {
     "crf.python.ops": "crf",
+    "eager.python": "datasets network saver tfe",
     "image.python.ops": "image_ops",
     "framework.python.framework": "checkpoint_utils tensor_util",
     "framework.python.ops": "arg_scope audio_ops ops variables",
@@ -82,6 +83,8 @@ def rows() -> dict[str, tuple[str, ...]]:
     found["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.lib.contrib.rnn.linear",)
     found |= {
         "contrib.framework.python.ops.audio_ops": ("audio",),
+        "contrib.eager.python.metrics": ("contrib.eager.metrics",),
+        "contrib.eager.python.metrics_impl": ("contrib.eager.metrics",),
         "contrib.decision_trees": (),
         "contrib.decision_trees.proto": (),
         "contrib.layers.python.layers.utils": ("contrib.slim.utils",),
