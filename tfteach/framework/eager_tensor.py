@@ -196,7 +196,12 @@ class EagerTensor(Tensor):
             yield self[i]
 
     def __format__(self, format_spec: str) -> str:
-        return self._host_value().__format__(format_spec)  # type: ignore[no-any-return]
+        value = self._host_value()
+        if (
+            value.ndim == 0 and self.dtype.is_floating
+        ):  # as TensorFlow's NumPy: all digits
+            value = float(value)
+        return value.__format__(format_spec)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> Any:
         return _unpickled, (self._host_value(), self.dtype)
