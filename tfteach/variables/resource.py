@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from tfteach.framework.convert import convert, register_tensor_conversion_function
 from tfteach.framework.dtypes import DType
@@ -71,6 +71,9 @@ class BaseResourceVariable(Variable):
             f"'Tensor' object has no attribute 'numpy': variable '{self.name}' has no "
             "value until a session runs it"
         )
+
+    def __copy__(self) -> Self:
+        return self
 
     def __deepcopy__(self, memo: Any) -> NoReturn:
         raise NotImplementedError(

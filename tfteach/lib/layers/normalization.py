@@ -104,20 +104,13 @@ class BatchNormalization(Layer):
         self.axis = list(axis) if isinstance(axis, list) else [axis]
         self.momentum, self.epsilon = momentum, epsilon
         self.center, self.scale, self.fused = center, scale, fused
-        self._beta = {
-            "initializer": activations_by_name.initializer(beta_initializer),
-            "regularizer": activations_by_name.function(
-                "regularizer", beta_regularizer
-            ),
-            "constraint": activations_by_name.function("constraint", beta_constraint),
-        }
-        self._gamma = {
-            "initializer": activations_by_name.initializer(gamma_initializer),
-            "regularizer": activations_by_name.function(
-                "regularizer", gamma_regularizer
-            ),
-            "constraint": activations_by_name.function("constraint", gamma_constraint),
-        }
+        function = activations_by_name.function
+        self.beta_initializer = activations_by_name.initializer(beta_initializer)
+        self.beta_regularizer = function("regularizer", beta_regularizer)
+        self.beta_constraint = function("constraint", beta_constraint)
+        self.gamma_initializer = activations_by_name.initializer(gamma_initializer)
+        self.gamma_regularizer = function("regularizer", gamma_regularizer)
+        self.gamma_constraint = function("constraint", gamma_constraint)
         self.moving_mean_initializer = activations_by_name.initializer(
             moving_mean_initializer
         )
@@ -156,8 +149,8 @@ class BatchNormalization(Layer):
             self.axis = [axis + 1 for axis in self.axis]
         elif len(sizes) == 1:
             shape = list(sizes.values())
-        self.gamma = self._affine("gamma", shape, self.scale, 1.0, self._gamma)
-        self.beta = self._affine("beta", shape, self.center, 0.0, self._beta)
+        self.gamma = self._affine("gamma", shape, self.scale, 1.0)
+        self.beta = self._affine("beta", shape, self.center, 0.0)
         # The averages are not partitioned.
         scope: Any = self._scope
         partitioner = scope.partitioner
@@ -216,12 +209,12 @@ class BatchNormalization(Layer):
         if len(set(self.axis)) != len(self.axis):
             raise ValueError(f"Duplicate axis: {self.axis}")
 
-    def _affine(
-        self, name: str, shape: Any, is_wanted: bool, value: float, options: Any
-    ) -> Any:
+    def _affine(self, name: str, shape: Any, is_wanted: bool, value: float) -> Any:
         """gamma or beta: a variable, or None; `_fixed` holds the op's substitute."""
         dtype = self._param_dtype
         if is_wanted:
+            kinds = ("initializer", "regularizer", "constraint")
+            options = {kind: getattr(self, f"{name}_{kind}") for kind in kinds}
             return self.add_weight(name, shape, dtype, trainable=True, **options)
         if self.fused:
             setattr(self, f"_fixed_{name}", constant(value, dtype, shape))

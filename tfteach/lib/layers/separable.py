@@ -42,16 +42,12 @@ class _Separable(Windowed):
     ) -> None:
         super().__init__(**kwargs)
         self.depth_multiplier = depth_multiplier
-        self._depthwise: dict[str, Any] = {
-            "initializer": depthwise_initializer,
-            "regularizer": depthwise_regularizer,
-            "constraint": depthwise_constraint,
-        }
-        self._pointwise: dict[str, Any] = {
-            "initializer": pointwise_initializer,
-            "regularizer": pointwise_regularizer,
-            "constraint": pointwise_constraint,
-        }
+        self.depthwise_initializer = depthwise_initializer
+        self.depthwise_regularizer = depthwise_regularizer
+        self.depthwise_constraint = depthwise_constraint
+        self.pointwise_initializer = pointwise_initializer
+        self.pointwise_regularizer = pointwise_regularizer
+        self.pointwise_constraint = pointwise_constraint
 
     def build(self, input_shape: TensorShape) -> None:
         size = self.channels(input_shape)
@@ -59,12 +55,16 @@ class _Separable(Windowed):
         self.depthwise_kernel = self.add_weight(
             "depthwise_kernel",
             (*self.kernel_size, size, self.depth_multiplier),
-            **self._depthwise,
+            initializer=self.depthwise_initializer,
+            regularizer=self.depthwise_regularizer,
+            constraint=self.depthwise_constraint,
         )
         self.pointwise_kernel = self.add_weight(
             "pointwise_kernel",
             (*(1,) * self.rank, between, self.filters),
-            **self._pointwise,
+            initializer=self.pointwise_initializer,
+            regularizer=self.pointwise_regularizer,
+            constraint=self.pointwise_constraint,
         )
         self.bias = self.add_bias()
         self.built = True

@@ -7,6 +7,7 @@ from typing import Any
 
 from tfteach.framework import dtypes
 from tfteach.framework.convert import convert
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.export import export
 from tfteach.framework.graph import Operation, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
@@ -193,9 +194,14 @@ class ExponentialMovingAverage:
           The Operation to run in each step.
 
         Raises:
-          TypeError: one of them is not a float.
+          TypeError: one of them is not a float; or in an eager program not a Variable.
         """
         values = list(trainable_variables() if var_list is None else var_list)
+        if any(isinstance(value, EagerTensor) for value in values):
+            raise TypeError(
+                "tf.train.ExponentialMovingAverage does not support non-Variable "
+                "tensors when eager execution is enabled."
+            )
         debiased: set[int] = set()
         for value in values:
             if value.dtype.base_dtype not in _AVERAGED:

@@ -64,6 +64,8 @@ def check_same_shape(cell: Cell, value: Any, message: str) -> None:
 def count_from(xp: ArrayModule, cell: Cell, limit: int) -> Any:
     with cell.lock:
         old = cell.value
+        if old.ndim:
+            raise invalid_argument(f"input is not a scalar: {shapes.text(old.shape)}")
         if old >= limit:
             raise OutOfRangeError(None, None, f"Reached limit of {limit}")
         cell.assign(xp.asarray(old + 1, old.dtype))
