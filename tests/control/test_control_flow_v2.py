@@ -246,7 +246,7 @@ def test_what_is_refused(functional: None) -> None:
         tf.cond(x > 1.0, lambda: x, lambda: tf.constant(1))
     with pytest.raises(ValueError, match=r"enters the loop with shape \(1,\), but has"):
         tf.while_loop(lambda y: x > 1.0, lambda y: tf.concat([y, y], 0), [tf.ones([1])])
-    with pytest.raises(TypeError, match=r"type float32 but has type int32 after 1"):
+    with pytest.raises(TypeError, match=r"but has type <dtype: 'int32'> after 1"):
         tf.while_loop(lambda y: x > 1.0, lambda y: tf.constant(1), [x])
     shapes = [tf.TensorShape([3])]
     with pytest.raises(ValueError, match="The shape invariant specified for ones"):
@@ -391,3 +391,53 @@ def test_pruned_effects_do_not_happen_later_in_the_run(
         session.run(tf.global_variables_initializer())
         session.run(value)
         assert session.run(tf.global_variables()[0]) == 1.0
+
+
+def test_less_specific_invariants_of_loops(functional: None) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        _, array, x = tf.while_loop(
+            lambda i, *_: i < 3,
+            lambda i, array, x: (i + 1, array.write(i, x), tf.zeros([i + 2])),
+            [0, tf.TensorArray(tf.float32, 3, infer_shape=False), tf.zeros([1])],
+            [tf.TensorShape([]), tf.TensorShape(None), tf.TensorShape([None])],
+        )
+        assert x.shape.as_list() == [None]
+        assert session.run([array.read(2), x])[1].shape == (4,)
+        with pytest.raises(ValueError, match=r"shape \(1,\), but has shape \(2,\)"):
+            tf.while_loop(lambda x: True, lambda x: tf.zeros([2]), [tf.zeros([1])])
+        with pytest.raises(TypeError, match="type <dtype: 'int32'> but has type <d"):
+            tf.while_loop(lambda x: True, lambda x: tf.cast(x, tf.float32), [0])
+
+
+def test_a_condition_of_one_element_is_squeezed(functional: None) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([[5.0]])
+        y = tf.while_loop(lambda x: x < 45.0, lambda x: x * 3.0, [x])
+        (grad,) = tf.gradients(y, x)
+        assert session.run([y, grad]) == [[[45.0]], [[9.0]]]
+
+
+def test_gradients_of_a_loop_whose_values_are_the_same_each_time(
+    functional: None,
+) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        a, b = tf.Variable(0.0), tf.Variable(0.0)
+        first, second = tf.scan(
+            lambda *_: (a, b), tf.zeros([5]), initializer=(0.0, 0.0)
+        )
+        grads = tf.gradients(first + tf.stop_gradient(second), [a, b])
+        session.run(tf.global_variables_initializer())
+        assert session.run(grads) == [5.0, 0.0]
+
+
+def test_functions_know_sizes_and_gradients_of_what_they_capture() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, sizes = tf.constant(3.0), tf.constant([2, 3])
+
+        @tf.function
+        def grow():
+            assert tf.reshape(tf.range(6), sizes).shape == (2, 3)
+            assert tf.fill(tf.concat([[4], sizes], 0), 0.0).shape == (4, 2, 3)
+            return tf.gradients(x * x, [x])
+
+        assert session.run(grow()) == [6.0]

@@ -100,6 +100,7 @@ def gradients(
         graph.unique_name("uid")  # TF uses up this name, so it must not be free
         ys = convert_n(ys, "y")
         xs = convert_n([_handle_or_self(x) for x in xs], "x", as_ref=True)
+        xs = [graph.stand_in(x) for x in xs]
         traversal = BackwardWalk(
             graph, colocate_gradients_with_ops, gate_gradients, aggregation_method
         )

@@ -307,13 +307,20 @@ class _Loop:
         """The changing variables' values after an iteration with these values."""
         spec: Any = self.op.spec
         after = _call(self.op, spec.body, values, "body")
-        found = [after[i] for i in self.changing]
-        for number, i in enumerate(self.changing):
-            if i in self.fixed:  # otherwise it would begin iterations for ever
-                found[number] = _after(values[i].op, found[number])
+        found = self.in_turn(values, [after[i] for i in self.changing])
         if self.function.effects:
             found[0] = _after(after[0].op, found[0])
         return found
+
+    def in_turn(self, values: list[Tensor], found: list[Tensor]) -> list[Tensor]:
+        """The changing variables' values, each once the one before is there.
+
+        Otherwise those that are the same in all iterations would begin them for ever.
+        """
+        return [
+            _after(values[i].op, value) if i in self.fixed else value
+            for i, value in zip(self.changing, found, strict=True)
+        ]
 
     def body(self) -> Body:
         op, changing = self.op, self.changing
@@ -424,7 +431,7 @@ class _LoopWithStacks(_Loop):
         pushed = zip(lists.pushed, found[len(self.changing) :], strict=True)
         uses = [ListPush()(values[i], value).op for i, value in pushed]
         uses += [tensor.op for tensor in popped.values()]
-        found = found[: len(self.changing)]
+        found = self.in_turn(values, found[: len(self.changing)])
         with self.graph.control_dependencies(uses):
             found[0] = identity(found[0])
         if function.effects:

@@ -29,7 +29,7 @@ from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import Shape, TensorShape
+from tfteach.framework.shape import Shape, TensorShape, is_within
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import (
@@ -286,18 +286,8 @@ def _grad_state(graph: Graph) -> Any:
     return None if loop is None else loop.grad_state
 
 
-def _fits(shape: Shape, invariant: Shape) -> bool:
-    if invariant is None:
-        return True
-    return (
-        shape is not None
-        and len(shape) == len(invariant)
-        and all(b is None or a == b for a, b in zip(shape, invariant, strict=True))
-    )
-
-
 def _set_invariant(tensor: Tensor, enter: Tensor, shape: Shape) -> None:
-    if not _fits(tensor._shape, shape):
+    if not is_within(tensor._shape, shape):
         raise ValueError(
             f"The shape invariant specified for {tensor.name} is not compatible with "
             "the initial shape of the loop variable. It enters the loop with shape "
@@ -309,7 +299,7 @@ def _set_invariant(tensor: Tensor, enter: Tensor, shape: Shape) -> None:
 
 def _close(merged: Tensor, after: Tensor) -> None:
     """Connect the value for the next iteration to the start of the loop."""
-    if not _fits(after._shape, merged._shape):
+    if not is_within(after._shape, merged._shape):
         start = merged.op.inputs[0].op.inputs[0]
         raise ValueError(
             f"Input tensor '{start.name}' enters the loop with shape {start.shape}, "

@@ -19,9 +19,9 @@ from tfteach.framework import nest
 from tfteach.framework.convert import convert
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import TensorShape, compatible, merge
+from tfteach.framework.shape import TensorShape, compatible, is_within
 from tfteach.ops.core.constant import constant
-from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.core.identity_reshape import identity, squeeze
 from tfteach.ops.functions.control_flow import While
 from tfteach.ops.math.compare import LogicalAnd
 
@@ -61,6 +61,8 @@ def while_v2(
                 loop_vars, values[2:], expand_composites=True
             )
             goes_on: Tensor = convert(cond(*packed))
+            if goes_on.static_shape != ():
+                goes_on = squeeze(goes_on)
             if maximum_iterations is None:
                 return goes_on
             return LogicalAnd()(values[0] < values[1], goes_on)
@@ -143,20 +145,11 @@ def _check_shapes(
         if output.dtype.base_dtype is not tensor.dtype.base_dtype:
             raise TypeError(
                 f"Loop var {tensor.name} enters the loop with type "
-                f"{tensor.dtype.base_dtype.name} but has type "
-                f"{output.dtype.base_dtype.name} after 1 iteration. Loop vars must "
+                f"{tensor.dtype.base_dtype!s} but has type "
+                f"{output.dtype.base_dtype!s} after 1 iteration. Loop vars must "
                 "keep their types: cast the value in the body."
             )
-        try:
-            fits = merge(shape, output.static_shape) == shape
-        except ValueError:
-            fits = False
-        if output.static_shape is None and shape is not None:
-            fits = False
-        if shape is not None and output.static_shape is not None:
-            pairs = zip(shape, output.static_shape, strict=False)
-            fits = fits and not any(a is not None and b is None for a, b in pairs)
-        if not fits:
+        if not is_within(output.static_shape, shape):
             raise ValueError(
                 f"Input tensor '{tensor.name}' enters the loop with shape "
                 f"{TensorShape(shape)}, but has shape {output.shape} after one "

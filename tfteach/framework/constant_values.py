@@ -315,13 +315,18 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
             "Received an invalid shape scalar with a static value that is not '-1': "
             f"Tensor<type: {tensor.dtype.name} shape: [] values: {int(value)}>"
         )
+    tensor = _outermost(tensor)
     if type(tensor) is EagerTensor:
-        return tuple(None if n < 0 else n for n in tensor.value.tolist())
+        return _sizes_in(tensor)
     cached = known_values(tensor.op.graph).shapes
     local: dict[Tensor, _KnownShape] = {}
     stack = [tensor]
     while stack:
         top = stack[-1]
+        if type(top) is EagerTensor:
+            local[top] = _KnownShape(_sizes_in(top))
+            stack.pop()
+            continue
         folds = fold or top is not tensor
         found = local.get(top) or (cached.get(top) if folds else None)
         if found is None or not (top in local or found.is_current):
@@ -348,7 +353,23 @@ def _shape_parts(tensor: Tensor) -> Sequence[Tensor] | None:
     if parts is None:
         return None
     # A scalar is not a vector of sizes.
-    return None if any(t._shape == () for t in parts) else parts
+    if any(t._shape == () for t in parts):
+        return None
+    return [_outermost(t) for t in parts]
+
+
+def _sizes_in(tensor: EagerTensor) -> Shape:
+    return tuple(None if n < 0 else n for n in tensor.value.tolist())
+
+
+def _outermost(tensor: Tensor) -> Tensor:
+    """The tensor that a placeholder in a function's body stands for; else itself."""
+    while type(tensor) is not EagerTensor and tensor.op.spec.must_be_fed:
+        outer = tensor.op.graph.captured_from(tensor)
+        if outer is None:
+            break
+        tensor = outer
+    return tensor
 
 
 def _shape_from(

@@ -150,6 +150,10 @@ class Graph(GraphCollections, GraphScopes):
         """The tensor with the value of `tensor` in a function's body."""
         raise NotImplementedError
 
+    def stand_in(self, tensor: Tensor) -> Tensor:
+        """What a function's body reads in place of a tensor; others unchanged."""
+        return tensor
+
     def captured_from(self, tensor: Tensor) -> Tensor | None:
         """The outer tensor that a placeholder of a function's body stands for."""
         return None

@@ -24,6 +24,17 @@ def is_full(shape: Shape) -> TypeGuard[tuple[int, ...]]:
     return shape is not None and None not in shape
 
 
+def is_within(shape: Shape, invariant: Shape) -> bool:
+    """Whether every shape that `shape` may stand for is one of those of `invariant`."""
+    if invariant is None:
+        return True
+    return (
+        shape is not None
+        and len(shape) == len(invariant)
+        and all(b is None or a == b for a, b in zip(shape, invariant, strict=True))
+    )
+
+
 def merge(a: Shape, b: Shape) -> Shape:
     """The merged shape.
 

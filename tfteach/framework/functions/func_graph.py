@@ -200,6 +200,9 @@ class FuncGraph(Graph):
         """State which outer tensor a placeholder gets, such as a variable's handle."""
         self._outer_of[placeholder] = tensor
 
+    def stand_in(self, tensor: Tensor) -> Tensor:
+        return self.captures.get(tensor, tensor)
+
     def captured_from(self, tensor: Tensor) -> Tensor | None:
         return self._outer_of.get(tensor)
 
