@@ -38,5 +38,7 @@ class OrderedEffects:
             return
         effects = in_order(self._graph, self._start)
         for tensor in self._returned:
-            known = tensor.op.control_inputs
-            tensor.op.control_inputs = [*known, *(e for e in effects if e not in known)]
+            op = tensor.op
+            if op.graph is self._graph:  # else it is returned by a branch
+                new = [e for e in effects if e not in op.control_inputs]
+                op.control_inputs = [*op.control_inputs, *new]

@@ -65,6 +65,8 @@ def if_stmt(
         results = function()
         is_tuple = isinstance(results, tuple) and not is_single
         values = results if is_tuple else (results,)
+        if is_without_results:
+            values = ()
         check_defined_in_branch(values, branch)
         if results is None and is_without_results:
             results = constant(1)  # a branch of a graph returns something

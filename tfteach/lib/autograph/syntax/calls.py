@@ -66,7 +66,7 @@ class Calls(ast.NodeTransformer):
                     "python/autograph/g3doc/reference/debugging.md."
                 )
             return False
-        if text.startswith("ag__."):
+        if text.partition(".")[0] in {"ag__", *self._context.scopes}:
             return False
         builtin = self._context.builtin(function)
         if builtin is print:

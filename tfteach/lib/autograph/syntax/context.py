@@ -24,6 +24,7 @@ class Context:
     Attributes:
       is_scoped: whether its body is in a `FunctionScope`.
       namer: makes names that it does not use.
+      scopes: the names of the `FunctionScope`s.
     """
 
     def __init__(
@@ -40,6 +41,14 @@ class Context:
         self._names = names_in(node)
         self._own = _assigned_in(node)
         self.namer = Namer(self._names | {"ag__"})
+        self.scopes: list[str] = []
+
+    def new_scope(self, function: str) -> str | None:
+        """The name of the `FunctionScope` of a function; None if it has none."""
+        if not self.is_scoped:
+            return None
+        self.scopes.append(self.namer.new(f"{function}_scope"))
+        return self.scopes[-1]
 
     def uses(self, feature: Feature) -> bool:
         """Whether a feature is on."""

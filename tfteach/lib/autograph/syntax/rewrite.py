@@ -28,7 +28,7 @@ def rewrite_function(node: ast.FunctionDef, context: Context) -> None:
     start, body = node.body[:has_docstring], node.body[has_docstring:]
     body, declarations = _declarations_first(body)
     _rewrite_inner(body, context)
-    scope = context.namer.new(f"{node.name}_scope") if context.is_scoped else None
+    scope = context.new_scope(node.name)
     if scope is not None and context.uses(Feature.AUTO_CONTROL_DEPS):
         body = _with_marked_results(body, scope)
     if context.uses(Feature.ASSERT_STATEMENTS):
@@ -57,8 +57,8 @@ def rewrite_lambda(node: ast.Lambda, context: Context) -> None:
     """Convert a lambda function, which is changed."""
     body = Calls(context, node).visit(node.body)
     body = Expressions(context).visit(body)
-    if context.is_scoped:
-        scope = context.namer.new("lambda_scope")
+    scope = context.new_scope("lambda")
+    if scope is not None:
         body = expression(
             f"ag__.with_function_scope(lambda {scope}: body, {scope!r}, ag__.options)",
             body=body,
