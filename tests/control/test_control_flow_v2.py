@@ -441,3 +441,72 @@ def test_functions_know_sizes_and_gradients_of_what_they_capture() -> None:
             return tf.gradients(x * x, [x])
 
         assert session.run(grow()) == [6.0]
+
+
+# ---- what only AutoGraph writes
+
+
+def test_a_loop_without_variables(functional: None) -> None:
+    v = tf.get_variable("count", initializer=0, use_resource=True)
+
+    def body() -> tuple[()]:
+        v.assign_add(2)
+        return ()
+
+    assert tf.while_loop(lambda: v < 5, body, []) == []
+    assert tf.while_loop(lambda: v < 5, body, (), return_same_structure=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("if_true", "if_false", "message"),
+    [
+        (lambda: 1, lambda: None, r"of cond must match.*\[0\].*: 1\n.*\[1\].*: 0\n"),
+        (lambda: (1, None), lambda: (1, 2), r"\[0\].*: 1\n.*\[1\].*: 2\n"),
+        (lambda: (1, None), lambda: (None, 1), "Mismatch in element count"),
+    ],
+)
+def test_branches_that_return_none(
+    functional: None, if_true: Any, if_false: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        tf.cond(tf.placeholder(tf.bool, []), if_true, if_false)
+
+
+def test_cases_that_return_none(functional: None) -> None:
+    with pytest.raises(ValueError, match="outputs of case must match"):
+        tf.switch_case(tf.placeholder(tf.int32, []), [lambda: 1, lambda: None])
+
+
+def test_values_from_outside_of_a_loop_become_variables(functional: None) -> None:
+    """An iteration waits for the one before, also if its result does not depend on it."""
+    a = tf.placeholder_with_default(3, [])
+
+    def inner(k: Any, b: Any) -> Any:
+        return k + 1, tf.identity(a)
+
+    def outer(i: Any, b: Any) -> Any:
+        _, b = tf.while_loop(
+            lambda k, b: tf.cond(k < 1, lambda: a < b, lambda: False), inner, [0, b]
+        )
+        return i + 1, b
+
+    found = tf.while_loop(lambda i, b: i < 2, outer, [0, 6])
+    with tf.Session() as session:
+        assert session.run(found) == [2, 3]
+
+
+def test_effects_on_what_a_loop_captures_happen_once_an_iteration(
+    functional: None,
+) -> None:
+    numbers = tf.data.Dataset.range(5).make_one_shot_iterator()
+
+    def body(has: Any, total: Any, count: Any) -> Any:
+        element = tf.data.experimental.get_next_as_optional(numbers)
+        has = element.has_value()
+        more = tf.cond(has, lambda: total + element.get_value(), lambda: total)
+        return has, more, count + 1
+
+    start = [True, tf.constant(0, tf.int64), 0]
+    found = tf.while_loop(lambda has, total, count: has, body, start)
+    with tf.Session() as session:
+        assert session.run(found) == [False, 10, 6]

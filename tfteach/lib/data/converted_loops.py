@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tfteach.control.branch import cond
 from tfteach.framework.operation import Tensor
 from tfteach.lib.autograph.operators.checks import Names, check_loop_variables
+from tfteach.lib.autograph.operators.conditionals import if_stmt
 from tfteach.lib.autograph.operators.for_loops import ForLoop, Variables
 from tfteach.lib.autograph.operators.while_loops import tf_while
 from tfteach.lib.data.experimental.elements import scan, take_while
@@ -109,7 +110,13 @@ def over_iterator(iterator: IteratorBase, loop: ForLoop) -> Variables:
             check_loop_variables(variables, new, loop.variable_names)
             return dummy + new
 
-        after = cond(has_next, iterate, lambda: dummy + variables)
+        after = if_stmt(
+            has_next,
+            iterate,
+            lambda: dummy + variables,
+            loop.get_state,
+            loop.set_state,
+        )
         return has_next, after[len(dummy) :]
 
     def test(has_next: Tensor, variables: Variables) -> Any:
