@@ -478,7 +478,7 @@ def test_cases_that_return_none(functional: None) -> None:
 
 
 def test_values_from_outside_of_a_loop_become_variables(functional: None) -> None:
-    """An iteration waits for the one before, also if its result does not depend on it."""
+    """An iteration waits for the one before, even if its result does not need it."""
     a = tf.placeholder_with_default(3, [])
 
     def inner(k: Any, b: Any) -> Any:
