@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,49 @@ from tests.scripts.test_scripts import HERE, assert_same_line
 PROGRAMS = sorted((HERE / "eager").glob("*.py"))
 
 
-def printed(program: Path) -> list[str]:
-    """The lines that a program prints when `python -m tfteach run` runs it."""
-    command = [sys.executable, "-m", "tfteach", "run", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=program.parent)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout.splitlines()
+# Forks itself for each program: they need no import of their own.
+SERVER = """
+import os, sys
+from pathlib import Path
+import tfteach
+from tfteach.compat.running.run import run
+
+tfteach.install_as_tensorflow()
+for line in sys.stdin:
+    program, output = line.rstrip("\\n").split("\\t")
+    child = os.fork()
+    if not child:
+        file = os.open(output, os.O_CREAT | os.O_WRONLY)
+        os.dup2(file, 1)
+        os.chdir(Path(program).parent)
+        run(Path(program), [])
+        sys.exit()
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
+Printed = Callable[[Path], list[str]]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
+    """What a program prints when `python -m tfteach run` runs it, as lines."""
+    output = tmp_path_factory.mktemp("printed") / "output"
+
+    def lines(program: Path) -> list[str]:
+        output.unlink(missing_ok=True)
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write(f"{program}\t{output}\n")
+        server.stdin.flush()
+        assert server.stdout.readline() == "0\n", "see stderr"
+        return output.read_text().splitlines()
+
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        yield lines
 
 
 def assert_same_lines(ours: list[str], theirs: list[str]) -> None:
@@ -33,12 +71,12 @@ def assert_same_lines(ours: list[str], theirs: list[str]) -> None:
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_a_program_prints_what_it_does_in_tensorflow(path: Path) -> None:
+def test_a_program_prints_what_tensorflow_does(path: Path, printed: Printed) -> None:
     theirs = path.with_suffix(".out").read_text().splitlines()
     assert_same_lines(printed(path), theirs)
 
 
-def test_a_notebook_of_cells_prints_what_the_program_does(tmp_path: Path) -> None:
+def test_a_notebook_of_cells(tmp_path: Path, printed: Printed) -> None:
     path = HERE / "eager" / "basics.py"
     cells = path.read_text().split("\n\n")[1:]  # without the docstring
     cells[0] = "%matplotlib inline\n" + cells[0]
@@ -72,7 +110,7 @@ print tf.constant([1, 2]) / 2, map(float, tf.constant([3, 4]))
 '''
 
 
-def test_a_program_in_python_2(tmp_path: Path) -> None:
+def test_a_program_in_python_2(tmp_path: Path, printed: Printed) -> None:
     program = tmp_path / "old.py"
     program.write_text(PYTHON_2)
     assert printed(program) == [
@@ -96,7 +134,7 @@ def test_a_program_in_python_2(tmp_path: Path) -> None:
         "import tensorflow.compat.v1 as tf; tfe = tf.contrib.eager",
     ],
 )
-def test_forms_of_imports(line: str, tmp_path: Path) -> None:
+def test_forms_of_imports(line: str, tmp_path: Path, printed: Printed) -> None:
     program = tmp_path / "imports.py"
     program.write_text(
         f"{line}\nv = tfe.Variable\ntfe.enable_eager_execution()\n"
