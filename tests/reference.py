@@ -45,6 +45,7 @@ EXPLAIN = {
     "function_calls": "The traces of a function, and why each was made",
     "trace_arguments": "The arguments of a traced function",
     "retracing": "The verdict on retracing",
+    "autograph_code": "The code that AutoGraph writes",
     "code_blocks": "The code around some lines",
     "dataset_elements": "The elements of a dataset, stage by stage",
     "stage_elements": "What a stage of a dataset gives",
@@ -71,8 +72,8 @@ EXPLAIN = {
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Examples")
 VIEWS = (
     "GraphView RunView GrowthView PlacementView SessionsView RowsView StepView "
-    "EagerView TimelineView PipelineView MemoryView OptimizingView ScheduleView "
-    "SharingView CollectionsView GraphDiff ModelView CheckpointView"
+    "EagerView TraceView TimelineView PipelineView MemoryView OptimizingView "
+    "ScheduleView SharingView CollectionsView GraphDiff ModelView CheckpointView"
 ).split()
 
 

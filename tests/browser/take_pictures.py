@@ -27,6 +27,7 @@ from tests.browser import test_sessions_view as sessions
 from tests.browser import test_sharing_view as sharing
 from tests.browser import test_step_view as step
 from tests.browser import test_timeline_view as timeline
+from tests.browser import test_trace_view as traces
 from tests.browser.lab import CHROMIUM_FLAGS, Lab, Server
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
@@ -265,6 +266,11 @@ def open_an_iteration(view: Locator) -> None:
     eager.line(view, "loss = ").focus()
 
 
+def choose_a_line(view: Locator) -> None:
+    traces.line(view, "n = 3 * n + 1").click()
+    view.locator(".tft-details h3").wait_for()
+
+
 NOTEBOOKS = {
     "graph": Notebook(
         (SETUP, MLP),
@@ -350,6 +356,13 @@ NOTEBOOKS = {
     "eager": Notebook(
         (eager.SETUP, eager.TRAIN),
         (Picture("eager_view", 1, ".tfteach-eager", open_an_iteration),),
+    ),
+    "trace": Notebook(
+        (traces.SETUP, traces.POWER, traces.COLLATZ),
+        (
+            Picture("trace_view", 1, ".tfteach-trace", as_it_is),
+            Picture("trace_view_loop", 2, ".tft-trace-body", choose_a_line),
+        ),
     ),
     "model": Notebook(
         (SETUP, timeline.CONVNET, SERVED),

@@ -50,6 +50,7 @@ CLICKS = {
     "RunView": BOX,
     "SessionsView": ('button:has-text("◀")', ".tft-when:has-text('1')"),
     "TimelineView": (".tft-bar-op", ".tft-bar-op.tft-chosen"),
+    "TraceView": ("button.tft-call", '.tft-moment:has-text("Call 1")'),
 }
 
 

@@ -92,6 +92,13 @@ with record_eager() as program:
         kept.assign_sub(0.1 * tape.gradient(loss_now, kept))
 tfj.EagerView(program)""",
     "TimelineView": "tfj.TimelineView.of(sess, train, feed)",
+    "TraceView": """\
+from tfteach.explain import watch_functions
+power = tf.function(lambda x, n: x ** n)
+with watch_functions() as calls, tf.Graph().as_default():
+    for n in range(4):
+        power(tf.constant(2.0), n)
+tfj.TraceView(calls)""",
     "PipelineView": """\
 from tfteach.explain import watch_pipelines
 with tf.Graph().as_default(), tf.Session() as piped, watch_pipelines() as watched:

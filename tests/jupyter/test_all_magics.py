@@ -31,6 +31,7 @@ sess = tf.Session(graph=graph)
 other = tf.Session(graph=graph)
 sess.run([w.initializer, e.initializer])
 feed = {x: [1.0], z: [2.0]}
+traced = tf.function(lambda x: x * 2.0)
 """
 # What to run for each magic, with its options; a cell magic has a cell below.
 CALLS = {
@@ -55,9 +56,11 @@ CALLS = {
     "%step": "%step loss --session sess --feed-dict feed {}",
     "%tfteach": "%tfteach {}",
     "%timeline": "%timeline loss --session sess --runs 1 --feed-dict feed --memory {}",
+    "%trace": "%trace traced {}",
+    "%%trace": "%%trace {}\nq = traced(tf.constant(2.0))",
     "%why": "%why w --fetch loss {}",
 }
-SESSIONLESS = ("%tfteach", "%%step")
+SESSIONLESS = ("%tfteach", "%%step", "%trace", "%%trace")
 TEXT_ONLY = ("%elements", "%tfteach", "%why")
 
 

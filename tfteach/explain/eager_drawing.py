@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tfteach.explain.inner_lines import inner_lines, lines_of
 from tfteach.explain.value_summary import WHOLE
 from tfteach.framework.call_origin import Origin, SourceLine
 from tfteach.framework.dtypes import resource
@@ -124,12 +125,12 @@ class EagerDrawing:
 
     def inner_lines(self) -> dict[str, SourceLine]:
         """The lines of the ops of traced functions, by their names in the drawing."""
-        return {
-            f"{node.name}/{op.name}": op.source
-            for node, body in self._calls
-            for op in body.operations
-            if op.source is not None
-        }
+        found: dict[str, SourceLine] = {}
+        for node, body in self._calls:
+            prefix = f"{node.name}/"
+            found |= lines_of(body, prefix)
+            found |= {prefix + name: at for name, at in inner_lines(body).items()}
+        return found
 
     # ---- nodes
 

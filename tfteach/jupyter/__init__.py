@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.sharing import SharingView as SharingView
     from tfteach.jupyter.widgets.step import StepView as StepView
     from tfteach.jupyter.widgets.timeline import TimelineView as TimelineView
+    from tfteach.jupyter.widgets.trace import TraceView as TraceView
 
 # Imported when first used: magics and pictures need none of the views.
 _VIEWS = {
@@ -54,6 +55,7 @@ _VIEWS = {
     "SharingView": "sharing",
     "StepView": "step",
     "TimelineView": "timeline",
+    "TraceView": "trace",
 }
 
 _LATER = {**_VIEWS, "explore": "explore"}

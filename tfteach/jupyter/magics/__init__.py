@@ -24,6 +24,7 @@ MAGICS = {
     "step": "StepMagics",
     "step_cell": "StepCellMagics",
     "timeline": "TimelineMagics",
+    "trace": "TraceMagics",
 }
 
 

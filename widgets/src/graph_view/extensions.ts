@@ -11,8 +11,8 @@ export interface Extensions {
   least?: number;
   /** The graph is one run's, all of it: what is fetched is marked, nothing is pruned. */
   isRun?: boolean;
-  /** The ops have run already: none can be fetched or fed. */
-  hasRun?: boolean;
+  /** The graph is a record of what ran or was traced: nothing can be fetched or fed. */
+  isRecord?: boolean;
   /** Whether the ops of the run are said to run, or to be needed. */
   verb?: () => "run" | "needed";
   /** The outermost boxes are devices; `complete` adds the lines between them. */

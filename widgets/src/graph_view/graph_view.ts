@@ -83,7 +83,7 @@ export class GraphView implements PanelHost {
     this.#source = new GraphSource(traits);
     this.model = this.#source.model;
     this.state = new GraphState(this.model, traits, this.#cleanup, extensions.isRun === true);
-    this.#panels = new SidePanels(this, traits, extensions.details, extensions.hasRun === true);
+    this.#panels = new SidePanels(this, traits, extensions.details, extensions.isRecord === true);
     this.#work = new LayoutProgress(this.frame.stage, () => this.#stopped());
     this.#search = new Search(this.frame, this.model, {
       found: (ops) => {
@@ -365,7 +365,7 @@ export class GraphView implements PanelHost {
       needed: active ? needed.size : null,
       verb: this.#verb,
       since: opsAtFirstRun >= 0 ? model.ops.length - opsAtFirstRun : 0,
-      hasRun: this.#extensions.hasRun === true,
+      isRecord: this.#extensions.isRecord === true,
       crowded: state.scene.value.crowded,
       stopped: state.stoppedAt.value,
       fetches,
@@ -411,7 +411,7 @@ export class GraphView implements PanelHost {
   }
 
   #toggle(key: "fetches" | "feeds", op: Op | undefined, id: string): void {
-    if (this.#extensions.hasRun === true) this.say("It has run already: nothing can be fetched or fed");
+    if (this.#extensions.isRecord === true) this.say("Nothing can be fetched or fed here");
     else if (op === undefined) this.say(`${id.replace(/\/$/, "")} is no op: open it and choose one inside`);
     else if (key === "fetches") this.state.toggleName(key, fetchName(op));
     else if (op.outputs.length > 0) this.state.toggleName(key, `${op.name}:0`);

@@ -8,6 +8,8 @@ export interface CodeBlock {
   file: string;
   first: number;
   lines: [text: string, notes: LineNote[]][];
+  /** Of rewritten code: for each line the line of the file that it comes from; 0 for none. */
+  origins?: number[];
 }
 
 /** The lines of eager code, and the tapes that recorded them. */

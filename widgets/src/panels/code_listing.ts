@@ -15,7 +15,8 @@ export interface ListingActions {
 export class CodeListing {
   readonly #actions: ListingActions;
   readonly el: HTMLElement;
-  readonly #rows = new Map<string, HTMLElement>();
+  /** The rows of each line; rewritten code may have several for one. */
+  readonly #rows = new Map<string, HTMLElement[]>();
   #shown = "";
   #lit: ReadonlySet<string> = new Set();
   #marked: ReadonlySet<string> = new Set();
@@ -32,32 +33,33 @@ export class CodeListing {
     const now = JSON.stringify(blocks);
     if (now === this.#shown) return;
     this.#shown = now;
-    const focus = [...this.#rows].find(([, row]) => row.matches(":focus"))?.[0];
+    const focus = [...this.#rows].find(([, rows]) => rows.some((row) => row.matches(":focus")))?.[0];
     this.#rows.clear();
     this.el.hidden = blocks.length === 0; // code without a file has no lines to show
     this.el.replaceChildren(...blocks.map((block) => this.#block(block)));
-    const first = [...this.#rows.values()].find((row) => row.matches("button"));
+    const first = this.#buttons[0];
     if (first !== undefined) first.tabIndex = 0;
     this.light(this.#lit);
     this.mark(this.#marked, false);
-    if (focus !== undefined) this.#rows.get(focus)?.focus();
+    if (focus !== undefined) this.#rows.get(focus)?.[0]?.focus();
   }
 
   /** Lines that belong to what is under the pointer elsewhere. */
   light(keys: ReadonlySet<string>): void {
     this.#lit = keys;
-    for (const [key, row] of this.#rows) row.classList.toggle("tft-lit-line", keys.has(key));
+    for (const [key, rows] of this.#rows) for (const row of rows) row.classList.toggle("tft-lit-line", keys.has(key));
   }
 
   /** Lines that belong to what is selected. */
   mark(keys: ReadonlySet<string>, scroll = true): void {
     this.#marked = keys;
-    for (const [key, row] of this.#rows) {
-      row.classList.toggle("tft-marked-line", keys.has(key));
-      if (row.matches("button")) row.setAttribute("aria-pressed", `${keys.has(key)}`);
-    }
+    for (const [key, rows] of this.#rows)
+      for (const row of rows) {
+        row.classList.toggle("tft-marked-line", keys.has(key));
+        if (row.matches("button")) row.setAttribute("aria-pressed", `${keys.has(key)}`);
+      }
     const [first] = keys;
-    const row = first === undefined ? undefined : this.#rows.get(first);
+    const row = first === undefined ? undefined : this.#rows.get(first)?.[0];
     if (row !== undefined && scroll) this.#bringIntoView(row);
   }
 
@@ -68,20 +70,26 @@ export class CodeListing {
     if (!isSeen) this.el.scrollTop = Math.max(0, top - height / 2);
   }
 
-  #block({ file, first, lines }: CodeBlock): HTMLElement {
+  get #buttons(): HTMLElement[] {
+    return [...this.el.querySelectorAll<HTMLElement>("button.tft-code-row")];
+  }
+
+  #block({ file, first, lines, origins }: CodeBlock): HTMLElement {
     const indent = Math.min(...lines.filter(([text]) => text.trim() !== "").map(([text]) => text.search(/\S/)));
-    const rows = lines.map(([text, notes], i) => this.#row(file, first + i, text.slice(indent), notes));
+    const rows = lines.map(([text, notes], i) => {
+      const from = origins?.[i] ?? first + i;
+      return this.#row(keyOf(file, from), first + i, text.slice(indent), notes, origins !== undefined && from > 0);
+    });
     const width = `${`${first + lines.length}`.length}ch`;
     return h(
       "div",
       { class: "tft-code-block", style: `--tft-number: ${width}` },
-      h("div", { class: "tft-code-file" }, file),
+      h("div", { class: "tft-code-file" }, origins === undefined ? file : "The code that AutoGraph wrote"),
       ...rows,
     );
   }
 
-  #row(file: string, line: number, text: string, notes: readonly LineNote[]): HTMLElement {
-    const key = keyOf(file, line);
+  #row(key: string, line: number, text: string, notes: readonly LineNote[], hasOrigin: boolean): HTMLElement {
     const parts = [
       h("span", { class: "tft-line-number" }, h("span", { class: "tft-sr" }, "line "), `${line}`),
       h("code", {}, ...highlighted(text)),
@@ -97,8 +105,10 @@ export class CodeListing {
       );
       parts.push(h("span", { class: "tft-notes" }, ...chips));
     }
-    const row = this.#element(notes.length > 0, key, parts);
-    this.#rows.set(key, row);
+    const row = this.#element(notes.length > 0 || hasOrigin, key, parts);
+    const known = this.#rows.get(key);
+    if (known === undefined) this.#rows.set(key, [row]);
+    else known.push(row);
     return row;
   }
 
@@ -125,7 +135,7 @@ export class CodeListing {
 
   /** One stop of the Tab key; arrows go from line to line. */
   #key(event: KeyboardEvent): void {
-    const rows = [...this.#rows.values()].filter((row) => row.matches("button"));
+    const rows = this.#buttons;
     const at = rows.findIndex((row) => row.matches(":focus"));
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
     const next = to === undefined || at < 0 ? undefined : rows[to];

@@ -16,8 +16,8 @@ export interface DetailsActions {
   fed: (op: Op) => boolean;
   isOpen: (id: string) => boolean;
   why: (op: Op) => Why | null;
-  /** The ops have run already. */
-  hasRun: boolean;
+  /** The ops are a record of what ran or was traced. */
+  isRecord: boolean;
 }
 
 const MOST_LINKS = 40;
@@ -46,7 +46,7 @@ function kindText(node: GraphNode, op: Op | undefined): string {
 
 function buttons(node: GraphNode, op: Op | undefined, actions: DetailsActions): HTMLElement {
   const row = h("div", { class: "tft-details-buttons" });
-  if (op !== undefined && !actions.hasRun) {
+  if (op !== undefined && !actions.isRecord) {
     const fetched = actions.fetched(op);
     row.append(
       pressed(
@@ -149,7 +149,7 @@ function opSections(model: GraphModel, op: Op, actions: DetailsActions): HTMLEle
     );
   }
   if (op.value !== undefined) made.push(section("Value", h("code", {}, op.value)));
-  if (op.outputs.length > 0 && !actions.hasRun) {
+  if (op.outputs.length > 0 && !actions.isRecord) {
     made.push(
       section(
         op.outputs.length > 1 ? "Outputs" : "Output",
@@ -188,7 +188,7 @@ function opSections(model: GraphModel, op: Op, actions: DetailsActions): HTMLEle
       ),
     );
   }
-  if (!actions.hasRun) {
+  if (!actions.isRecord) {
     const behind = prune(model, [op.name]).needed.size;
     made.push(section("A run of it needs", h("span", {}, `${behind} of ${model.ops.length} ops, without feeds`)));
     made.push(section("Device", h("span", op.device ? {} : { class: "tft-muted" }, op.device || "not asked for")));

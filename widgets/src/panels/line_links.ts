@@ -12,11 +12,13 @@ import type { PanelHost } from "./panel_host";
 export class LineLinks {
   readonly #host: () => PanelHost;
   readonly #lineOf: (op: Op) => string | undefined;
-  readonly listing: CodeListing;
+  readonly #label: string;
+  readonly listings: CodeListing[] = [];
   readonly #pointed = signal<string | null>(null);
   /** Ops that are lit while nothing is pointed at. */
   readonly pinned = signal<ReadonlySet<number>>(new Set());
-  readonly #ofLine: ReadonlySignal<Map<string, number[]>>;
+  /** The ops of each line. */
+  readonly ofLine: ReadonlySignal<Map<string, number[]>>;
   readonly #lit: ReadonlySignal<ReadonlySet<number>>;
 
   /** `inner` has the lines of ops that have none of their own. */
@@ -26,13 +28,8 @@ export class LineLinks {
       if (source !== undefined) return keyOf(source.file, source.line);
       return Object.hasOwn(inner.value, name) ? keyOf(...inner.value[name]!) : undefined;
     };
-    this.listing = new CodeListing(label, {
-      point: (key) => {
-        this.#pointed.value = key;
-      },
-      choose: (key) => this.#choose(key),
-    });
-    this.#ofLine = computed(() => {
+    this.#label = label;
+    this.ofLine = computed(() => {
       const { model, state } = host();
       state.version.value;
       const found = new Map<string, number[]>();
@@ -47,22 +44,34 @@ export class LineLinks {
     });
     this.#lit = computed(() => {
       const key = this.#pointed.value;
-      return key === null ? this.pinned.value : new Set(this.#ofLine.value.get(key));
+      return key === null ? this.pinned.value : new Set(this.ofLine.value.get(key));
     });
   }
 
+  /** A listing of code, which follows the signal. */
+  add(code: ReadonlySignal<CodeBlock[]>, cleanup: Cleanup, label = this.#label): HTMLElement {
+    const listing = new CodeListing(label, {
+      point: (key) => {
+        this.#pointed.value = key;
+      },
+      choose: (key) => this.#choose(key),
+    });
+    this.listings.push(listing);
+    cleanup.add(effect(() => listing.show(code.value)));
+    return listing.el;
+  }
+
   /** Called once the graph view is there; `current` is what the marked lines belong to, by default what is selected. */
-  connect(code: ReadonlySignal<CodeBlock[]>, cleanup: Cleanup, current?: () => string): void {
+  connect(cleanup: Cleanup, current?: () => string): void {
     const { state } = this.#host();
     const marked = current ?? ((): string => state.selectedNode.value?.id ?? "");
     cleanup.add(
-      effect(() => this.listing.show(code.value)),
       effect(() => {
         const id = state.hovered.value;
-        this.listing.light(id === null ? new Set() : this.#linesOf(id));
+        for (const listing of this.listings) listing.light(id === null ? new Set() : this.#linesOf(id));
       }),
       effect(() => {
-        this.listing.mark(this.#linesOf(marked()));
+        for (const listing of this.listings) listing.mark(this.#linesOf(marked()));
       }),
     );
   }
@@ -78,7 +87,7 @@ export class LineLinks {
   /** Goes to the first op of a line, or on to the next one. */
   #choose(key: string): void {
     const host = this.#host();
-    const ops = this.#ofLine.value.get(key) ?? [];
+    const ops = this.ofLine.value.get(key) ?? [];
     const shown = ops.filter((index) => host.model.ops[index]!.type !== "Const");
     const selected = host.state.selectedNode.value;
     const now = selected === undefined ? undefined : host.model.opOf(selected)?.index;

@@ -13,16 +13,16 @@ export class SidePanels {
   readonly #view: PanelHost;
   readonly #traits: Traits<GraphTraits>;
   readonly #more: ((panel: HTMLElement, node: Node) => void) | undefined;
-  readonly #hasRun: boolean;
+  readonly #isRecord: boolean;
   readonly #outlineOpen = signal(false);
 
   constructor(
     view: PanelHost,
     traits: Traits<GraphTraits>,
     more: ((panel: HTMLElement, node: Node) => void) | undefined,
-    hasRun: boolean,
+    isRecord: boolean,
   ) {
-    this.#hasRun = hasRun;
+    this.#isRecord = isRecord;
     this.#view = view;
     this.#traits = traits;
     this.#more = more;
@@ -44,7 +44,7 @@ export class SidePanels {
       fed: (op) => highlight.value.fed.has(op.index),
       isOpen: (id) => state.isOpen(id),
       why: (op) => why(view.model, highlight.value, feeds.value, op.index),
-      hasRun: this.#hasRun,
+      isRecord: this.#isRecord,
     });
     this.#more?.(view.frame.details, node);
   }

@@ -128,8 +128,8 @@ export interface Counts {
   verb: "run" | "needed";
   runs: number;
   since: number;
-  /** The ops have run already, and are counted elsewhere. */
-  hasRun: boolean;
+  /** The ops are a record, and counted elsewhere. */
+  isRecord: boolean;
   /** Scopes stay closed for want of room. */
   crowded: boolean;
   /** Where a cell's error ended the building, "" without one. */
@@ -143,7 +143,7 @@ export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActio
   const parts: HTMLElement[] = [];
   if (counts.needed === null) {
     const scopes = counts.scopes > 0 ? ` in ${count(counts.scopes, "scope")}` : "";
-    if (!counts.hasRun) parts.push(h("span", { class: "tft-count" }, count(counts.ops, "op") + scopes));
+    if (!counts.isRecord) parts.push(h("span", { class: "tft-count" }, count(counts.ops, "op") + scopes));
   } else {
     const text = `${digits(counts.needed)} of ${count(counts.ops, "op")} ${counts.verb}`;
     parts.push(h("span", { class: "tft-count" }, h("strong", {}, text)));

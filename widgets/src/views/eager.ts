@@ -51,7 +51,7 @@ class EagerView {
     });
     this.#links = new LineLinks("Code", () => this.#graph.view, traitSignal(traits, "_inner", cleanup));
     this.#graph = new GraphWithTools(traits, this.#root, {
-      hasRun: true,
+      isRecord: true,
       decorate: (node, marks) => this.#links.node(node, this.#withTape(node, marks)),
       edge: (edge, classes) => this.#links.edge(edge, classes),
       details: (panel, node) => this.#details(panel, node),
@@ -72,11 +72,9 @@ class EagerView {
     const strip = h("div", { class: "tft-eager-bar", role: "group", "aria-label": "What ran" });
     strip.append(this.#said, ...this.#chips.map((chip) => chip.button));
     bar.after(strip);
-    body.prepend(this.#links.listing.el);
-    this.#links.connect(
-      computed(() => JSON.parse(code.value) as CodeBlock[]),
-      cleanup,
-    );
+    const blocks = computed(() => JSON.parse(code.value) as CodeBlock[]);
+    body.prepend(this.#links.add(blocks, cleanup));
+    this.#links.connect(cleanup);
     this.#graph.start();
     cleanup.add(
       effect(() => this.#showStrip()),

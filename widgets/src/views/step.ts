@@ -84,8 +84,8 @@ class StepView {
     this.#build(notice);
     const code = JSON.parse(traits.get("_code")) as CodeBlock[];
     if (code.length > 0) {
-      this.#view.frame.body.before(links.listing.el);
-      links.connect(signal(code), cleanup, () => this.#state.op?.name ?? "");
+      this.#view.frame.body.before(links.add(signal(code), cleanup));
+      links.connect(cleanup, () => this.#state.op?.name ?? "");
     }
     root.addEventListener("keydown", (event) => this.#keydown(event));
     this.#view.start();

@@ -1,0 +1,71 @@
+"""The static picture of traced functions: traces made plotted against calls, as SVG.
+
+A call moves right, a trace up. A function that is traced once draws a flat line;
+retracing draws a staircase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED
+from tfteach.jupyter.tracks_svg import text_at
+
+WIDTH, HEIGHT = 420, 200
+LEFT, RIGHT, TOP, BOTTOM = 56, 100, 40, 40
+MOST_DRAWN = 4  # functions
+LINE = "#0b63ce"
+
+
+def svg_of(uses: Sequence[Any]) -> str:
+    """One plot for each function, side by side with equal scales."""
+    drawn = list(uses[:MOST_DRAWN]) or [None]
+    most_calls = max(1, *(0 if use is None else use.count for use in drawn), 1)
+    most_traces = max(2, *(0 if u is None else len(u.traces) for u in drawn), 2)
+    width = WIDTH * len(drawn)
+    pieces = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" '
+        f'height="{HEIGHT}" viewBox="0 0 {width} {HEIGHT}" font-family="{FONT}" '
+        'font-size="11">',
+        f'<rect width="{width}" height="{HEIGHT}" fill="#ffffff"/>',
+    ]
+    for number, use in enumerate(drawn):
+        pieces.append(f'<g transform="translate({number * WIDTH},0)">')
+        pieces += [] if use is None else _plot(use, most_calls, most_traces)
+        pieces.append("</g>")
+    return "\n".join([*pieces, "</svg>"])
+
+
+def _plot(use: Any, most_calls: int, most_traces: int) -> list[str]:
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+
+    def at(calls: float, traces: float) -> str:
+        x = LEFT + calls / most_calls * (right - LEFT)
+        y = bottom - traces / most_traces * (bottom - TOP)
+        return f"{x:.1f},{y:.1f}"
+
+    verdict = use.verdict
+    colour = FETCH if verdict.is_waste else LINE
+    corners, traces = [at(0, 0)], 0
+    for trace in use.traces:
+        call = max(0, trace.call - 1)
+        corners.append(at(call, traces))
+        traces += 1
+        corners.append(at(call, traces))
+    corners.append(at(max(use.count, 1), traces))
+    x, y = corners[-1].split(",")
+    return [
+        text_at(LEFT, 20, use.name, INK, size=13, weight="bold"),
+        f'<path d="M{LEFT},{TOP}V{bottom}H{right}" fill="none" stroke="{EDGE}"/>',
+        text_at(LEFT - 6, TOP + 4, f"{most_traces:,}", MUTED, anchor="end"),
+        text_at(LEFT - 6, bottom + 4, "0", MUTED, anchor="end"),
+        text_at(right, bottom + 15, f"{most_calls:,}", MUTED, anchor="middle"),
+        text_at((LEFT + right) / 2, bottom + 30, "calls →", MUTED, anchor="middle"),
+        f'<text transform="translate(14,{(TOP + bottom) / 2}) rotate(-90)" '
+        f'text-anchor="middle" fill="{MUTED}">traces →</text>',
+        f'<polyline points="{" ".join(corners)}" fill="none" stroke="{colour}" '
+        'stroke-width="2.2" stroke-linejoin="round"/>',
+        f'<circle cx="{x}" cy="{y}" r="3.4" fill="{colour}"/>',
+        text_at(float(x) + 8, float(y) + 4, verdict.sign(), colour, weight="bold"),
+    ]
