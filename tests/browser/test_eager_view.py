@@ -119,9 +119,11 @@ def values_of_a_box(view: Locator) -> None:
     details.get_by_text("Recorded by tape 1.").wait_for()
     assert details.locator(".tft-scalar").all_text_contents() == ["26"]
     assert details.get_by_text("Fetch").count() == 0
-    assert view.locator(".tft-marked-line").inner_text().startswith("12")
+    number = view.locator(".tft-marked-line .tft-line-number")
+    assert number.text_content() == "line 12"  # the word for screen readers alone
     node(view, "for_line_9/iteration_1/loss/").press("f")
-    assert "run already" in view.locator(".tft-sr").first.inner_text()
+    said = view.locator(".tft-sr[aria-live]").first
+    assert "Nothing can be fetched" in said.inner_text()
 
 
 def tapes(view: Locator) -> None:

@@ -161,11 +161,11 @@ def test_in_graphs() -> None:
     with watch_functions() as log:
         for _ in range(2):
             with tf.Graph().as_default():
-                f(tf.constant(1.0))
-                f(tf.constant(1.0))
+                f(tf.constant([1.0]))
+                f(tf.constant([1.0]))
     assert reasons(only(log)) == ["the first call", "called in another graph"]
     assert [call.trace for call in only(log).calls] == [1, 1, 2, 2]
-    assert only(log).traces[0].arguments[0].text == "float32 scalar, of a graph"
+    assert only(log).traces[0].arguments[0].text == "float32 [1], of a graph"
 
 
 def test_variables_are_made_by_a_trace_before() -> None:

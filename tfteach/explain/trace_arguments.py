@@ -111,7 +111,7 @@ def _described(name: str, value: Any) -> Argument:
         shape = TensorShape(value.shape).dims_or_none
         dtype = value.dtype.base_dtype.name
         is_symbolic = isinstance(value, Tensor) and not isinstance(value, EagerTensor)
-        where = ", of a graph" if is_symbolic else ""
+        where = ", of a graph" if is_symbolic and shape != () else ""
         text = f"{dtype} {shape_text(shape)}{where}"
         return Argument(name, "tensor", text, dtype, shape, key)
     spec = spec_of_composite(value)

@@ -223,6 +223,17 @@ def test_gradients_of_variables_that_a_function_reads() -> None:
 
 
 @eager
+def test_a_scalar_of_a_trace_finds_the_trace_of_one_with_a_value() -> None:
+    """As in TensorFlow, where a vector does not."""
+    double = tf.function(lambda x: x * 2.0)
+    outer = tf.function(lambda x: double(x))
+    for value, traces in ((1.0, 1), ([1.0], 3)):
+        double(tf.constant(value))
+        outer(tf.constant(value))
+        assert traces_of(double) == traces
+
+
+@eager
 def test_functions_call_functions() -> None:
     cube = tf.function(lambda x: x * x * x)
     ninth = tf.function(lambda x: cube(cube(x)))

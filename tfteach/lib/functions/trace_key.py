@@ -72,8 +72,10 @@ def encoded(value: Any, ranks_only: bool = False) -> Hashable:
     if kind in PLAIN:
         return value  # type: ignore[no-any-return]
     if isinstance(value, Tensor):
-        # TensorFlow, too, traces anew for tensors of graphs.
+        # TensorFlow, too, traces anew for tensors of graphs, but not for scalars.
         shape = value.static_shape
+        if shape == ():
+            return value.dtype, 0 if ranks_only else shape
         if ranks_only and shape is not None:
             shape = len(shape)
         return "graph", value.dtype, shape
