@@ -24,16 +24,13 @@ from tfteach.api import manip as manip
 from tfteach.api import math as math
 from tfteach.api import nest as nest
 from tfteach.api import nn as nn
-from tfteach.api import queue as queue
 from tfteach.api import random as random
 from tfteach.api import raw_ops as raw_ops
 from tfteach.api import resource_loader as resource_loader
-from tfteach.api import sets as sets
 from tfteach.api import sparse as sparse
 from tfteach.api import strings as strings
 from tfteach.api import summary as summary
 from tfteach.api import test as test
-from tfteach.api import train as train
 from tfteach.api import version as version
 from tfteach.autodiff.custom_gradient import custom_gradient as custom_gradient
 from tfteach.autodiff.custom_gradient import grad_pass_through as grad_pass_through
@@ -99,11 +96,8 @@ from tfteach.control.functional import foldl as foldl
 from tfteach.control.functional import foldr as foldr
 from tfteach.control.functional import map_fn as map_fn
 from tfteach.control.functional import scan as scan
-from tfteach.control.hessians import hessians as hessians
 from tfteach.control.loop import while_loop as while_loop
-from tfteach.control.matrix_solve_ls import matrix_solve_ls as matrix_solve_ls
 from tfteach.control.norm import norm as norm
-from tfteach.control.py_function import py_function as py_function
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.control.switch_case import switch_case as switch_case
 from tfteach.control.tensor_array import TensorArray as TensorArray
@@ -171,7 +165,6 @@ from tfteach.framework.scope import set_random_seed as set_random_seed
 from tfteach.framework.shape import TensorShape as TensorShape
 from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
 from tfteach.framework.type_spec import TypeSpec as TypeSpec
-from tfteach.lib.functions.function import function as function
 from tfteach.ops.array.bincount_histogram import bincount as bincount
 from tfteach.ops.array.bincount_histogram import histogram_fixed_width as histogram_fixed_width
 from tfteach.ops.array.bincount_histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
@@ -276,30 +269,6 @@ from tfteach.ops.debug.print_assert import Print_ as Print
 from tfteach.ops.debug.print_assert import print_ as print
 from tfteach.ops.debug.py_func import numpy_function as numpy_function
 from tfteach.ops.debug.py_func import py_func as py_func
-from tfteach.ops.linalg.cholesky import cholesky as cholesky
-from tfteach.ops.linalg.cross import cross as cross
-from tfteach.ops.linalg.einsum_tensordot import einsum as einsum
-from tfteach.ops.linalg.einsum_tensordot import tensordot as tensordot
-from tfteach.ops.linalg.matmul import matmul as matmul
-from tfteach.ops.linalg.matmul import trace as trace
-from tfteach.ops.linalg.matrix_diag import diag as diag
-from tfteach.ops.linalg.matrix_diag import diag_part as diag_part
-from tfteach.ops.linalg.matrix_diag import eye as eye
-from tfteach.ops.linalg.matrix_diag import matrix_band_part as matrix_band_part
-from tfteach.ops.linalg.matrix_diag import matrix_diag as matrix_diag
-from tfteach.ops.linalg.matrix_diag import matrix_diag_part as matrix_diag_part
-from tfteach.ops.linalg.matrix_diag import matrix_set_diag as matrix_set_diag
-from tfteach.ops.linalg.matrix_functions import matrix_square_root as matrix_square_root
-from tfteach.ops.linalg.qr import qr as qr
-from tfteach.ops.linalg.self_adjoint_eig import self_adjoint_eig as self_adjoint_eig
-from tfteach.ops.linalg.self_adjoint_eig import self_adjoint_eigvals as self_adjoint_eigvals
-from tfteach.ops.linalg.solve import cholesky_solve as cholesky_solve
-from tfteach.ops.linalg.solve import matrix_determinant as matrix_determinant
-from tfteach.ops.linalg.solve import matrix_inverse as matrix_inverse
-from tfteach.ops.linalg.solve import matrix_solve as matrix_solve
-from tfteach.ops.linalg.solve import matrix_triangular_solve as matrix_triangular_solve
-from tfteach.ops.linalg.sparse_matmul import sparse_matmul as sparse_matmul
-from tfteach.ops.linalg.svd import svd as svd
 from tfteach.ops.math.add_n import accumulate_n as accumulate_n
 from tfteach.ops.math.add_n import add_n as add_n
 from tfteach.ops.math.binary import add as add
@@ -401,14 +370,6 @@ from tfteach.ops.nn.clip_by_norm import clip_by_average_norm as clip_by_average_
 from tfteach.ops.nn.clip_by_norm import clip_by_global_norm as clip_by_global_norm
 from tfteach.ops.nn.clip_by_norm import clip_by_norm as clip_by_norm
 from tfteach.ops.nn.clip_by_norm import global_norm as global_norm
-from tfteach.ops.queues.conditional_accumulator import ConditionalAccumulator as ConditionalAccumulator
-from tfteach.ops.queues.conditional_accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
-from tfteach.ops.queues.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
-from tfteach.ops.queues.queue_base import QueueBase as QueueBase
-from tfteach.ops.queues.queues import FIFOQueue as FIFOQueue
-from tfteach.ops.queues.queues import PaddingFIFOQueue as PaddingFIFOQueue
-from tfteach.ops.queues.queues import PriorityQueue as PriorityQueue
-from tfteach.ops.queues.queues import RandomShuffleQueue as RandomShuffleQueue
 from tfteach.ops.random.random_gamma_poisson import random_gamma as random_gamma
 from tfteach.ops.random.random_gamma_poisson import random_poisson as random_poisson
 from tfteach.ops.random.random_ops import get_seed as get_seed
@@ -417,37 +378,6 @@ from tfteach.ops.random.random_ops import random_normal as random_normal
 from tfteach.ops.random.random_ops import random_shuffle as random_shuffle
 from tfteach.ops.random.random_ops import random_uniform as random_uniform
 from tfteach.ops.random.random_ops import truncated_normal as truncated_normal
-from tfteach.ops.sparse.edit_distance import edit_distance as edit_distance
-from tfteach.ops.sparse.sparse_add import sparse_add as sparse_add
-from tfteach.ops.sparse.sparse_add import sparse_maximum as sparse_maximum
-from tfteach.ops.sparse.sparse_add import sparse_minimum as sparse_minimum
-from tfteach.ops.sparse.sparse_concat_split import sparse_concat as sparse_concat
-from tfteach.ops.sparse.sparse_concat_split import sparse_split as sparse_split
-from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_dense_matmul as sparse_tensor_dense_matmul
-from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_to_dense as sparse_tensor_to_dense
-from tfteach.ops.sparse.sparse_functions import sparse_mask as sparse_mask
-from tfteach.ops.sparse.sparse_functions import sparse_merge as sparse_merge
-from tfteach.ops.sparse.sparse_functions import sparse_reset_shape as sparse_reset_shape
-from tfteach.ops.sparse.sparse_functions import sparse_retain as sparse_retain
-from tfteach.ops.sparse.sparse_functions import sparse_to_indicator as sparse_to_indicator
-from tfteach.ops.sparse.sparse_functions import sparse_transpose as sparse_transpose
-from tfteach.ops.sparse.sparse_reduce import sparse_reduce_max as sparse_reduce_max
-from tfteach.ops.sparse.sparse_reduce import sparse_reduce_max_sparse as sparse_reduce_max_sparse
-from tfteach.ops.sparse.sparse_reduce import sparse_reduce_sum as sparse_reduce_sum
-from tfteach.ops.sparse.sparse_reduce import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
-from tfteach.ops.sparse.sparse_reduce import sparse_softmax as sparse_softmax
-from tfteach.ops.sparse.sparse_segment import sparse_segment_mean as sparse_segment_mean
-from tfteach.ops.sparse.sparse_segment import sparse_segment_sqrt_n as sparse_segment_sqrt_n
-from tfteach.ops.sparse.sparse_segment import sparse_segment_sum as sparse_segment_sum
-from tfteach.ops.sparse.sparse_serialize import deserialize_many_sparse as deserialize_many_sparse
-from tfteach.ops.sparse.sparse_serialize import serialize_many_sparse as serialize_many_sparse
-from tfteach.ops.sparse.sparse_serialize import serialize_sparse as serialize_sparse
-from tfteach.ops.sparse.sparse_shape import sparse_fill_empty_rows as sparse_fill_empty_rows
-from tfteach.ops.sparse.sparse_shape import sparse_reorder as sparse_reorder
-from tfteach.ops.sparse.sparse_shape import sparse_reshape as sparse_reshape
-from tfteach.ops.sparse.sparse_shape import sparse_slice as sparse_slice
-from tfteach.ops.sparse.sparse_tensor_spec import SparseTensorSpec as SparseTensorSpec
-from tfteach.ops.sparse.sparse_to_dense import sparse_to_dense as sparse_to_dense
 from tfteach.ops.special.erf_lgamma import digamma as digamma
 from tfteach.ops.special.erf_lgamma import erf as erf
 from tfteach.ops.special.erf_lgamma import erfc as erfc
@@ -476,8 +406,6 @@ from tfteach.ops.state.scatter_functions import scatter_update as scatter_update
 from tfteach.ops.state.session_tensors import delete_session_tensor as delete_session_tensor
 from tfteach.ops.state.session_tensors import get_session_handle as get_session_handle
 from tfteach.ops.state.session_tensors import get_session_tensor as get_session_tensor
-from tfteach.ops.windows.extract_patches import extract_image_patches as extract_image_patches
-from tfteach.ops.windows.extract_patches import extract_volume_patches as extract_volume_patches
 from tfteach.variables.base import Variable as Variable
 from tfteach.variables.base import VariableAggregation as VariableAggregation
 from tfteach.variables.base import VariableSynchronization as VariableSynchronization
@@ -537,11 +465,18 @@ if TYPE_CHECKING:
     from tfteach.api import metrics as metrics
     from tfteach.api import python_io as python_io
     from tfteach.api import quantization as quantization
+    from tfteach.api import queue as queue
     from tfteach.api import saved_model as saved_model
+    from tfteach.api import sets as sets
     from tfteach.api import signal as signal
     from tfteach.api import spectral as spectral
+    from tfteach.api import train as train
+    from tfteach.control.hessians import hessians as hessians
+    from tfteach.control.matrix_solve_ls import matrix_solve_ls as matrix_solve_ls
+    from tfteach.control.py_function import py_function as py_function
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.lib.data.optional import OptionalSpec as OptionalSpec
+    from tfteach.lib.functions.function import function as function
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
     from tfteach.lib.module.module import Module as Module
@@ -567,6 +502,30 @@ if TYPE_CHECKING:
     from tfteach.ops.io.reader_base import WholeFileReader as WholeFileReader
     from tfteach.ops.io.serialize_tensor import parse_tensor as parse_tensor
     from tfteach.ops.io.serialize_tensor import serialize_tensor as serialize_tensor
+    from tfteach.ops.linalg.cholesky import cholesky as cholesky
+    from tfteach.ops.linalg.cross import cross as cross
+    from tfteach.ops.linalg.einsum_tensordot import einsum as einsum
+    from tfteach.ops.linalg.einsum_tensordot import tensordot as tensordot
+    from tfteach.ops.linalg.matmul import matmul as matmul
+    from tfteach.ops.linalg.matmul import trace as trace
+    from tfteach.ops.linalg.matrix_diag import diag as diag
+    from tfteach.ops.linalg.matrix_diag import diag_part as diag_part
+    from tfteach.ops.linalg.matrix_diag import eye as eye
+    from tfteach.ops.linalg.matrix_diag import matrix_band_part as matrix_band_part
+    from tfteach.ops.linalg.matrix_diag import matrix_diag as matrix_diag
+    from tfteach.ops.linalg.matrix_diag import matrix_diag_part as matrix_diag_part
+    from tfteach.ops.linalg.matrix_diag import matrix_set_diag as matrix_set_diag
+    from tfteach.ops.linalg.matrix_functions import matrix_square_root as matrix_square_root
+    from tfteach.ops.linalg.qr import qr as qr
+    from tfteach.ops.linalg.self_adjoint_eig import self_adjoint_eig as self_adjoint_eig
+    from tfteach.ops.linalg.self_adjoint_eig import self_adjoint_eigvals as self_adjoint_eigvals
+    from tfteach.ops.linalg.solve import cholesky_solve as cholesky_solve
+    from tfteach.ops.linalg.solve import matrix_determinant as matrix_determinant
+    from tfteach.ops.linalg.solve import matrix_inverse as matrix_inverse
+    from tfteach.ops.linalg.solve import matrix_solve as matrix_solve
+    from tfteach.ops.linalg.solve import matrix_triangular_solve as matrix_triangular_solve
+    from tfteach.ops.linalg.sparse_matmul import sparse_matmul as sparse_matmul
+    from tfteach.ops.linalg.svd import svd as svd
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
@@ -577,12 +536,51 @@ if TYPE_CHECKING:
     from tfteach.ops.quantization.quantize_dequantize import quantize as quantize
     from tfteach.ops.quantization.quantize_dequantize import quantize_v2 as quantize_v2
     from tfteach.ops.quantization.quantized_array import quantized_concat as quantized_concat
+    from tfteach.ops.queues.conditional_accumulator import ConditionalAccumulator as ConditionalAccumulator
+    from tfteach.ops.queues.conditional_accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
+    from tfteach.ops.queues.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
+    from tfteach.ops.queues.queue_base import QueueBase as QueueBase
+    from tfteach.ops.queues.queues import FIFOQueue as FIFOQueue
+    from tfteach.ops.queues.queues import PaddingFIFOQueue as PaddingFIFOQueue
+    from tfteach.ops.queues.queues import PriorityQueue as PriorityQueue
+    from tfteach.ops.queues.queues import RandomShuffleQueue as RandomShuffleQueue
     from tfteach.ops.signal.fft import fft as fft
     from tfteach.ops.signal.fft import fft2d as fft2d
     from tfteach.ops.signal.fft import fft3d as fft3d
     from tfteach.ops.signal.fft import ifft as ifft
     from tfteach.ops.signal.fft import ifft2d as ifft2d
     from tfteach.ops.signal.fft import ifft3d as ifft3d
+    from tfteach.ops.sparse.edit_distance import edit_distance as edit_distance
+    from tfteach.ops.sparse.sparse_add import sparse_add as sparse_add
+    from tfteach.ops.sparse.sparse_add import sparse_maximum as sparse_maximum
+    from tfteach.ops.sparse.sparse_add import sparse_minimum as sparse_minimum
+    from tfteach.ops.sparse.sparse_concat_split import sparse_concat as sparse_concat
+    from tfteach.ops.sparse.sparse_concat_split import sparse_split as sparse_split
+    from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_dense_matmul as sparse_tensor_dense_matmul
+    from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_to_dense as sparse_tensor_to_dense
+    from tfteach.ops.sparse.sparse_functions import sparse_mask as sparse_mask
+    from tfteach.ops.sparse.sparse_functions import sparse_merge as sparse_merge
+    from tfteach.ops.sparse.sparse_functions import sparse_reset_shape as sparse_reset_shape
+    from tfteach.ops.sparse.sparse_functions import sparse_retain as sparse_retain
+    from tfteach.ops.sparse.sparse_functions import sparse_to_indicator as sparse_to_indicator
+    from tfteach.ops.sparse.sparse_functions import sparse_transpose as sparse_transpose
+    from tfteach.ops.sparse.sparse_reduce import sparse_reduce_max as sparse_reduce_max
+    from tfteach.ops.sparse.sparse_reduce import sparse_reduce_max_sparse as sparse_reduce_max_sparse
+    from tfteach.ops.sparse.sparse_reduce import sparse_reduce_sum as sparse_reduce_sum
+    from tfteach.ops.sparse.sparse_reduce import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
+    from tfteach.ops.sparse.sparse_reduce import sparse_softmax as sparse_softmax
+    from tfteach.ops.sparse.sparse_segment import sparse_segment_mean as sparse_segment_mean
+    from tfteach.ops.sparse.sparse_segment import sparse_segment_sqrt_n as sparse_segment_sqrt_n
+    from tfteach.ops.sparse.sparse_segment import sparse_segment_sum as sparse_segment_sum
+    from tfteach.ops.sparse.sparse_serialize import deserialize_many_sparse as deserialize_many_sparse
+    from tfteach.ops.sparse.sparse_serialize import serialize_many_sparse as serialize_many_sparse
+    from tfteach.ops.sparse.sparse_serialize import serialize_sparse as serialize_sparse
+    from tfteach.ops.sparse.sparse_shape import sparse_fill_empty_rows as sparse_fill_empty_rows
+    from tfteach.ops.sparse.sparse_shape import sparse_reorder as sparse_reorder
+    from tfteach.ops.sparse.sparse_shape import sparse_reshape as sparse_reshape
+    from tfteach.ops.sparse.sparse_shape import sparse_slice as sparse_slice
+    from tfteach.ops.sparse.sparse_tensor_spec import SparseTensorSpec as SparseTensorSpec
+    from tfteach.ops.sparse.sparse_to_dense import sparse_to_dense as sparse_to_dense
     from tfteach.ops.text.regex import regex_replace as regex_replace
     from tfteach.ops.text.string_conversion import as_string as as_string
     from tfteach.ops.text.string_conversion import string_to_hash_bucket as string_to_hash_bucket
@@ -596,16 +594,27 @@ if TYPE_CHECKING:
     from tfteach.ops.text.string_ops import substr as substr
     from tfteach.ops.text.string_split import reduce_join as reduce_join
     from tfteach.ops.text.string_split import string_split as string_split
+    from tfteach.ops.windows.extract_patches import extract_image_patches as extract_image_patches
+    from tfteach.ops.windows.extract_patches import extract_volume_patches as extract_volume_patches
 
 _LATER = {
+    "ConditionalAccumulator": ("tfteach.ops.queues.conditional_accumulator", "ConditionalAccumulator"),
+    "ConditionalAccumulatorBase": ("tfteach.ops.queues.conditional_accumulator", "ConditionalAccumulatorBase"),
+    "FIFOQueue": ("tfteach.ops.queues.queues", "FIFOQueue"),
     "FixedLenFeature": ("tfteach.lib.parsing.features", "FixedLenFeature"),
     "FixedLenSequenceFeature": ("tfteach.lib.parsing.features", "FixedLenSequenceFeature"),
     "FixedLengthRecordReader": ("tfteach.ops.io.reader_base", "FixedLengthRecordReader"),
     "IdentityReader": ("tfteach.ops.io.reader_base", "IdentityReader"),
     "Module": ("tfteach.lib.module.module", "Module"),
     "OptionalSpec": ("tfteach.lib.data.optional", "OptionalSpec"),
+    "PaddingFIFOQueue": ("tfteach.ops.queues.queues", "PaddingFIFOQueue"),
+    "PriorityQueue": ("tfteach.ops.queues.queues", "PriorityQueue"),
+    "QueueBase": ("tfteach.ops.queues.queue_base", "QueueBase"),
+    "RandomShuffleQueue": ("tfteach.ops.queues.queues", "RandomShuffleQueue"),
     "ReaderBase": ("tfteach.ops.io.reader_base", "ReaderBase"),
+    "SparseConditionalAccumulator": ("tfteach.ops.queues.conditional_accumulator", "SparseConditionalAccumulator"),
     "SparseFeature": ("tfteach.lib.parsing.features", "SparseFeature"),
+    "SparseTensorSpec": ("tfteach.ops.sparse.sparse_tensor_spec", "SparseTensorSpec"),
     "TFRecordReader": ("tfteach.ops.io.reader_base", "TFRecordReader"),
     "TextLineReader": ("tfteach.ops.io.reader_base", "TextLineReader"),
     "VarLenFeature": ("tfteach.lib.parsing.features", "VarLenFeature"),
@@ -613,15 +622,26 @@ _LATER = {
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
     "audio": ("tfteach.api", "audio"),
     "autograph": ("tfteach.api", "autograph"),
+    "cholesky": ("tfteach.ops.linalg.cholesky", "cholesky"),
+    "cholesky_solve": ("tfteach.ops.linalg.solve", "cholesky_solve"),
+    "cross": ("tfteach.ops.linalg.cross", "cross"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),
     "decode_csv": ("tfteach.ops.io.decode_csv", "decode_csv"),
     "decode_json_example": ("tfteach.ops.io.decode_json_example", "decode_json_example"),
     "decode_raw": ("tfteach.ops.io.decode_raw", "decode_raw"),
     "dequantize": ("tfteach.ops.quantization.quantize_dequantize", "dequantize"),
+    "deserialize_many_sparse": ("tfteach.ops.sparse.sparse_serialize", "deserialize_many_sparse"),
+    "diag": ("tfteach.ops.linalg.matrix_diag", "diag"),
+    "diag_part": ("tfteach.ops.linalg.matrix_diag", "diag_part"),
     "distributions": ("tfteach.api", "distributions"),
+    "edit_distance": ("tfteach.ops.sparse.edit_distance", "edit_distance"),
+    "einsum": ("tfteach.ops.linalg.einsum_tensordot", "einsum"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
     "estimator": ("tfteach.api", "estimator"),
+    "extract_image_patches": ("tfteach.ops.windows.extract_patches", "extract_image_patches"),
+    "extract_volume_patches": ("tfteach.ops.windows.extract_patches", "extract_volume_patches"),
+    "eye": ("tfteach.ops.linalg.matrix_diag", "eye"),
     "fake_quant_with_min_max_args": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_args"),
     "fake_quant_with_min_max_args_gradient": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_args_gradient"),
     "fake_quant_with_min_max_vars": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars"),
@@ -632,6 +652,8 @@ _LATER = {
     "fft": ("tfteach.ops.signal.fft", "fft"),
     "fft2d": ("tfteach.ops.signal.fft", "fft2d"),
     "fft3d": ("tfteach.ops.signal.fft", "fft3d"),
+    "function": ("tfteach.lib.functions.function", "function"),
+    "hessians": ("tfteach.control.hessians", "hessians"),
     "ifft": ("tfteach.ops.signal.fft", "ifft"),
     "ifft2d": ("tfteach.ops.signal.fft", "ifft2d"),
     "ifft3d": ("tfteach.ops.signal.fft", "ifft3d"),
@@ -641,22 +663,68 @@ _LATER = {
     "lookup": ("tfteach.api", "lookup"),
     "losses": ("tfteach.api", "losses"),
     "matching_files": ("tfteach.ops.io.file_ops", "matching_files"),
+    "matmul": ("tfteach.ops.linalg.matmul", "matmul"),
+    "matrix_band_part": ("tfteach.ops.linalg.matrix_diag", "matrix_band_part"),
+    "matrix_determinant": ("tfteach.ops.linalg.solve", "matrix_determinant"),
+    "matrix_diag": ("tfteach.ops.linalg.matrix_diag", "matrix_diag"),
+    "matrix_diag_part": ("tfteach.ops.linalg.matrix_diag", "matrix_diag_part"),
+    "matrix_inverse": ("tfteach.ops.linalg.solve", "matrix_inverse"),
+    "matrix_set_diag": ("tfteach.ops.linalg.matrix_diag", "matrix_set_diag"),
+    "matrix_solve": ("tfteach.ops.linalg.solve", "matrix_solve"),
+    "matrix_solve_ls": ("tfteach.control.matrix_solve_ls", "matrix_solve_ls"),
+    "matrix_square_root": ("tfteach.ops.linalg.matrix_functions", "matrix_square_root"),
+    "matrix_triangular_solve": ("tfteach.ops.linalg.solve", "matrix_triangular_solve"),
     "metrics": ("tfteach.api", "metrics"),
     "parse_example": ("tfteach.lib.parsing.examples", "parse_example"),
     "parse_single_example": ("tfteach.lib.parsing.examples", "parse_single_example"),
     "parse_single_sequence_example": ("tfteach.lib.parsing.sequences", "parse_single_sequence_example"),
     "parse_tensor": ("tfteach.ops.io.serialize_tensor", "parse_tensor"),
+    "py_function": ("tfteach.control.py_function", "py_function"),
     "python_io": ("tfteach.api", "python_io"),
+    "qr": ("tfteach.ops.linalg.qr", "qr"),
     "quantization": ("tfteach.api", "quantization"),
     "quantize": ("tfteach.ops.quantization.quantize_dequantize", "quantize"),
     "quantize_v2": ("tfteach.ops.quantization.quantize_dequantize", "quantize_v2"),
     "quantized_concat": ("tfteach.ops.quantization.quantized_array", "quantized_concat"),
+    "queue": ("tfteach.api", "queue"),
     "read_file": ("tfteach.ops.io.file_ops", "read_file"),
     "reduce_join": ("tfteach.ops.text.string_split", "reduce_join"),
     "regex_replace": ("tfteach.ops.text.regex", "regex_replace"),
     "saved_model": ("tfteach.api", "saved_model"),
+    "self_adjoint_eig": ("tfteach.ops.linalg.self_adjoint_eig", "self_adjoint_eig"),
+    "self_adjoint_eigvals": ("tfteach.ops.linalg.self_adjoint_eig", "self_adjoint_eigvals"),
+    "serialize_many_sparse": ("tfteach.ops.sparse.sparse_serialize", "serialize_many_sparse"),
+    "serialize_sparse": ("tfteach.ops.sparse.sparse_serialize", "serialize_sparse"),
     "serialize_tensor": ("tfteach.ops.io.serialize_tensor", "serialize_tensor"),
+    "sets": ("tfteach.api", "sets"),
     "signal": ("tfteach.api", "signal"),
+    "sparse_add": ("tfteach.ops.sparse.sparse_add", "sparse_add"),
+    "sparse_concat": ("tfteach.ops.sparse.sparse_concat_split", "sparse_concat"),
+    "sparse_fill_empty_rows": ("tfteach.ops.sparse.sparse_shape", "sparse_fill_empty_rows"),
+    "sparse_mask": ("tfteach.ops.sparse.sparse_functions", "sparse_mask"),
+    "sparse_matmul": ("tfteach.ops.linalg.sparse_matmul", "sparse_matmul"),
+    "sparse_maximum": ("tfteach.ops.sparse.sparse_add", "sparse_maximum"),
+    "sparse_merge": ("tfteach.ops.sparse.sparse_functions", "sparse_merge"),
+    "sparse_minimum": ("tfteach.ops.sparse.sparse_add", "sparse_minimum"),
+    "sparse_reduce_max": ("tfteach.ops.sparse.sparse_reduce", "sparse_reduce_max"),
+    "sparse_reduce_max_sparse": ("tfteach.ops.sparse.sparse_reduce", "sparse_reduce_max_sparse"),
+    "sparse_reduce_sum": ("tfteach.ops.sparse.sparse_reduce", "sparse_reduce_sum"),
+    "sparse_reduce_sum_sparse": ("tfteach.ops.sparse.sparse_reduce", "sparse_reduce_sum_sparse"),
+    "sparse_reorder": ("tfteach.ops.sparse.sparse_shape", "sparse_reorder"),
+    "sparse_reset_shape": ("tfteach.ops.sparse.sparse_functions", "sparse_reset_shape"),
+    "sparse_reshape": ("tfteach.ops.sparse.sparse_shape", "sparse_reshape"),
+    "sparse_retain": ("tfteach.ops.sparse.sparse_functions", "sparse_retain"),
+    "sparse_segment_mean": ("tfteach.ops.sparse.sparse_segment", "sparse_segment_mean"),
+    "sparse_segment_sqrt_n": ("tfteach.ops.sparse.sparse_segment", "sparse_segment_sqrt_n"),
+    "sparse_segment_sum": ("tfteach.ops.sparse.sparse_segment", "sparse_segment_sum"),
+    "sparse_slice": ("tfteach.ops.sparse.sparse_shape", "sparse_slice"),
+    "sparse_softmax": ("tfteach.ops.sparse.sparse_reduce", "sparse_softmax"),
+    "sparse_split": ("tfteach.ops.sparse.sparse_concat_split", "sparse_split"),
+    "sparse_tensor_dense_matmul": ("tfteach.ops.sparse.sparse_dense_math", "sparse_tensor_dense_matmul"),
+    "sparse_tensor_to_dense": ("tfteach.ops.sparse.sparse_dense_math", "sparse_tensor_to_dense"),
+    "sparse_to_dense": ("tfteach.ops.sparse.sparse_to_dense", "sparse_to_dense"),
+    "sparse_to_indicator": ("tfteach.ops.sparse.sparse_functions", "sparse_to_indicator"),
+    "sparse_transpose": ("tfteach.ops.sparse.sparse_functions", "sparse_transpose"),
     "spectral": ("tfteach.api", "spectral"),
     "string_join": ("tfteach.ops.text.string_ops", "string_join"),
     "string_split": ("tfteach.ops.text.string_split", "string_split"),
@@ -666,7 +734,11 @@ _LATER = {
     "string_to_hash_bucket_strong": ("tfteach.ops.text.string_conversion", "string_to_hash_bucket_strong"),
     "string_to_number": ("tfteach.ops.text.string_conversion", "string_to_number"),
     "substr": ("tfteach.ops.text.string_ops", "substr"),
+    "svd": ("tfteach.ops.linalg.svd", "svd"),
     "tables_initializer": ("tfteach.lib.lookup.table_initializers", "tables_initializer"),
+    "tensordot": ("tfteach.ops.linalg.einsum_tensordot", "tensordot"),
+    "trace": ("tfteach.ops.linalg.matmul", "trace"),
+    "train": ("tfteach.api", "train"),
     "write_file": ("tfteach.ops.io.file_ops", "write_file"),
 }
 

@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
 from tfteach.control.random_crop import random_crop as random_crop
-from tfteach.ops.windows.extract_patches import extract_image_patches as extract_image_patches
-from tfteach.ops.windows.extract_patches import extract_patches as extract_patches
 
 if TYPE_CHECKING:
     from tfteach.lib.image.adjust import adjust_brightness as adjust_brightness
@@ -74,6 +72,8 @@ if TYPE_CHECKING:
     from tfteach.ops.image.resize import resize_bicubic as resize_bicubic
     from tfteach.ops.image.resize import resize_bilinear as resize_bilinear
     from tfteach.ops.image.resize import resize_nearest_neighbor as resize_nearest_neighbor
+    from tfteach.ops.windows.extract_patches import extract_image_patches as extract_image_patches
+    from tfteach.ops.windows.extract_patches import extract_patches as extract_patches
 
 _LATER = {
     "ResizeMethod": ("tfteach.lib.image.resize", "ResizeMethod"),
@@ -98,7 +98,9 @@ _LATER = {
     "encode_jpeg": ("tfteach.ops.image.encode_image_ops", "encode_jpeg"),
     "encode_png": ("tfteach.ops.image.encode_image_ops", "encode_png"),
     "extract_glimpse": ("tfteach.ops.image.extract_glimpse", "extract_glimpse"),
+    "extract_image_patches": ("tfteach.ops.windows.extract_patches", "extract_image_patches"),
     "extract_jpeg_shape": ("tfteach.ops.image.decode_image_ops", "extract_jpeg_shape"),
+    "extract_patches": ("tfteach.ops.windows.extract_patches", "extract_patches"),
     "flip_left_right": ("tfteach.lib.image.flip", "flip_left_right"),
     "flip_up_down": ("tfteach.lib.image.flip", "flip_up_down"),
     "grayscale_to_rgb": ("tfteach.lib.image.color", "grayscale_to_rgb"),

@@ -5,41 +5,68 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 from tfteach.ops.core.sparse_tensor import SparseTensor as SparseTensor
 from tfteach.ops.core.sparse_tensor import sparse_placeholder as placeholder
-from tfteach.ops.queues.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
-from tfteach.ops.sparse.sparse_add import sparse_add as add
-from tfteach.ops.sparse.sparse_add import sparse_maximum as maximum
-from tfteach.ops.sparse.sparse_add import sparse_minimum as minimum
-from tfteach.ops.sparse.sparse_concat_split import sparse_concat as concat
-from tfteach.ops.sparse.sparse_concat_split import sparse_split as split
-from tfteach.ops.sparse.sparse_dense_math import from_dense as from_dense
-from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_dense_matmul as matmul
-from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_dense_matmul as sparse_dense_matmul
-from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_to_dense as to_dense
-from tfteach.ops.sparse.sparse_functions import sparse_merge as merge
-from tfteach.ops.sparse.sparse_functions import sparse_reset_shape as reset_shape
-from tfteach.ops.sparse.sparse_functions import sparse_retain as retain
-from tfteach.ops.sparse.sparse_functions import sparse_to_indicator as to_indicator
-from tfteach.ops.sparse.sparse_functions import sparse_transpose as transpose
-from tfteach.ops.sparse.sparse_reduce import sparse_reduce_max as reduce_max
-from tfteach.ops.sparse.sparse_reduce import sparse_reduce_max_sparse as reduce_max_sparse
-from tfteach.ops.sparse.sparse_reduce import sparse_reduce_sum as reduce_sum
-from tfteach.ops.sparse.sparse_reduce import sparse_reduce_sum_sparse as reduce_sum_sparse
-from tfteach.ops.sparse.sparse_reduce import sparse_softmax as softmax
-from tfteach.ops.sparse.sparse_segment import sparse_segment_mean as segment_mean
-from tfteach.ops.sparse.sparse_segment import sparse_segment_sqrt_n as segment_sqrt_n
-from tfteach.ops.sparse.sparse_segment import sparse_segment_sum as segment_sum
-from tfteach.ops.sparse.sparse_shape import sparse_fill_empty_rows as fill_empty_rows
-from tfteach.ops.sparse.sparse_shape import sparse_reorder as reorder
-from tfteach.ops.sparse.sparse_shape import sparse_reshape as reshape
-from tfteach.ops.sparse.sparse_shape import sparse_slice as slice
 
 if TYPE_CHECKING:
+    from tfteach.ops.queues.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
+    from tfteach.ops.sparse.sparse_add import sparse_add as add
+    from tfteach.ops.sparse.sparse_add import sparse_maximum as maximum
+    from tfteach.ops.sparse.sparse_add import sparse_minimum as minimum
+    from tfteach.ops.sparse.sparse_concat_split import sparse_concat as concat
+    from tfteach.ops.sparse.sparse_concat_split import sparse_split as split
     from tfteach.ops.sparse.sparse_cross import sparse_cross as cross
     from tfteach.ops.sparse.sparse_cross import sparse_cross_hashed as cross_hashed
+    from tfteach.ops.sparse.sparse_dense_math import from_dense as from_dense
+    from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_dense_matmul as matmul
+    from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_dense_matmul as sparse_dense_matmul
+    from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_to_dense as to_dense
+    from tfteach.ops.sparse.sparse_functions import sparse_merge as merge
+    from tfteach.ops.sparse.sparse_functions import sparse_reset_shape as reset_shape
+    from tfteach.ops.sparse.sparse_functions import sparse_retain as retain
+    from tfteach.ops.sparse.sparse_functions import sparse_to_indicator as to_indicator
+    from tfteach.ops.sparse.sparse_functions import sparse_transpose as transpose
+    from tfteach.ops.sparse.sparse_reduce import sparse_reduce_max as reduce_max
+    from tfteach.ops.sparse.sparse_reduce import sparse_reduce_max_sparse as reduce_max_sparse
+    from tfteach.ops.sparse.sparse_reduce import sparse_reduce_sum as reduce_sum
+    from tfteach.ops.sparse.sparse_reduce import sparse_reduce_sum_sparse as reduce_sum_sparse
+    from tfteach.ops.sparse.sparse_reduce import sparse_softmax as softmax
+    from tfteach.ops.sparse.sparse_segment import sparse_segment_mean as segment_mean
+    from tfteach.ops.sparse.sparse_segment import sparse_segment_sqrt_n as segment_sqrt_n
+    from tfteach.ops.sparse.sparse_segment import sparse_segment_sum as segment_sum
+    from tfteach.ops.sparse.sparse_shape import sparse_fill_empty_rows as fill_empty_rows
+    from tfteach.ops.sparse.sparse_shape import sparse_reorder as reorder
+    from tfteach.ops.sparse.sparse_shape import sparse_reshape as reshape
+    from tfteach.ops.sparse.sparse_shape import sparse_slice as slice
 
 _LATER = {
+    "SparseConditionalAccumulator": ("tfteach.ops.queues.conditional_accumulator", "SparseConditionalAccumulator"),
+    "add": ("tfteach.ops.sparse.sparse_add", "sparse_add"),
+    "concat": ("tfteach.ops.sparse.sparse_concat_split", "sparse_concat"),
     "cross": ("tfteach.ops.sparse.sparse_cross", "sparse_cross"),
     "cross_hashed": ("tfteach.ops.sparse.sparse_cross", "sparse_cross_hashed"),
+    "fill_empty_rows": ("tfteach.ops.sparse.sparse_shape", "sparse_fill_empty_rows"),
+    "from_dense": ("tfteach.ops.sparse.sparse_dense_math", "from_dense"),
+    "matmul": ("tfteach.ops.sparse.sparse_dense_math", "sparse_tensor_dense_matmul"),
+    "maximum": ("tfteach.ops.sparse.sparse_add", "sparse_maximum"),
+    "merge": ("tfteach.ops.sparse.sparse_functions", "sparse_merge"),
+    "minimum": ("tfteach.ops.sparse.sparse_add", "sparse_minimum"),
+    "reduce_max": ("tfteach.ops.sparse.sparse_reduce", "sparse_reduce_max"),
+    "reduce_max_sparse": ("tfteach.ops.sparse.sparse_reduce", "sparse_reduce_max_sparse"),
+    "reduce_sum": ("tfteach.ops.sparse.sparse_reduce", "sparse_reduce_sum"),
+    "reduce_sum_sparse": ("tfteach.ops.sparse.sparse_reduce", "sparse_reduce_sum_sparse"),
+    "reorder": ("tfteach.ops.sparse.sparse_shape", "sparse_reorder"),
+    "reset_shape": ("tfteach.ops.sparse.sparse_functions", "sparse_reset_shape"),
+    "reshape": ("tfteach.ops.sparse.sparse_shape", "sparse_reshape"),
+    "retain": ("tfteach.ops.sparse.sparse_functions", "sparse_retain"),
+    "segment_mean": ("tfteach.ops.sparse.sparse_segment", "sparse_segment_mean"),
+    "segment_sqrt_n": ("tfteach.ops.sparse.sparse_segment", "sparse_segment_sqrt_n"),
+    "segment_sum": ("tfteach.ops.sparse.sparse_segment", "sparse_segment_sum"),
+    "slice": ("tfteach.ops.sparse.sparse_shape", "sparse_slice"),
+    "softmax": ("tfteach.ops.sparse.sparse_reduce", "sparse_softmax"),
+    "sparse_dense_matmul": ("tfteach.ops.sparse.sparse_dense_math", "sparse_tensor_dense_matmul"),
+    "split": ("tfteach.ops.sparse.sparse_concat_split", "sparse_split"),
+    "to_dense": ("tfteach.ops.sparse.sparse_dense_math", "sparse_tensor_to_dense"),
+    "to_indicator": ("tfteach.ops.sparse.sparse_functions", "sparse_to_indicator"),
+    "transpose": ("tfteach.ops.sparse.sparse_functions", "sparse_transpose"),
 }
 
 

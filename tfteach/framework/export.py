@@ -4,8 +4,8 @@
 
 writes plain `from tfteach.ops.math.binary import matmul as matmul` modules, so that
 editors and type checkers see ordinary imports and startup needs no lookups.  The
-packages in `LATER` are imported on first access: they are half of all code, and a
-program uses little of them.
+packages in `LATER` and `LATER_BY_NAME` are imported on first access: they are half of
+all code, and a program uses little of them.
 
 `--write` also renders the index of ops, op type -> module, in the `__init__` of each
 package of ops: for readers, and for graphs that name an op not imported yet.
@@ -67,13 +67,18 @@ def public_names(file: str, attribute: str) -> list[str]:
 # Packages and modules that few programs use: imported on first access.
 LATER = tuple(
     f"tfteach.{package}."
-    for package in "compat.examples lib.autograph lib.contrib lib.data "
-    "lib.distributions lib.estimator lib.feature_column lib.files lib.image "
-    "lib.inference lib.layers lib.losses lib.lookup lib.metrics lib.module "
-    "lib.parsing lib.rnn "
-    "lib.saved_model lib.signal lib.training ops.image ops.io ops.quantization "
-    "ops.signal ops.sparse.sparse_cross ops.text ops.training".split()
+    for package in "compat.examples control.ctc_dense control.hessians "
+    "control.matrix_exponential control.matrix_rank control.matrix_solve_ls "
+    "control.py_function lib.autograph lib.contrib lib.data lib.distributions "
+    "lib.estimator lib.feature_column lib.files lib.functions lib.image "
+    "lib.inference lib.layers lib.lookup lib.losses lib.metrics lib.module "
+    "lib.parsing lib.queues lib.rnn lib.saved_model lib.signal lib.training "
+    "ops.image ops.io ops.quantization ops.queues ops.signal "
+    "ops.sparse.sparse_cross ops.text ops.training".split()
 )
+
+# The same, but other modules need a few of theirs at once.
+LATER_BY_NAME = ("tfteach.ops.linalg.", "tfteach.ops.sparse.", "tfteach.ops.windows.")
 
 _INDEX = (
     "# Op type -> module.  Written by `python tfteach/framework/export.py --write`.\n"
@@ -127,7 +132,7 @@ def _now_and_later(
 
 
 def _is_later(target: tuple[str, str]) -> bool:
-    return f"{target[0]}.".startswith(LATER)
+    return f"{target[0]}.".startswith(LATER + LATER_BY_NAME)
 
 
 def _waits(package: str, modules: dict[str, _Targets]) -> bool:

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.api.contrib import checkpoint as checkpoint
 from tfteach.api.contrib import eager as eager
 from tfteach.api.contrib import framework as framework
-from tfteach.api.contrib import metrics as metrics
 from tfteach.api.contrib import nn as nn
-from tfteach.api.contrib import staging as staging
 from tfteach.api.contrib import tensorboard as tensorboard
 from tfteach.api.contrib import util as util
 from tfteach.compat.renamed import absent as _absent
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import linear_optimizer as linear_optimizer
     from tfteach.api.contrib import lookup as lookup
     from tfteach.api.contrib import losses as losses
+    from tfteach.api.contrib import metrics as metrics
     from tfteach.api.contrib import opt as opt
     from tfteach.api.contrib import predictor as predictor
     from tfteach.api.contrib import quantize as quantize
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import signal as signal
     from tfteach.api.contrib import slim as slim
     from tfteach.api.contrib import sparsemax as sparsemax
+    from tfteach.api.contrib import staging as staging
     from tfteach.api.contrib import summary as summary
     from tfteach.api.contrib import tensor_forest as tensor_forest
     from tfteach.api.contrib import testing as testing
@@ -57,6 +57,7 @@ _LATER = {
     "linear_optimizer": ("tfteach.api.contrib", "linear_optimizer"),
     "lookup": ("tfteach.api.contrib", "lookup"),
     "losses": ("tfteach.api.contrib", "losses"),
+    "metrics": ("tfteach.api.contrib", "metrics"),
     "opt": ("tfteach.api.contrib", "opt"),
     "predictor": ("tfteach.api.contrib", "predictor"),
     "quantize": ("tfteach.api.contrib", "quantize"),
@@ -65,6 +66,7 @@ _LATER = {
     "signal": ("tfteach.api.contrib", "signal"),
     "slim": ("tfteach.api.contrib", "slim"),
     "sparsemax": ("tfteach.api.contrib", "sparsemax"),
+    "staging": ("tfteach.api.contrib", "staging"),
     "summary": ("tfteach.api.contrib", "summary"),
     "tensor_forest": ("tfteach.api.contrib", "tensor_forest"),
     "testing": ("tfteach.api.contrib", "testing"),

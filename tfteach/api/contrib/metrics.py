@@ -3,10 +3,6 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
-from tfteach.ops.sparse.set_operations import set_difference as set_difference
-from tfteach.ops.sparse.set_operations import set_intersection as set_intersection
-from tfteach.ops.sparse.set_operations import set_size as set_size
-from tfteach.ops.sparse.set_operations import set_union as set_union
 
 if TYPE_CHECKING:
     from tfteach.lib.contrib.metrics import accuracy as accuracy
@@ -37,11 +33,19 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.metrics import streaming_specificity_at_sensitivity as streaming_specificity_at_sensitivity
     from tfteach.lib.contrib.metrics import streaming_true_negatives as streaming_true_negatives
     from tfteach.lib.contrib.metrics import streaming_true_positives as streaming_true_positives
+    from tfteach.ops.sparse.set_operations import set_difference as set_difference
+    from tfteach.ops.sparse.set_operations import set_intersection as set_intersection
+    from tfteach.ops.sparse.set_operations import set_size as set_size
+    from tfteach.ops.sparse.set_operations import set_union as set_union
 
 _LATER = {
     "accuracy": ("tfteach.lib.contrib.metrics", "accuracy"),
     "aggregate_metric_map": ("tfteach.lib.contrib.metrics", "aggregate_metric_map"),
     "aggregate_metrics": ("tfteach.lib.contrib.metrics", "aggregate_metrics"),
+    "set_difference": ("tfteach.ops.sparse.set_operations", "set_difference"),
+    "set_intersection": ("tfteach.ops.sparse.set_operations", "set_intersection"),
+    "set_size": ("tfteach.ops.sparse.set_operations", "set_size"),
+    "set_union": ("tfteach.ops.sparse.set_operations", "set_union"),
     "streaming_accuracy": ("tfteach.lib.contrib.metrics", "streaming_accuracy"),
     "streaming_auc": ("tfteach.lib.contrib.metrics", "streaming_auc"),
     "streaming_false_negatives": ("tfteach.lib.contrib.metrics", "streaming_false_negatives"),

@@ -4,13 +4,6 @@ from typing import TYPE_CHECKING
 
 from tfteach.api.io import gfile as gfile
 from tfteach.compat.renamed import absent as _absent
-from tfteach.ops.queues.queue_base import QueueBase as QueueBase
-from tfteach.ops.queues.queues import PaddingFIFOQueue as PaddingFIFOQueue
-from tfteach.ops.queues.queues import PriorityQueue as PriorityQueue
-from tfteach.ops.queues.queues import RandomShuffleQueue as RandomShuffleQueue
-from tfteach.ops.sparse.sparse_serialize import deserialize_many_sparse as deserialize_many_sparse
-from tfteach.ops.sparse.sparse_serialize import serialize_many_sparse as serialize_many_sparse
-from tfteach.ops.sparse.sparse_serialize import serialize_sparse as serialize_sparse
 
 if TYPE_CHECKING:
     from tfteach.lib.files.graph_io import write_graph as write_graph
@@ -44,12 +37,23 @@ if TYPE_CHECKING:
     from tfteach.ops.io.file_ops import write_file as write_file
     from tfteach.ops.io.serialize_tensor import parse_tensor as parse_tensor
     from tfteach.ops.io.serialize_tensor import serialize_tensor as serialize_tensor
+    from tfteach.ops.queues.queue_base import QueueBase as QueueBase
+    from tfteach.ops.queues.queues import PaddingFIFOQueue as PaddingFIFOQueue
+    from tfteach.ops.queues.queues import PriorityQueue as PriorityQueue
+    from tfteach.ops.queues.queues import RandomShuffleQueue as RandomShuffleQueue
+    from tfteach.ops.sparse.sparse_serialize import deserialize_many_sparse as deserialize_many_sparse
+    from tfteach.ops.sparse.sparse_serialize import serialize_many_sparse as serialize_many_sparse
+    from tfteach.ops.sparse.sparse_serialize import serialize_sparse as serialize_sparse
     from tfteach.ops.text.string_ops import decode_base64 as decode_base64
     from tfteach.ops.text.string_ops import encode_base64 as encode_base64
 
 _LATER = {
     "FixedLenFeature": ("tfteach.lib.parsing.features", "FixedLenFeature"),
     "FixedLenSequenceFeature": ("tfteach.lib.parsing.features", "FixedLenSequenceFeature"),
+    "PaddingFIFOQueue": ("tfteach.ops.queues.queues", "PaddingFIFOQueue"),
+    "PriorityQueue": ("tfteach.ops.queues.queues", "PriorityQueue"),
+    "QueueBase": ("tfteach.ops.queues.queue_base", "QueueBase"),
+    "RandomShuffleQueue": ("tfteach.ops.queues.queues", "RandomShuffleQueue"),
     "SparseFeature": ("tfteach.lib.parsing.features", "SparseFeature"),
     "TFRecordCompressionType": ("tfteach.lib.files.tf_record", "TFRecordCompressionType"),
     "TFRecordOptions": ("tfteach.lib.files.tf_record", "TFRecordOptions"),
@@ -66,6 +70,7 @@ _LATER = {
     "decode_json_example": ("tfteach.ops.io.decode_json_example", "decode_json_example"),
     "decode_png": ("tfteach.ops.image.decode_image_ops", "decode_png"),
     "decode_raw": ("tfteach.ops.io.decode_raw", "decode_raw"),
+    "deserialize_many_sparse": ("tfteach.ops.sparse.sparse_serialize", "deserialize_many_sparse"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
     "encode_jpeg": ("tfteach.ops.image.encode_image_ops", "encode_jpeg"),
     "extract_jpeg_shape": ("tfteach.ops.image.decode_image_ops", "extract_jpeg_shape"),
@@ -77,6 +82,8 @@ _LATER = {
     "parse_single_sequence_example": ("tfteach.lib.parsing.sequences", "parse_single_sequence_example"),
     "parse_tensor": ("tfteach.ops.io.serialize_tensor", "parse_tensor"),
     "read_file": ("tfteach.ops.io.file_ops", "read_file"),
+    "serialize_many_sparse": ("tfteach.ops.sparse.sparse_serialize", "serialize_many_sparse"),
+    "serialize_sparse": ("tfteach.ops.sparse.sparse_serialize", "serialize_sparse"),
     "serialize_tensor": ("tfteach.ops.io.serialize_tensor", "serialize_tensor"),
     "tf_record_iterator": ("tfteach.lib.files.tf_record", "tf_record_iterator"),
     "write_file": ("tfteach.ops.io.file_ops", "write_file"),

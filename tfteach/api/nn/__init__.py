@@ -4,9 +4,6 @@ from typing import TYPE_CHECKING
 
 from tfteach.autodiff.swish import swish as swish
 from tfteach.compat.renamed import absent as _absent
-from tfteach.control.ctc_dense import collapse_repeated as collapse_repeated
-from tfteach.control.ctc_dense import ctc_loss_v2 as ctc_loss_v2
-from tfteach.control.ctc_dense import ctc_unique_labels as ctc_unique_labels
 from tfteach.control.sparse_softmax_cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
 from tfteach.control.zero_fraction import zero_fraction as zero_fraction
 from tfteach.ops.array.in_top_k import in_top_k as in_top_k
@@ -61,47 +58,12 @@ from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits as s
 from tfteach.ops.nn.sigmoid_losses import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
 from tfteach.ops.nn.softmax import log_softmax as log_softmax
 from tfteach.ops.nn.softmax import softmax as softmax
-from tfteach.ops.windows.conv_1d import conv1d as conv1d
-from tfteach.ops.windows.conv_1d import conv1d_transpose as conv1d_transpose
-from tfteach.ops.windows.conv_1d import conv_transpose as conv_transpose
-from tfteach.ops.windows.conv_2d import conv2d as conv2d
-from tfteach.ops.windows.conv_2d import conv2d_backprop_filter as conv2d_backprop_filter
-from tfteach.ops.windows.conv_2d import conv2d_backprop_input as conv2d_backprop_input
-from tfteach.ops.windows.conv_2d import conv2d_transpose as conv2d_transpose
-from tfteach.ops.windows.conv_3d import conv3d as conv3d
-from tfteach.ops.windows.conv_3d import conv3d_backprop_filter as conv3d_backprop_filter
-from tfteach.ops.windows.conv_3d import conv3d_backprop_filter as conv3d_backprop_filter_v2
-from tfteach.ops.windows.conv_3d import conv3d_transpose as conv3d_transpose
-from tfteach.ops.windows.conv_nd import atrous_conv2d as atrous_conv2d
-from tfteach.ops.windows.conv_nd import atrous_conv2d_transpose as atrous_conv2d_transpose
-from tfteach.ops.windows.conv_nd import convolution as convolution
-from tfteach.ops.windows.conv_nd import with_space_to_batch as with_space_to_batch
-from tfteach.ops.windows.depthwise_conv import depthwise_conv2d as depthwise_conv2d
-from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native as depthwise_conv2d_native
-from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_backprop_filter
-from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_native_backprop_filter
-from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_input as depthwise_conv2d_backprop_input
-from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_input as depthwise_conv2d_native_backprop_input
-from tfteach.ops.windows.depthwise_conv import separable_conv2d as separable_conv2d
-from tfteach.ops.windows.fractional_pool import fractional_avg_pool as fractional_avg_pool
-from tfteach.ops.windows.fractional_pool import fractional_max_pool as fractional_max_pool
-from tfteach.ops.windows.morphology import dilation2d as dilation2d
-from tfteach.ops.windows.morphology import erosion2d as erosion2d
-from tfteach.ops.windows.pool import avg_pool as avg_pool
-from tfteach.ops.windows.pool import avg_pool as avg_pool2d
-from tfteach.ops.windows.pool import max_pool as max_pool
-from tfteach.ops.windows.pool_argmax import max_pool_with_argmax as max_pool_with_argmax
-from tfteach.ops.windows.pool_functions import avg_pool1d as avg_pool1d
-from tfteach.ops.windows.pool_functions import avg_pool3d as avg_pool3d
-from tfteach.ops.windows.pool_functions import avg_pool_v2 as avg_pool_v2
-from tfteach.ops.windows.pool_functions import max_pool1d as max_pool1d
-from tfteach.ops.windows.pool_functions import max_pool2d as max_pool2d
-from tfteach.ops.windows.pool_functions import max_pool3d as max_pool3d
-from tfteach.ops.windows.pool_functions import max_pool_v2 as max_pool_v2
-from tfteach.ops.windows.pool_functions import pool as pool
 
 if TYPE_CHECKING:
     from tfteach.api.nn import rnn_cell as rnn_cell
+    from tfteach.control.ctc_dense import collapse_repeated as collapse_repeated
+    from tfteach.control.ctc_dense import ctc_loss_v2 as ctc_loss_v2
+    from tfteach.control.ctc_dense import ctc_unique_labels as ctc_unique_labels
     from tfteach.lib.rnn.dynamic import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
     from tfteach.lib.rnn.dynamic import dynamic_rnn as dynamic_rnn
     from tfteach.lib.rnn.raw import raw_rnn as raw_rnn
@@ -112,19 +74,98 @@ if TYPE_CHECKING:
     from tfteach.ops.quantization.quantized_nn import quantized_conv2d as quantized_conv2d
     from tfteach.ops.quantization.quantized_nn import quantized_max_pool as quantized_max_pool
     from tfteach.ops.quantization.quantized_nn import quantized_relu_x as quantized_relu_x
+    from tfteach.ops.windows.conv_1d import conv1d as conv1d
+    from tfteach.ops.windows.conv_1d import conv1d_transpose as conv1d_transpose
+    from tfteach.ops.windows.conv_1d import conv_transpose as conv_transpose
+    from tfteach.ops.windows.conv_2d import conv2d as conv2d
+    from tfteach.ops.windows.conv_2d import conv2d_backprop_filter as conv2d_backprop_filter
+    from tfteach.ops.windows.conv_2d import conv2d_backprop_input as conv2d_backprop_input
+    from tfteach.ops.windows.conv_2d import conv2d_transpose as conv2d_transpose
+    from tfteach.ops.windows.conv_3d import conv3d as conv3d
+    from tfteach.ops.windows.conv_3d import conv3d_backprop_filter as conv3d_backprop_filter
+    from tfteach.ops.windows.conv_3d import conv3d_backprop_filter as conv3d_backprop_filter_v2
+    from tfteach.ops.windows.conv_3d import conv3d_transpose as conv3d_transpose
+    from tfteach.ops.windows.conv_nd import atrous_conv2d as atrous_conv2d
+    from tfteach.ops.windows.conv_nd import atrous_conv2d_transpose as atrous_conv2d_transpose
+    from tfteach.ops.windows.conv_nd import convolution as convolution
+    from tfteach.ops.windows.conv_nd import with_space_to_batch as with_space_to_batch
+    from tfteach.ops.windows.depthwise_conv import depthwise_conv2d as depthwise_conv2d
+    from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native as depthwise_conv2d_native
+    from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_backprop_filter
+    from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_native_backprop_filter
+    from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_input as depthwise_conv2d_backprop_input
+    from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_input as depthwise_conv2d_native_backprop_input
+    from tfteach.ops.windows.depthwise_conv import separable_conv2d as separable_conv2d
+    from tfteach.ops.windows.fractional_pool import fractional_avg_pool as fractional_avg_pool
+    from tfteach.ops.windows.fractional_pool import fractional_max_pool as fractional_max_pool
+    from tfteach.ops.windows.morphology import dilation2d as dilation2d
+    from tfteach.ops.windows.morphology import erosion2d as erosion2d
+    from tfteach.ops.windows.pool import avg_pool as avg_pool
+    from tfteach.ops.windows.pool import avg_pool as avg_pool2d
+    from tfteach.ops.windows.pool import max_pool as max_pool
+    from tfteach.ops.windows.pool_argmax import max_pool_with_argmax as max_pool_with_argmax
+    from tfteach.ops.windows.pool_functions import avg_pool1d as avg_pool1d
+    from tfteach.ops.windows.pool_functions import avg_pool3d as avg_pool3d
+    from tfteach.ops.windows.pool_functions import avg_pool_v2 as avg_pool_v2
+    from tfteach.ops.windows.pool_functions import max_pool1d as max_pool1d
+    from tfteach.ops.windows.pool_functions import max_pool2d as max_pool2d
+    from tfteach.ops.windows.pool_functions import max_pool3d as max_pool3d
+    from tfteach.ops.windows.pool_functions import max_pool_v2 as max_pool_v2
+    from tfteach.ops.windows.pool_functions import pool as pool
 
 _LATER = {
+    "atrous_conv2d": ("tfteach.ops.windows.conv_nd", "atrous_conv2d"),
+    "atrous_conv2d_transpose": ("tfteach.ops.windows.conv_nd", "atrous_conv2d_transpose"),
+    "avg_pool": ("tfteach.ops.windows.pool", "avg_pool"),
+    "avg_pool1d": ("tfteach.ops.windows.pool_functions", "avg_pool1d"),
+    "avg_pool2d": ("tfteach.ops.windows.pool", "avg_pool"),
+    "avg_pool3d": ("tfteach.ops.windows.pool_functions", "avg_pool3d"),
+    "avg_pool_v2": ("tfteach.ops.windows.pool_functions", "avg_pool_v2"),
     "bidirectional_dynamic_rnn": ("tfteach.lib.rnn.dynamic", "bidirectional_dynamic_rnn"),
+    "collapse_repeated": ("tfteach.control.ctc_dense", "collapse_repeated"),
+    "conv1d": ("tfteach.ops.windows.conv_1d", "conv1d"),
+    "conv1d_transpose": ("tfteach.ops.windows.conv_1d", "conv1d_transpose"),
+    "conv2d": ("tfteach.ops.windows.conv_2d", "conv2d"),
+    "conv2d_backprop_filter": ("tfteach.ops.windows.conv_2d", "conv2d_backprop_filter"),
+    "conv2d_backprop_input": ("tfteach.ops.windows.conv_2d", "conv2d_backprop_input"),
+    "conv2d_transpose": ("tfteach.ops.windows.conv_2d", "conv2d_transpose"),
+    "conv3d": ("tfteach.ops.windows.conv_3d", "conv3d"),
+    "conv3d_backprop_filter": ("tfteach.ops.windows.conv_3d", "conv3d_backprop_filter"),
+    "conv3d_backprop_filter_v2": ("tfteach.ops.windows.conv_3d", "conv3d_backprop_filter"),
+    "conv3d_transpose": ("tfteach.ops.windows.conv_3d", "conv3d_transpose"),
+    "conv_transpose": ("tfteach.ops.windows.conv_1d", "conv_transpose"),
+    "convolution": ("tfteach.ops.windows.conv_nd", "convolution"),
+    "ctc_loss_v2": ("tfteach.control.ctc_dense", "ctc_loss_v2"),
+    "ctc_unique_labels": ("tfteach.control.ctc_dense", "ctc_unique_labels"),
+    "depthwise_conv2d": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d"),
+    "depthwise_conv2d_backprop_filter": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d_native_backprop_filter"),
+    "depthwise_conv2d_backprop_input": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d_native_backprop_input"),
+    "depthwise_conv2d_native": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d_native"),
+    "depthwise_conv2d_native_backprop_filter": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d_native_backprop_filter"),
+    "depthwise_conv2d_native_backprop_input": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d_native_backprop_input"),
+    "dilation2d": ("tfteach.ops.windows.morphology", "dilation2d"),
     "dynamic_rnn": ("tfteach.lib.rnn.dynamic", "dynamic_rnn"),
+    "erosion2d": ("tfteach.ops.windows.morphology", "erosion2d"),
+    "fractional_avg_pool": ("tfteach.ops.windows.fractional_pool", "fractional_avg_pool"),
+    "fractional_max_pool": ("tfteach.ops.windows.fractional_pool", "fractional_max_pool"),
+    "max_pool": ("tfteach.ops.windows.pool", "max_pool"),
+    "max_pool1d": ("tfteach.ops.windows.pool_functions", "max_pool1d"),
+    "max_pool2d": ("tfteach.ops.windows.pool_functions", "max_pool2d"),
+    "max_pool3d": ("tfteach.ops.windows.pool_functions", "max_pool3d"),
+    "max_pool_v2": ("tfteach.ops.windows.pool_functions", "max_pool_v2"),
+    "max_pool_with_argmax": ("tfteach.ops.windows.pool_argmax", "max_pool_with_argmax"),
+    "pool": ("tfteach.ops.windows.pool_functions", "pool"),
     "quantized_avg_pool": ("tfteach.ops.quantization.quantized_nn", "quantized_avg_pool"),
     "quantized_conv2d": ("tfteach.ops.quantization.quantized_nn", "quantized_conv2d"),
     "quantized_max_pool": ("tfteach.ops.quantization.quantized_nn", "quantized_max_pool"),
     "quantized_relu_x": ("tfteach.ops.quantization.quantized_nn", "quantized_relu_x"),
     "raw_rnn": ("tfteach.lib.rnn.raw", "raw_rnn"),
     "rnn_cell": ("tfteach.api.nn", "rnn_cell"),
+    "separable_conv2d": ("tfteach.ops.windows.depthwise_conv", "separable_conv2d"),
     "static_bidirectional_rnn": ("tfteach.lib.rnn.static", "static_bidirectional_rnn"),
     "static_rnn": ("tfteach.lib.rnn.static", "static_rnn"),
     "static_state_saving_rnn": ("tfteach.lib.rnn.static", "static_state_saving_rnn"),
+    "with_space_to_batch": ("tfteach.ops.windows.conv_nd", "with_space_to_batch"),
 }
 
 

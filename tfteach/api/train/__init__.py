@@ -2,29 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.api.train import queue_runner as queue_runner
 from tfteach.compat.renamed import absent as _absent
-from tfteach.lib.queues.batch import batch as batch
-from tfteach.lib.queues.batch import batch_join as batch_join
-from tfteach.lib.queues.batch import maybe_batch as maybe_batch
-from tfteach.lib.queues.batch import maybe_batch_join as maybe_batch_join
-from tfteach.lib.queues.coordinator import Coordinator as Coordinator
-from tfteach.lib.queues.coordinator import LooperThread as LooperThread
-from tfteach.lib.queues.input_producers import input_producer as input_producer
-from tfteach.lib.queues.input_producers import limit_epochs as limit_epochs
-from tfteach.lib.queues.input_producers import range_input_producer as range_input_producer
-from tfteach.lib.queues.input_producers import slice_input_producer as slice_input_producer
-from tfteach.lib.queues.input_producers import string_input_producer as string_input_producer
-from tfteach.lib.queues.queue_runner import QueueRunner as QueueRunner
-from tfteach.lib.queues.queue_runner import add_queue_runner as add_queue_runner
-from tfteach.lib.queues.queue_runner import start_queue_runners as start_queue_runners
-from tfteach.lib.queues.shuffle_batch import maybe_shuffle_batch as maybe_shuffle_batch
-from tfteach.lib.queues.shuffle_batch import maybe_shuffle_batch_join as maybe_shuffle_batch_join
-from tfteach.lib.queues.shuffle_batch import shuffle_batch as shuffle_batch
-from tfteach.lib.queues.shuffle_batch import shuffle_batch_join as shuffle_batch_join
 
 if TYPE_CHECKING:
     from tfteach.api.train import experimental as experimental
+    from tfteach.api.train import queue_runner as queue_runner
     from tfteach.lib.files.checkpoint_management import checkpoint_exists as checkpoint_exists
     from tfteach.lib.files.checkpoint_management import generate_checkpoint_state_proto as generate_checkpoint_state_proto
     from tfteach.lib.files.checkpoint_management import get_checkpoint_mtimes as get_checkpoint_mtimes
@@ -48,6 +30,24 @@ if TYPE_CHECKING:
     from tfteach.lib.files.saver import Saver as Saver
     from tfteach.lib.files.warm_start import VocabInfo as VocabInfo
     from tfteach.lib.files.warm_start import warm_start as warm_start
+    from tfteach.lib.queues.batch import batch as batch
+    from tfteach.lib.queues.batch import batch_join as batch_join
+    from tfteach.lib.queues.batch import maybe_batch as maybe_batch
+    from tfteach.lib.queues.batch import maybe_batch_join as maybe_batch_join
+    from tfteach.lib.queues.coordinator import Coordinator as Coordinator
+    from tfteach.lib.queues.coordinator import LooperThread as LooperThread
+    from tfteach.lib.queues.input_producers import input_producer as input_producer
+    from tfteach.lib.queues.input_producers import limit_epochs as limit_epochs
+    from tfteach.lib.queues.input_producers import range_input_producer as range_input_producer
+    from tfteach.lib.queues.input_producers import slice_input_producer as slice_input_producer
+    from tfteach.lib.queues.input_producers import string_input_producer as string_input_producer
+    from tfteach.lib.queues.queue_runner import QueueRunner as QueueRunner
+    from tfteach.lib.queues.queue_runner import add_queue_runner as add_queue_runner
+    from tfteach.lib.queues.queue_runner import start_queue_runners as start_queue_runners
+    from tfteach.lib.queues.shuffle_batch import maybe_shuffle_batch as maybe_shuffle_batch
+    from tfteach.lib.queues.shuffle_batch import maybe_shuffle_batch_join as maybe_shuffle_batch_join
+    from tfteach.lib.queues.shuffle_batch import shuffle_batch as shuffle_batch
+    from tfteach.lib.queues.shuffle_batch import shuffle_batch_join as shuffle_batch_join
     from tfteach.lib.training.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
     from tfteach.lib.training.adagrad import AdagradOptimizer as AdagradOptimizer
     from tfteach.lib.training.adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
@@ -115,6 +115,7 @@ _LATER = {
     "CheckpointSaverListener": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverListener"),
     "ChiefSessionCreator": ("tfteach.lib.training.session_creators", "ChiefSessionCreator"),
     "ClusterSpec": ("tfteach.lib.training.cluster_spec", "ClusterSpec"),
+    "Coordinator": ("tfteach.lib.queues.coordinator", "Coordinator"),
     "ExponentialMovingAverage": ("tfteach.lib.training.moving_averages", "ExponentialMovingAverage"),
     "FeedFnHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FeedFnHook"),
     "FinalOpsHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FinalOpsHook"),
@@ -122,6 +123,7 @@ _LATER = {
     "GlobalStepWaiterHook": ("tfteach.lib.training.hooks.stopping", "GlobalStepWaiterHook"),
     "GradientDescentOptimizer": ("tfteach.lib.training.gradient_descent", "GradientDescentOptimizer"),
     "LoggingTensorHook": ("tfteach.lib.training.hooks.logged_values", "LoggingTensorHook"),
+    "LooperThread": ("tfteach.lib.queues.coordinator", "LooperThread"),
     "MomentumOptimizer": ("tfteach.lib.training.momentum", "MomentumOptimizer"),
     "MonitoredSession": ("tfteach.lib.training.monitored_session", "MonitoredSession"),
     "MonitoredTrainingSession": ("tfteach.lib.training.monitored_training_session", "MonitoredTrainingSession"),
@@ -132,6 +134,7 @@ _LATER = {
     "ProfilerHook": ("tfteach.lib.training.hooks.summaries", "ProfilerHook"),
     "ProximalAdagradOptimizer": ("tfteach.lib.training.proximal", "ProximalAdagradOptimizer"),
     "ProximalGradientDescentOptimizer": ("tfteach.lib.training.proximal", "ProximalGradientDescentOptimizer"),
+    "QueueRunner": ("tfteach.lib.queues.queue_runner", "QueueRunner"),
     "RMSPropOptimizer": ("tfteach.lib.training.rmsprop", "RMSPropOptimizer"),
     "Saver": ("tfteach.lib.files.saver", "Saver"),
     "Scaffold": ("tfteach.lib.training.scaffold", "Scaffold"),
@@ -149,8 +152,11 @@ _LATER = {
     "Supervisor": ("tfteach.lib.training.supervisor", "Supervisor"),
     "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
     "WorkerSessionCreator": ("tfteach.lib.training.session_creators", "WorkerSessionCreator"),
+    "add_queue_runner": ("tfteach.lib.queues.queue_runner", "add_queue_runner"),
     "assert_global_step": ("tfteach.lib.training.global_step", "assert_global_step"),
     "basic_train_loop": ("tfteach.lib.training.basic_loops", "basic_train_loop"),
+    "batch": ("tfteach.lib.queues.batch", "batch"),
+    "batch_join": ("tfteach.lib.queues.batch", "batch_join"),
     "checkpoint_exists": ("tfteach.lib.files.checkpoint_management", "checkpoint_exists"),
     "checkpoints_iterator": ("tfteach.lib.files.checkpoint_reader", "checkpoints_iterator"),
     "cosine_decay": ("tfteach.lib.training.cosine_schedules", "cosine_decay"),
@@ -167,19 +173,32 @@ _LATER = {
     "global_step": ("tfteach.lib.training.global_step", "global_step"),
     "import_meta_graph": ("tfteach.lib.files.meta_graph", "import_meta_graph"),
     "init_from_checkpoint": ("tfteach.lib.files.init_from_checkpoint", "init_from_checkpoint"),
+    "input_producer": ("tfteach.lib.queues.input_producers", "input_producer"),
     "inverse_time_decay": ("tfteach.lib.training.schedules", "inverse_time_decay"),
     "latest_checkpoint": ("tfteach.lib.files.checkpoint_management", "latest_checkpoint"),
+    "limit_epochs": ("tfteach.lib.queues.input_producers", "limit_epochs"),
     "linear_cosine_decay": ("tfteach.lib.training.cosine_schedules", "linear_cosine_decay"),
     "list_variables": ("tfteach.lib.files.checkpoint_reader", "list_variables"),
     "load_checkpoint": ("tfteach.lib.files.checkpoint_reader", "load_checkpoint"),
     "load_variable": ("tfteach.lib.files.checkpoint_reader", "load_variable"),
     "match_filenames_once": ("tfteach.lib.files.match_filenames", "match_filenames_once"),
+    "maybe_batch": ("tfteach.lib.queues.batch", "maybe_batch"),
+    "maybe_batch_join": ("tfteach.lib.queues.batch", "maybe_batch_join"),
+    "maybe_shuffle_batch": ("tfteach.lib.queues.shuffle_batch", "maybe_shuffle_batch"),
+    "maybe_shuffle_batch_join": ("tfteach.lib.queues.shuffle_batch", "maybe_shuffle_batch_join"),
     "natural_exp_decay": ("tfteach.lib.training.schedules", "natural_exp_decay"),
     "noisy_linear_cosine_decay": ("tfteach.lib.training.cosine_schedules", "noisy_linear_cosine_decay"),
     "piecewise_constant": ("tfteach.lib.training.schedules", "piecewise_constant"),
     "piecewise_constant_decay": ("tfteach.lib.training.schedules", "piecewise_constant"),
     "polynomial_decay": ("tfteach.lib.training.schedules", "polynomial_decay"),
+    "queue_runner": ("tfteach.api.train", "queue_runner"),
+    "range_input_producer": ("tfteach.lib.queues.input_producers", "range_input_producer"),
     "remove_checkpoint": ("tfteach.lib.files.checkpoint_management", "remove_checkpoint"),
+    "shuffle_batch": ("tfteach.lib.queues.shuffle_batch", "shuffle_batch"),
+    "shuffle_batch_join": ("tfteach.lib.queues.shuffle_batch", "shuffle_batch_join"),
+    "slice_input_producer": ("tfteach.lib.queues.input_producers", "slice_input_producer"),
+    "start_queue_runners": ("tfteach.lib.queues.queue_runner", "start_queue_runners"),
+    "string_input_producer": ("tfteach.lib.queues.input_producers", "string_input_producer"),
     "summary_iterator": ("tfteach.lib.files.events", "summary_iterator"),
     "update_checkpoint_state": ("tfteach.lib.files.checkpoint_management", "update_checkpoint_state"),
     "warm_start": ("tfteach.lib.files.warm_start", "warm_start"),
