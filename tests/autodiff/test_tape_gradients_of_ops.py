@@ -77,8 +77,10 @@ def test_tapes_and_graphs_give_the_same_gradients(case: Case) -> None:
         return  # of an op that a rule calls: in a graph its shapes are checked first
     if expected is ValueError and isinstance(found, list):
         return  # `tf.gradients` checks shapes that rules return, tapes do not
-    if expected is TypeError and found is tf.errors.InvalidArgumentError:
-        return  # eagerly the runtime compares the types of inputs, as in TensorFlow
+    if expected is TypeError and case.op.op_type == "Prod":
+        # The rule adds int32 to the int64 axes: TF 1.15 raises these two, too.
+        assert found is tf.errors.InvalidArgumentError
+        return
     if isinstance(expected, type):
         assert found is expected
         return

@@ -15,13 +15,13 @@ import tfteach as tf
 
 @pytest.fixture(autouse=True)
 def graph() -> Iterator[tf.Graph]:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     with tf.Graph().as_default() as graph:
         yield graph
     end = time.monotonic() + 20
-    while threading.active_count() > before and time.monotonic() < end:
+    while set(threading.enumerate()) - before and time.monotonic() < end:
         time.sleep(0.001)
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before
 
 
 def stop_with(coord: tf.train.Coordinator, error: BaseException, info: bool) -> None:
