@@ -116,6 +116,20 @@ class Trackable:
         """
         return {}
 
+    # What a SavedModel calls the kind of object, and what it knows of it.
+    _object_identifier = "_generic_user_object"
+    _tracking_metadata = ""
+
+    def _list_functions_for_serialization(self, serialization_cache: Any) -> Any:
+        """The functions that a SavedModel has with the object, by name."""
+        return {}
+
+    def _list_extra_dependencies_for_serialization(
+        self, serialization_cache: Any
+    ) -> dict[str, Any]:
+        """Further objects that a SavedModel has with it, by name."""
+        return {}
+
     def _no_dependency(self, value: _T) -> _T:
         """A value that an attribute may have without becoming a dependency."""
         return value
@@ -167,6 +181,28 @@ class Trackable:
         if overwrite and not isinstance(made, Trackable):
             return made  # such as a partitioned variable
         return self._track_trackable(made, name, overwrite)
+
+
+class CapturableResource(Trackable):
+    """Base of objects with a resource that functions capture, such as tables.
+
+    In a SavedModel a function creates the resource, and another one initializes it.
+    """
+
+    _resource_device = ""
+
+    @property
+    def resource_handle(self) -> Any:
+        """The handle of the resource."""
+        raise NotImplementedError(f"{type(self).__name__}.resource_handle")
+
+    def _create_resource(self) -> Any:
+        """A new handle of an equal resource."""
+        raise NotImplementedError(f"{type(self).__name__}._create_resource")
+
+    def _initialize(self) -> Any:
+        """Fill the resource; for some there is nothing to do."""
+        return None
 
 
 def awaited(item: Any) -> list[AwaitedRestoration]:

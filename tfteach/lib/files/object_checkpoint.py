@@ -127,7 +127,7 @@ class Checkpoint(AutoTrackable):
             file_system.makedirs(folder)
         graph = get_default_graph()
         if graph.is_eager or graph.building_function:
-            now: str = self._write_now(path)
+            now: str = write_now(ObjectGraph(self), path)
             return now
         proto, saveables = ObjectGraph(self).saved(self._cache)
         data = proto.SerializeToString(deterministic=True)
@@ -145,22 +145,6 @@ class Checkpoint(AutoTrackable):
                 feeds.update(saveable.feed_dict_additions())
         written: bytes = default_session(session).run(names.save_tensor_name, feeds)
         return written.decode()
-
-    def _write_now(self, path: str) -> Any:
-        """Write a checkpoint by ops that run at once, or in a function's body."""
-        graph = get_default_graph()
-        with graph.device("/cpu:0"):
-            prefix = constant(path)
-        proto, made = ObjectGraph(self).saved(SaveableCache())
-        saveables = [
-            s.freeze() if isinstance(s, PythonStateSaveable) else s for s in made
-        ]
-        with graph.device("/cpu:0"):
-            data = constant(proto.SerializeToString(deterministic=True))
-        saved = save(prefix, [*saveables, NoRestoreSaveable(data, OBJECT_GRAPH_KEY)])
-        with graph.device("/cpu:0"), graph.control_dependencies([saved]):
-            written = identity(prefix)
-        return path if graph.is_eager else written
 
     def save(self, file_prefix: PathLike, session: SessionLike | None = None) -> str:
         """Write a checkpoint with the next number, and the file that lists it.
@@ -256,3 +240,26 @@ def _object_graph(reader: Any) -> bytes | None:
         return None
     found: bytes = reader.read(OBJECT_GRAPH_KEY)[()]
     return found
+
+
+def write_now(objects: ObjectGraph, path: str) -> Any:
+    """Write a checkpoint of objects by ops that run at once, or in a function's body.
+
+    Args:
+      objects: the objects.
+      path: the checkpoint's.
+
+    Returns:
+      The path; in the body of a function a string Tensor.
+    """
+    graph = get_default_graph()
+    with graph.device("/cpu:0"):
+        prefix = constant(path)
+    proto, made = objects.saved(SaveableCache())
+    saveables = [s.freeze() if isinstance(s, PythonStateSaveable) else s for s in made]
+    with graph.device("/cpu:0"):
+        data = constant(proto.SerializeToString(deterministic=True))
+    saved = save(prefix, [*saveables, NoRestoreSaveable(data, OBJECT_GRAPH_KEY)])
+    with graph.device("/cpu:0"), graph.control_dependencies([saved]):
+        written = identity(prefix)
+    return path if graph.is_eager else written

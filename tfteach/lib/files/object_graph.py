@@ -6,7 +6,7 @@ core/protobuf/trackable_object_graph.proto.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from tfteach.framework.protos import pool
@@ -75,17 +75,29 @@ class Node(NamedTuple):
     prefix: str
 
 
+def declared_dependencies(item: Any) -> Iterable[Any]:
+    """The `TrackableReference`s of the objects that an object depends on."""
+    found: Iterable[Any] = item._checkpoint_dependencies
+    return found
+
+
 class ObjectGraph:
     """The objects that can be reached from one, in breadth-first order.
 
     Args:
       root: where it begins.
+      dependencies_of: from an object to the `TrackableReference`s of those that it
+        depends on; by default those that it declares.
 
     Attributes:
       nodes: the objects; slot variables of optimizers come last.
     """
 
-    def __init__(self, root: Any) -> None:
+    def __init__(
+        self,
+        root: Any,
+        dependencies_of: Callable[[Any], Iterable[Any]] = declared_dependencies,
+    ) -> None:
         self.nodes: list[Node] = [Node(root, "")]
         self._ids = {id(root): 0}
         self._children: list[dict[str, int]] = []
@@ -94,7 +106,7 @@ class ObjectGraph:
             self._children.append(
                 {
                     name: self._id_of(item, start + _escaped(name))
-                    for name, item in node.item._checkpoint_dependencies
+                    for name, item in dependencies_of(node.item)
                 }
             )
         self._slots = self._find_slots()
@@ -134,6 +146,14 @@ class ObjectGraph:
         """The objects."""
         return [node.item for node in self.nodes]
 
+    def slots(self, number: int) -> list[tuple[int, str, int]]:
+        """The slots of an optimizer: (original variable, slot's name, slot variable).
+
+        Args:
+          number: the optimizer's.
+        """
+        return self._slots.get(number, [])
+
     def saved(self, cache: SaveableCache) -> tuple[Proto, list[SaveableObject]]:
         """The TrackableObjectGraph, and what a Saver saves, under the keys there."""
         graph = pool.message("TrackableObjectGraph")()
@@ -152,7 +172,7 @@ class ObjectGraph:
                     checkpoint_key=key,
                     optional_restore=saveable.optional_restore,
                 )
-            for original, slot_name, slot in self._slots.get(number, ()):
+            for original, slot_name, slot in self.slots(number):
                 proto.slot_variables.add(
                     original_variable_node_id=original,
                     slot_name=slot_name,

@@ -5,12 +5,15 @@ Source: python/training/tracking/tracking.py.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from tfteach.framework.export import export_value
 from tfteach.framework.operation import Tensor
 from tfteach.framework.trackable import Trackable, is_tracking
 from tfteach.lib.files.data_structures import NoDependency, assigned
+from tfteach.lib.functions.concrete_function import ConcreteFunction
+from tfteach.lib.functions.function import PolymorphicFunction
 
 _ABSENT = object()
 
@@ -42,6 +45,16 @@ class AutoTrackable(Trackable):
 
     def _no_dependency(self, value: Any) -> Any:
         return NoDependency(value)
+
+    def _list_functions_for_serialization(self, serialization_cache: Any) -> Any:
+        """The traced functions among the attributes and methods."""
+        found = {}
+        for name in dir(self):
+            with suppress(Exception):  # a property may need what is not there yet
+                value = getattr(self, name)
+                if isinstance(value, PolymorphicFunction | ConcreteFunction):
+                    found[name] = value
+        return found
 
 
 class TrackableAsset(Trackable):

@@ -15,16 +15,15 @@ from tfteach.control.branch import cond
 from tfteach.framework.convert import convert
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope, open_init_scope, open_name_scope
-from tfteach.framework.shape import as_shape, as_tensor_shape
+from tfteach.framework.shape import as_shape
 from tfteach.lib.functions.lift_to_graph import lift_to_graph
 from tfteach.ops.state import resource_variables as ops
-from tfteach.variables.base import check_modes
 from tfteach.variables.creation import makes_eager_variables
 from tfteach.variables.eager import EagerVariable
 from tfteach.variables.resource import BaseResourceVariable, ResourceVariable
+from tfteach.variables.uninitialized import UninitializedGraphVariable
 
 # What is to be assigned to which variable.
 Initializers = list[tuple[BaseResourceVariable, Tensor]]
@@ -104,7 +103,7 @@ def _assign_if_needed(variable: UnliftedEagerVariable) -> None:
     cond(variable.is_initialized(), lambda: convert(0), assign)
 
 
-class UnliftedGraphVariable(ResourceVariable):
+class UnliftedGraphVariable(UninitializedGraphVariable):
     """A variable of a graph, made by a function whose calls are nodes of the graph."""
 
     def __init__(
@@ -119,31 +118,22 @@ class UnliftedGraphVariable(ResourceVariable):
         shape: Any = None,
         **_: Any,
     ) -> None:
-        modes = check_modes(synchronization, aggregation, trainable, name)
-        self._synchronization, self._aggregation, self._trainable = modes
-        self._constraint = constraint
         body = get_default_graph()
         assert isinstance(body, FuncGraph)
         scope, given = initial_value_in_trace(initial_value, name, dtype)
-        known = given._shape if shape is None else as_shape(shape)
-        self._dtype = given.dtype.base_dtype
-        self._shape = as_tensor_shape(known)
-        with open_init_scope(body), name_scope(name, "Variable") as own:
-            self._build_handle(own, known)
-        with open_init_scope(body):
-            graph = get_default_graph()
+        super().__init__(
+            given._shape if shape is None else shape,
+            given.dtype.base_dtype,
+            name,
+            trainable,
+            synchronization,
+            aggregation,
+            constraint,
+        )
         arguments = {tensor.op for tensor in body.inputs}
-        copies = lift_to_graph([given], graph, disallowed_placeholders=arguments)
+        copies = lift_to_graph([given], self.graph, disallowed_placeholders=arguments)
         with name_scope(scope), open_init_scope(body):
             self._build_initializer(copies[given])
-        graph.add_variable([GraphKeys.GLOBAL_VARIABLES], self)
-
-    def _build_handle(self, scope: str, shape: Any) -> None:
-        graph = get_default_graph()
-        handle = ops.VarHandleOp("", scope[:-1], self._dtype, shape)
-        self._handle = handle(name=scope)
-        with open_name_scope(graph, "Read"), graph.device(self._handle.device):
-            self._graph_element = self._read()
 
     def _build_initializer(self, value: Tensor) -> None:
         graph = get_default_graph()

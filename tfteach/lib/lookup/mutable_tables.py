@@ -6,6 +6,7 @@ Source: contrib/lookup/lookup_ops.py.
 from __future__ import annotations
 
 import functools
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,23 +58,29 @@ class MutableHashTable(LookupInterface):
     ) -> None:
         super().__init__(key_dtype, value_dtype)
         self._default_value = convert(default_value, self._value_dtype)
-        shape = self._default_value.shape.as_list()
-        types: dict[str, Any] = {
-            "key_dtype": self._key_dtype,
-            "value_dtype": self._value_dtype,
-            "shared_name": shared_name_of(""),
-        }
-        op: Any
-        if shape:
-            op = MutableHashTableOfTensorsV2(
-                use_node_name_sharing=checkpoint, value_shape=tuple(shape), **types
-            )
-        else:
-            op = MutableHashTableV2(use_node_name_sharing=checkpoint, **types)
-        self._resource_handle: Tensor = op(name=name)
+        self._is_saved, self._op_name = checkpoint, name
+        self._resource_handle = self._created(shared_name_of(""))
         if checkpoint and not get_default_graph().is_eager:
             saveable = _TableSaveable(self, name)
             get_default_graph().add_to_collection(GraphKeys.SAVEABLE_OBJECTS, saveable)
+
+    def _created(self, shared_name: str) -> Tensor:
+        shape = self._default_value.shape.as_list()
+        common: dict[str, Any] = {
+            "key_dtype": self._key_dtype,
+            "value_dtype": self._value_dtype,
+            "shared_name": shared_name,
+            "use_node_name_sharing": self._is_saved,
+        }
+        op: Any = MutableHashTableV2
+        if shape:
+            op = MutableHashTableOfTensorsV2
+            common["value_shape"] = tuple(shape)
+        handle: Tensor = op(**common)(name=self._op_name)
+        return handle
+
+    def _create_resource(self) -> Tensor:
+        return self._created(f"table_{uuid.uuid4()}")
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         """What `tf.train.Checkpoint` saves."""

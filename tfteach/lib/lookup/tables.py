@@ -15,7 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.trackable import Trackable
+from tfteach.framework.trackable import CapturableResource
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.lib.lookup.table_initializers import TableInitializerBase
 from tfteach.ops.core.sparse_tensor import SparseTensor
@@ -28,7 +28,7 @@ from tfteach.ops.state.lookup_table_ops import (
 
 
 @export("contrib.lookup.LookupInterface")
-class LookupInterface(Trackable):
+class LookupInterface(CapturableResource):
     """Base of lookup tables: key and value types, and the size."""
 
     def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
@@ -110,12 +110,15 @@ class InitializableLookupTableBase(LookupInterface):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._default_value = convert(default_value, self._value_dtype)
         self._default_value.shape.merge_with([])
-        self._track_trackable(initializer, "_initializer")
+        self._initializer = self._track_trackable(initializer, "_initializer")
         self._resource_handle = self._create(name)
         self._init_op = initializer.initialize(self)
 
     def _create(self, name: str | None) -> Tensor:
         raise NotImplementedError
+
+    def _initialize(self) -> Any:
+        return self._initializer.initialize(self)
 
     @property
     def resource_handle(self) -> Tensor:
@@ -199,13 +202,20 @@ class StaticHashTable(InitializableLookupTableBase):
         super().__init__(default_value, initializer, name)
 
     def _create(self, name: str | None) -> Tensor:
+        return self._created(shared_name_of(self._shared_name), name)
+
+    def _created(self, shared_name: str, name: str | None) -> Tensor:
         op = HashTableV2(
-            shared_name=shared_name_of(self._shared_name),
+            shared_name=shared_name,
             key_dtype=self._key_dtype,
             value_dtype=self._value_dtype,
         )
         handle: Tensor = op(name="hash_table" if name is None else name)
         return handle
+
+    def _create_resource(self) -> Tensor:
+        name = self._shared_name or f"hash_table_{uuid.uuid4()}"
+        return self._created(name, None)
 
 
 @export("contrib.lookup.HashTable")
