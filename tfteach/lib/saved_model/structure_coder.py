@@ -13,9 +13,9 @@ from tfteach.control.tensor_array_spec import TensorArraySpec
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.indexed_slices_spec import IndexedSlicesSpec
 from tfteach.framework.protos import pool
+from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.tensor_spec import TensorSpec
-from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.type_spec import TypeSpec
 from tfteach.lib.data.eager_iterator import IteratorSpec
 from tfteach.lib.data.element_specs import DatasetSpec
