@@ -168,14 +168,26 @@ class DefinedFunction:
           function: the values of its attributes.
           shapes: the static shapes of the arguments; unknown if None.
         """
+        graph = FuncGraph(self.name, outer, outer.functions)
+        self.rebuild_in(graph, function, shapes)
+        return graph
+
+    def rebuild_in(
+        self, graph: FuncGraph, function: Function, shapes: Sequence[Shape] | None
+    ) -> None:
+        """Build the body in an empty graph, which has the functions that it calls.
+
+        Args:
+          graph: the graph.
+          function, shapes: as for `rebuilt`.
+        """
         attrs: dict[str, Any] = {}
         for attr in self.signature.attr:
             if attr.HasField("default_value"):
                 attrs[attr.name] = attr.default_value
         for key, value in function.attrs:
             attrs[key] = pool.message("AttrValue").FromString(value)
-        known = outer.functions
-        graph = FuncGraph(self.name, outer, known)
+        known = graph.functions
 
         def class_of(op_type: str) -> type[Op]:
             defined = known.get(op_type)
@@ -193,7 +205,6 @@ class DefinedFunction:
             theirs = [op for op in self._graph.operations if op not in arguments]
             for node, op in zip(self.definition.node_def, theirs, strict=True):
                 graph.get_operation_by_name(node.name)._origin = op._origin
-        return graph
 
     def output_shapes(
         self, outer: Graph, function: Function, shapes: Sequence[Shape]

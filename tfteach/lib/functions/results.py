@@ -7,6 +7,7 @@ from typing import Any
 
 from tfteach.framework import nest
 from tfteach.framework.operation import Tensor
+from tfteach.framework.tensor_spec import TensorSpec
 
 
 class Results:
@@ -14,7 +15,7 @@ class Results:
 
     Args:
       structure: its results: Tensors, None, values that consist of Tensors, and
-        containers of them. For a TensorArray a call returns its flow, as in TensorFlow.
+        containers of them; or their specs.  For a TensorArray a call returns its flow, as in TensorFlow.
 
     Attributes:
       nested: from the Tensors that a call returns to its results.
@@ -25,12 +26,12 @@ class Results:
         self._flat = nest.flatten(structure, expand_composites=True)
         self.nested: Callable[[Sequence[Tensor]], Any] = self._packed
         if type(structure) in (list, tuple):
-            leaves = [isinstance(item, Tensor) for item in structure]
+            leaves = [isinstance(item, Tensor | TensorSpec) for item in structure]
             if all(leaves):
                 self.nested = type(structure)
         elif structure is None:
             self.nested = _none
-        elif isinstance(structure, Tensor):
+        elif isinstance(structure, Tensor | TensorSpec):
             self.nested = _first
 
     def _packed(self, tensors: Sequence[Tensor]) -> Any:

@@ -140,7 +140,7 @@ def _decode(proto: Any) -> Any:
         items = [_decode(item) for item in value.values]
         return items if kind == "list_value" else tuple(items)
     if kind == "dict_value":
-        return {key: _decode(item) for key, item in value.fields.items()}
+        return {key: _decode(item) for key, item in sorted(value.fields.items())}
     if kind == "named_tuple_value":
         named = collections.namedtuple(  # type: ignore[misc]
             value.name, [pair.key for pair in value.values]
