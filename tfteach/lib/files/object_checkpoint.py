@@ -6,6 +6,7 @@ Source: python/training/tracking/util.py.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.dtypes import int64, string
@@ -13,6 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.files import file_system
 from tfteach.framework.files.checkpoint import read_checkpoint
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.operation import Tensor
 from tfteach.framework.protos import pool
 from tfteach.framework.trackable import (
     Trackable,
@@ -32,6 +34,7 @@ from tfteach.lib.files.load_status import (
 )
 from tfteach.lib.files.object_graph import ObjectGraph, SaveableCache
 from tfteach.lib.files.python_state import NoRestoreSaveable, PythonStateSaveable
+from tfteach.lib.files.saveable_object import SaveableObject
 from tfteach.lib.files.saver import Saver
 from tfteach.lib.files.trackable import AutoTrackable
 from tfteach.ops.core.constant import constant
@@ -125,26 +128,16 @@ class Checkpoint(AutoTrackable):
         folder = file_system.dirname(path)
         if folder:
             file_system.makedirs(folder)
-        graph = get_default_graph()
-        if graph.is_eager or graph.building_function:
+        if _runs_at_once():
             now: str = write_now(ObjectGraph(self), path)
             return now
         proto, saveables = ObjectGraph(self).saved(self._cache)
         data = proto.SerializeToString(deterministic=True)
-        key = graph, data
+        key = get_default_graph(), data
         if key not in self._savers:
-            held = placeholder(string, [], name="object_graph")
-            held_graph = NoRestoreSaveable(held, OBJECT_GRAPH_KEY)
-            saver = Saver([*saveables, held_graph], max_to_keep=None)
-            self._savers[key] = saver, held
+            self._savers[key] = _saver(saveables)
         saver, held = self._savers[key]
-        names: Any = saver.as_saver_def()
-        feeds = {names.filename_tensor_name: path, held: data}
-        for saveable in saveables:
-            if isinstance(saveable, PythonStateSaveable):
-                feeds.update(saveable.feed_dict_additions())
-        written: bytes = default_session(session).run(names.save_tensor_name, feeds)
-        return written.decode()
+        return _run(saver, {held: data}, saveables, path, session)
 
     def save(self, file_prefix: PathLike, session: SessionLike | None = None) -> str:
         """Write a checkpoint with the next number, and the file that lists it.
@@ -240,6 +233,51 @@ def _object_graph(reader: Any) -> bytes | None:
         return None
     found: bytes = reader.read(OBJECT_GRAPH_KEY)[()]
     return found
+
+
+def _runs_at_once() -> bool:
+    """Whether ops run at once, or in a function's body."""
+    graph = get_default_graph()
+    return graph.is_eager or graph.building_function
+
+
+def _saver(saveables: Sequence[SaveableObject]) -> tuple[Saver, Tensor]:
+    """A Saver, and the placeholder for the graph of the objects."""
+    held = placeholder(string, [], name="object_graph")
+    held_graph = NoRestoreSaveable(held, OBJECT_GRAPH_KEY)
+    return Saver([*saveables, held_graph], max_to_keep=None), held
+
+
+def _run(
+    saver: Saver,
+    feeds: dict[Any, Any],
+    saveables: Sequence[SaveableObject],
+    path: str,
+    session: SessionLike | None,
+) -> str:
+    names: Any = saver.as_saver_def()
+    feeds[names.filename_tensor_name] = path
+    for saveable in saveables:
+        if isinstance(saveable, PythonStateSaveable):
+            feeds.update(saveable.feed_dict_additions())
+    written: bytes = default_session(session).run(names.save_tensor_name, feeds)
+    return written.decode()
+
+
+def write_objects(objects: ObjectGraph, path: str) -> None:
+    """Write a checkpoint of objects; in a graph, the default session's values.
+
+    Args:
+      objects: the objects.
+      path: the checkpoint's.
+    """
+    if _runs_at_once():
+        write_now(objects, path)
+        return
+    proto, saveables = objects.saved(SaveableCache())
+    data = proto.SerializeToString(deterministic=True)
+    saver, held = _saver(saveables)
+    _run(saver, {held: data}, saveables, path, None)
 
 
 def write_now(objects: ObjectGraph, path: str) -> Any:

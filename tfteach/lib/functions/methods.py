@@ -9,6 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 
+_Unbound = tuple[Callable[..., Any], Callable[[], Any]]
+_unbound: weakref.WeakKeyDictionary[Callable[..., Any], _Unbound]
+_unbound = weakref.WeakKeyDictionary()
+
+
 def bound_method(instance: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function bound to an object by a weak reference.
 
@@ -25,4 +30,13 @@ def bound_method(instance: Any, function: Callable[..., Any]) -> Callable[..., A
     is_rest = first.kind is inspect.Parameter.VAR_POSITIONAL
     bound = inspect.Signature([first, *rest] if is_rest else rest)
     method.__signature__ = bound  # type: ignore[attr-defined]
+    _unbound[method] = function, reference
     return method
+
+
+def unbound(method: Callable[..., Any]) -> _Unbound | None:
+    """The function that `bound_method` bound, and a reference to the object; or None.
+
+    AutoGraph converts that function.
+    """
+    return _unbound.get(method)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tfteach.framework.autograph_status import ControlStatusCtx, Status
+from tfteach.lib.functions.methods import unbound
 
 if TYPE_CHECKING:
     from tfteach.lib.autograph.options import Features
@@ -24,9 +25,13 @@ def converted(function: Callable[..., Any], options: Features) -> Callable[..., 
     """
     from tfteach.lib.autograph.calls import convert
 
-    convert_and_call = convert(recursive=True, optional_features=options)(function)
+    method = unbound(function)
+    target = function if method is None else method[0]
+    convert_and_call = convert(recursive=True, optional_features=options)(target)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if method is not None:
+            args = (method[1](), *args)
         with ControlStatusCtx(Status.ENABLED):
             return convert_and_call(*args, **kwargs)
 

@@ -211,7 +211,7 @@ class SavedModelBuilder:
             path = _asset_path(tensor)
             if not path:
                 raise ValueError(f"Invalid asset filepath tensor {tensor}")
-            name = _unused_name(path, sources)
+            name = unused_asset_name(path, sources)
             sources[name] = path
             _list_asset(name, tensor)
         added = "No assets to add to" if tensors is None else "Assets added to"
@@ -219,13 +219,7 @@ class SavedModelBuilder:
         if not sources:
             get_logger().info("No assets to write.")
             return
-        folder = in_model(self._export_dir, constants.ASSETS_DIRECTORY)
-        file_system.makedirs(folder)
-        for name, source in sources.items():
-            target = os.path.join(folder, name)
-            if not file_system.exists(target):  # of an earlier MetaGraph
-                _copy(source, target)
-        get_logger().info("Assets written to: %s", folder)
+        copy_assets(sources, self._export_dir)
 
 
 def _saver_of_all() -> Saver:
@@ -301,7 +295,7 @@ def _asset_path(tensor: Any) -> str:
     return os.fsdecode(values[0])
 
 
-def _unused_name(path: str, sources: dict[str, str]) -> str:
+def unused_asset_name(path: str, sources: dict[str, str]) -> str:
     """A file name in the assets' directory; equal files share one."""
     first = name = os.path.basename(path)
     other = sources.get(name)
@@ -330,6 +324,22 @@ def _list_asset(name: str, tensor: Tensor) -> None:
 def _content(path: str) -> bytes:
     with file_system.open_file(resolve(path), "rb") as file:
         return file.read()
+
+
+def copy_assets(sources: Mapping[str, str], export_dir: PathLike) -> None:
+    """Copy files into a SavedModel.
+
+    Args:
+      sources: their paths by their names there.
+      export_dir: the SavedModel's directory.
+    """
+    folder = in_model(export_dir, constants.ASSETS_DIRECTORY)
+    file_system.makedirs(folder)
+    for name, source in sources.items():
+        target = os.path.join(folder, name)
+        if not file_system.exists(target):  # of an earlier MetaGraph
+            _copy(source, target)
+    get_logger().info("Assets written to: %s", folder)
 
 
 def _copy(source: str, target: str) -> None:
