@@ -380,7 +380,3 @@ def test_refused_by_the_builder(tmp_path):
         refused(AssertionError, "has already been saved")
         with pytest.raises(ValueError, match="already contains one or more main ops"):
             made.add_meta_graph(["u"], main_op=op)
-    with pytest.raises(NotImplementedError, match="simple_save"):
-        model.save(object(), "x")
-    with pytest.raises(NotImplementedError, match=r"saved_model\.load\("):
-        model.load_v2("x")

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from tfteach.lib.saved_model.constants import SAVED_MODEL_SCHEMA_VERSION as SAVED_MODEL_SCHEMA_VERSION
     from tfteach.lib.saved_model.constants import VARIABLES_DIRECTORY as VARIABLES_DIRECTORY
     from tfteach.lib.saved_model.constants import VARIABLES_FILENAME as VARIABLES_FILENAME
+    from tfteach.lib.saved_model.load import load as load_v2
     from tfteach.lib.saved_model.loader import load as load
     from tfteach.lib.saved_model.loader import maybe_saved_model_directory as contains_saved_model
     from tfteach.lib.saved_model.loader import maybe_saved_model_directory as maybe_saved_model_directory
     from tfteach.lib.saved_model.main_op import main_op_with_restore as main_op_with_restore
+    from tfteach.lib.saved_model.save import save as save
     from tfteach.lib.saved_model.signature_constants import CLASSIFY_INPUTS as CLASSIFY_INPUTS
     from tfteach.lib.saved_model.signature_constants import CLASSIFY_METHOD_NAME as CLASSIFY_METHOD_NAME
     from tfteach.lib.saved_model.signature_constants import CLASSIFY_OUTPUT_CLASSES as CLASSIFY_OUTPUT_CLASSES
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
     from tfteach.lib.saved_model.signature_def_utils import is_valid_signature as is_valid_signature
     from tfteach.lib.saved_model.signature_def_utils import predict_signature_def as predict_signature_def
     from tfteach.lib.saved_model.signature_def_utils import regression_signature_def as regression_signature_def
-    from tfteach.lib.saved_model.simple_save import load_v2 as load_v2
-    from tfteach.lib.saved_model.simple_save import save as save
     from tfteach.lib.saved_model.simple_save import simple_save as simple_save
     from tfteach.lib.saved_model.tag_constants import GPU as GPU
     from tfteach.lib.saved_model.tag_constants import SERVING as SERVING
@@ -90,14 +90,14 @@ _LATER = {
     "get_tensor_from_tensor_info": ("tfteach.lib.saved_model.utils", "get_tensor_from_tensor_info"),
     "is_valid_signature": ("tfteach.lib.saved_model.signature_def_utils", "is_valid_signature"),
     "load": ("tfteach.lib.saved_model.loader", "load"),
-    "load_v2": ("tfteach.lib.saved_model.simple_save", "load_v2"),
+    "load_v2": ("tfteach.lib.saved_model.load", "load"),
     "loader": ("tfteach.api.saved_model", "loader"),
     "main_op": ("tfteach.api.saved_model", "main_op"),
     "main_op_with_restore": ("tfteach.lib.saved_model.main_op", "main_op_with_restore"),
     "maybe_saved_model_directory": ("tfteach.lib.saved_model.loader", "maybe_saved_model_directory"),
     "predict_signature_def": ("tfteach.lib.saved_model.signature_def_utils", "predict_signature_def"),
     "regression_signature_def": ("tfteach.lib.saved_model.signature_def_utils", "regression_signature_def"),
-    "save": ("tfteach.lib.saved_model.simple_save", "save"),
+    "save": ("tfteach.lib.saved_model.save", "save"),
     "signature_constants": ("tfteach.api.saved_model", "signature_constants"),
     "signature_def_utils": ("tfteach.api.saved_model", "signature_def_utils"),
     "simple_save": ("tfteach.lib.saved_model.simple_save", "simple_save"),

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.lib.saved_model.simple_save import save as save
+    from tfteach.lib.saved_model.save import save as save
 
 _LATER = {
-    "save": ("tfteach.lib.saved_model.simple_save", "save"),
+    "save": ("tfteach.lib.saved_model.save", "save"),
 }
 
 

@@ -200,6 +200,10 @@ class _Inliner:
                 f"provided: function {body.name} of node {call.name}"
             ).at(call)
         self.tensors.update(zip(body.inputs, call.inputs, strict=True))
+        # Gradients may have changed calls in the body since the call of it was built.
+        for name, function in body.graph.functions.items():
+            if name not in call.graph.functions:
+                call.graph.add_function(function)
         placeholders = {tensor.op for tensor in body.inputs}
         for op in topological_order(body.graph.operations, _sources_of):
             if op not in placeholders:

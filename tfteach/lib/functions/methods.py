@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-
 _Unbound = tuple[Callable[..., Any], Callable[[], Any]]
 _unbound: weakref.WeakKeyDictionary[Callable[..., Any], _Unbound]
 _unbound = weakref.WeakKeyDictionary()

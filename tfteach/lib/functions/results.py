@@ -15,7 +15,8 @@ class Results:
 
     Args:
       structure: its results: Tensors, None, values that consist of Tensors, and
-        containers of them; or their specs.  For a TensorArray a call returns its flow, as in TensorFlow.
+        containers of them; or their specs. For a TensorArray a call returns its
+        flow, as in TensorFlow.
 
     Attributes:
       nested: from the Tensors that a call returns to its results.

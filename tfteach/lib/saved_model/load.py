@@ -20,7 +20,7 @@ from tfteach.framework.protos import pool
 from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.scope import open_init_scope
 from tfteach.framework.shape import as_shape
-from tfteach.framework.trackable import CapturableResource
+from tfteach.framework.trackable import CapturableResource, Trackable
 from tfteach.framework.type_aliases import PathLike
 from tfteach.lib.files.checkpoint_reader import OBJECT_GRAPH_KEY
 from tfteach.lib.files.functional_saver import restore
@@ -51,7 +51,7 @@ from tfteach.variables.uninitialized import uninitialized_variable
 
 
 @export("saved_model.load_v2")
-def load(export_dir: PathLike, tags: Iterable[str] | str | None = None) -> Any:
+def load(export_dir: PathLike, tags: Iterable[str] | str | None = None) -> Trackable:
     """Load a SavedModel as an object with the variables and functions that were saved.
 
     Of a SavedModel of TensorFlow 1's API, such as an Estimator's, the object has
@@ -78,26 +78,31 @@ def load(export_dir: PathLike, tags: Iterable[str] | str | None = None) -> Any:
 
     Source: python/saved_model/load.py.
     """
-    # A set is no structure, whose elements could be flattened.
-    wanted = None if tags is None else set(tags if isinstance(tags, set) else nest.flatten(tags))
-    saved_model = parse_saved_model(export_dir)
-    [*meta_graphs] = saved_model.meta_graphs
+    meta_graphs = parse_saved_model(export_dir).meta_graphs
     meta_graph = meta_graphs[0]
     with open_init_scope(get_default_graph()):
         if len(meta_graphs) > 1 or not meta_graph.HasField("object_graph_def"):
-            return load_graph_as_object(export_dir, tags)
+            raise NotImplementedError(
+                "tf.saved_model.load_v2: the SavedModel has graphs instead of objects. "
+                "Load it with tf.saved_model.load(session, tags, export_dir)."
+            )
         info = meta_graph.meta_info_def
-        if wanted is not None and wanted != set(info.tags):
+        if tags is not None and _as_set(tags) != set(info.tags):
             raise ValueError(
                 f"The SavedModel at {export_dir} has one MetaGraph with tags "
                 f"{info.tags}, but got an incompatible argument tags={tags} to "
                 "tf.saved_model.load. You may omit it, pass 'None', or pass matching "
                 "tags."
             )
-        root = _Loader(meta_graph, export_dir).root
+        root: Any = _Loader(meta_graph, export_dir).root
     root.tensorflow_version = info.tensorflow_version
     root.tensorflow_git_version = info.tensorflow_git_version
-    return root
+    loaded: Trackable = root
+    return loaded
+
+
+def _as_set(tags: Any) -> set[str]:
+    return tags if isinstance(tags, set) else set(nest.flatten(tags))
 
 
 class _Loader:
@@ -233,12 +238,13 @@ def _variable(saved: Any) -> Any:
 
 def _tensor_of(item: Any) -> Tensor:
     """The tensor by which a function captures an object."""
+    found = item
     if isinstance(item, BaseResourceVariable):
-        return item.handle
-    if isinstance(item, TrackableAsset):
-        return item.asset_path
-    if isinstance(item, CapturableResource):
-        return item.resource_handle
-    if isinstance(item, Tensor):
-        return item
+        found = item.handle
+    elif isinstance(item, TrackableAsset):
+        found = item.asset_path
+    elif isinstance(item, CapturableResource):
+        found = item.resource_handle
+    if isinstance(found, Tensor):
+        return found
     raise ValueError(f"Can't convert node {type(item)} to tensor")

@@ -1,6 +1,6 @@
 """The kinds of objects that a loaded SavedModel consists of.
 
-Source: python/saved_model/load.py, revived_types.py, signature_serialization.py (names).
+Source: python/saved_model/{load,revived_types,signature_serialization}.py (names).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tfteach.lib.functions.function import PolymorphicFunction
 Setter = Callable[[Any, str, Any], Any]
 
 
-class RestoredResource(CapturableResource):
+class RestoredResource(AutoTrackable, CapturableResource):
     """A resource such as a table, which functions of the SavedModel create and fill.
 
     Args:

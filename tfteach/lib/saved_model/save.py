@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import resource, string
 from tfteach.framework.export import export
 from tfteach.framework.files import file_system
 from tfteach.framework.files.pending_file import write_file
+from tfteach.framework.functions.defined_function import DefinedFunction
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graphdef.graph_def import as_graph_def
 from tfteach.framework.graphdef.meta_graph import export_meta_graph_def
@@ -54,7 +55,7 @@ from tfteach.variables.uninitialized import UninitializedGraphVariable
 
 
 @export("saved_model.save", "saved_model.experimental.save")
-def save(obj: Any, export_dir: PathLike, signatures: Structure = None) -> None:
+def save(obj: object, export_dir: PathLike, signatures: Structure = None) -> None:
     """Write an object with its variables and functions as a SavedModel.
 
     All that it has in attributes is written, and in theirs: variables, lists, dicts,
@@ -172,7 +173,7 @@ class _ExportedGraph:
         self._saved.stands_for(tensor, item)
 
     def _add_asset(self, asset: TrackableAsset) -> None:
-        """A variable with the path of a file, which is known when the model is loaded."""
+        """A variable with the path that a file has when the model is loaded."""
         original = asset.asset_path
         path = os.fsdecode(np.asarray(value_of(original)).item())
         name = unused_asset_name(path, self.asset_sources)
@@ -302,7 +303,7 @@ def _complete(library: Any, graph: Graph) -> None:
     """Add to FunctionDefs the static shapes, and which calls have gradients."""
     for definition in library.function:
         function = graph.functions[definition.signature.name]
-        body = function.graph
+        body = function.graph if isinstance(function, DefinedFunction) else None
         if body is None:
             continue
         shapes = definition.attr["_input_shapes"].list.shape

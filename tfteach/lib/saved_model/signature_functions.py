@@ -40,8 +40,9 @@ def function_to_export(functions: Mapping[str, Any]) -> Any:
 
 def _trace_of(function: Any) -> ConcreteFunction | None:
     """The only trace of a function; None if its arguments decide."""
-    is_polymorphic = isinstance(function, PolymorphicFunction | TracedFunction)
-    if is_polymorphic and function.input_signature is not None:
+    if isinstance(function, PolymorphicFunction | TracedFunction):
+        if function.input_signature is None:
+            return None
         return function.get_concrete_function()
     return function if isinstance(function, ConcreteFunction) else None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NoReturn
 
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
@@ -53,21 +52,3 @@ def simple_save(
         clear_devices=True,
     )
     builder.save()
-
-
-@export("saved_model.save", "saved_model.experimental.save")
-def save(obj: object, export_dir: PathLike, signatures: object = None) -> NoReturn:
-    """Raises NotImplementedError: it saves objects of TensorFlow 2."""
-    raise NotImplementedError(
-        "tf.saved_model.save writes objects of TensorFlow 2. Write a graph with "
-        "tf.saved_model.simple_save or tf.saved_model.Builder: TensorFlow 2 loads it."
-    )
-
-
-@export("saved_model.load_v2")
-def load_v2(export_dir: PathLike, tags: object = None) -> NoReturn:
-    """Raises NotImplementedError: it returns objects of TensorFlow 2."""
-    raise NotImplementedError(
-        "tf.saved_model.load_v2 returns objects of TensorFlow 2. Load the graph into a "
-        "session with tf.saved_model.load(session, tags, export_dir)."
-    )
