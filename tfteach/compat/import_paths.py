@@ -46,9 +46,9 @@ class _PublicModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _is_ours(path: str) -> bool:
     first, _, rest = path.partition(".")
-    # The folder `compat` and the public `tf.compat`, which contains v1, share their
-    # name.
-    return first in _ROOMS and not (first == "compat" and rest.startswith("v1"))
+    # The folder `compat` and the public `tf.compat`, which contains v1 and v2, share
+    # their name.
+    return first in _ROOMS and not (first == "compat" and rest[:2] in ("v1", "v2"))
 
 
 def _public(name: str) -> ModuleType | None:

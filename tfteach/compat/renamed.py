@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tfteach.compat.proto_names import find as find_proto
+from tfteach.framework.export import VERSION_2
 from tfteach.framework.lazy_names import imported, lazy_getattr
 
 # Names that TensorFlow 1.0 (or a later 1.x) renamed: "old new", below `tf.`.
@@ -94,16 +95,19 @@ _NOTES = {
     "summary.create_file_writer": "that is TensorFlow 2; here it is "
     "tf.summary.FileWriter",
     "summary.graph": "that is TensorFlow 2; here tf.summary.FileWriter takes a graph",
-    "compat.v2": "tfteach is TensorFlow 1.15 only",
 }
 
 
 @functools.cache
 def _names() -> dict[str, frozenset[str]]:
     """TensorFlow 1.15.5's names: package ("." is tf itself) -> names."""
-    file = Path(__file__).with_name("names_1_15.txt")
-    lines = (line.split(": ") for line in file.read_text("utf-8").splitlines())
-    return {package: frozenset(names.split()) for package, names in lines}
+    found = {}
+    for file, prefix in ("names_1_15.txt", ""), ("names_v2.txt", VERSION_2):
+        text = Path(__file__).with_name(file).read_text("utf-8").replace("*", "")
+        for line in text.splitlines():
+            package, _, names = line.partition(": ")
+            found[(prefix + package).removesuffix("..")] = frozenset(names.split())
+    return found
 
 
 def hint(name: str) -> str:
@@ -118,8 +122,14 @@ def hint(name: str) -> str:
         return _NOTES[name]
     package, _, last = name.rpartition(".")
     known = _names().get(package or ".", frozenset())
-    if last in known:
+    if last in known or name in _names():
         return "TensorFlow 1.15 has it, tfteach does not"
+    if name.startswith(VERSION_2):
+        first = name.removeprefix(VERSION_2)
+        if first.rpartition(".")[2] in _names().get(
+            first.rpartition(".")[0] or ".", ()
+        ):
+            return f"TensorFlow 2 does not have it, tf.compat.v1.{first} is what it was"
     close = difflib.get_close_matches(last, sorted(known), 1, 0.8)
     prefix = f"tf.{package}." if package else "tf."
     return f"did you mean {prefix}{close[0]}?" if close else ""
@@ -142,13 +152,17 @@ def missing(package: str, name: str, module: str = "tensorflow") -> AttributeErr
 
 
 def absent(
-    package: str, later: Mapping[str, tuple[str, str]] | None = None
+    package: str,
+    later: Mapping[str, tuple[str, str]] | None = None,
+    of_package: Callable[[str], Any] | None = None,
 ) -> Callable[[str], Any]:
     """A package's `__getattr__`: imports lazily, finds protos, or raises with a hint.
 
     Args:
       package: dotted, below `tf.`; empty for `tf` itself.
       later: the names that are imported on first use: (module, attribute).
+      of_package: what finds all other names in a package with a `__getattr__` of its
+        own.
     """
     own = "tfteach.api" + ("." + package if package else "")
     places = {
@@ -157,9 +171,15 @@ def absent(
         for name, (module, attribute) in (later or {}).items()
     }
     import_name = imported(places)
+    message_package = package.removeprefix(VERSION_2.rstrip(".")).lstrip(".")
 
     def find(name: str) -> Any:
         found = import_name(name)
-        return find_proto(name, package) if found is None else found
+        if found is None and of_package is None:
+            found = find_proto(name, message_package)
+        return found
 
-    return lazy_getattr(own, find, lambda _, name: missing(package, name))
+    found_once = lazy_getattr(own, find, lambda _, name: missing(package, name))
+    if of_package is None:
+        return found_once
+    return lambda name: (found_once if name in places else of_package)(name)

@@ -106,7 +106,7 @@ _R = TypeVar("_R")
 Pairs: TypeAlias = "Sequence[tuple[Tensor | bool, Branch]] | Mapping[Tensor, Branch]"
 
 
-@export("case")
+@export("case", v2="case")
 def case(
     pred_fn_pairs: Pairs,
     default: Branch | None = None,

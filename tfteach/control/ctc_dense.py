@@ -51,7 +51,7 @@ def _size(tensor: Tensor, axis: int) -> Any:
     return getattr(known, "value", known) or shape(tensor)[axis]
 
 
-@export("nn.ctc_loss_v2")
+@export("nn.ctc_loss_v2", v2="nn.ctc_loss")
 def ctc_loss_v2(
     labels: TensorLike | SparseTensor,
     logits: TensorLike,

@@ -364,4 +364,4 @@ def merge_device(spec: str | DeviceSpecV2 | None) -> MergeDevice:
     return MergeDevice(spec)
 
 
-export_value(__name__, DeviceSpec="DeviceSpec")
+export_value(__name__, DeviceSpec="DeviceSpec compat.v2.DeviceSpec")

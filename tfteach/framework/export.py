@@ -7,6 +7,10 @@ editors and type checkers see ordinary imports and startup needs no lookups.  Th
 packages in `LATER` and `LATER_BY_NAME` are imported on first access: they are half of
 all code, and a program uses little of them.
 
+`tf.compat.v2` has the names of `compat/names_v2.txt`: objects of `tf.compat.v1`, and
+where TensorFlow 2 changed a function what `@export(v2=...)` says.  All of it is
+imported on first access.
+
 `--write` also renders the index of ops, op type -> module, in the `__init__` of each
 package of ops: for readers, and for graphs that name an op not imported yet.
 """
@@ -22,16 +26,23 @@ _T = TypeVar("_T")
 
 # dotted public name -> (module, attribute)
 EXPORTS: dict[str, tuple[str, str]] = {}
+VERSION_2 = "compat.v2."
 
 
-def export(*names: str) -> Callable[[_T], _T]:
-    """Decorator: the object's public names below `tf.`, as `@export("nn.relu")`."""
+def export(*names: str, v2: str = "") -> Callable[[_T], _T]:
+    """Decorator: the object's public names below `tf.`, as `@export("nn.relu")`.
+
+    Args:
+      names: dotted.
+      v2: names below `tf.compat.v2` that have another meaning in `tf`, or none;
+        blank-separated.
+    """
 
     def note(item: _T) -> _T:
         # Not above: this file also runs as a script.
         from tfteach.framework.deprecation import warn_if_deprecated
 
-        for name in names:
+        for name in (*names, *(VERSION_2 + name for name in v2.split())):
             EXPORTS[name] = (item.__module__, item.__qualname__)  # type: ignore[attr-defined]
         return warn_if_deprecated(item, names)
 
@@ -80,6 +91,29 @@ LATER = tuple(
 # The same, but other modules need a few of theirs at once.
 LATER_BY_NAME = ("tfteach.ops.linalg.", "tfteach.ops.sparse.", "tfteach.ops.windows.")
 
+
+def version_2_names() -> dict[str, tuple[str, str]]:
+    """The names of `tf.compat.v2` whose objects are those of `tf.compat.v1`.
+
+    Of `compat/names_v2.txt`, where an asterisk marks the other names.
+    """
+    file = Path(__file__).parent.parent / "compat" / "names_v2.txt"
+    packages = {name.rpartition(".")[0] for name in EXPORTS}
+    found = {}
+    for line in file.read_text("utf-8").splitlines():
+        package, _, names = line.partition(": ")
+        prefix = "" if package == "." else f"{package}."
+        for name in names.split():
+            public = prefix + name
+            if name.endswith("*"):
+                continue
+            if public in EXPORTS:
+                found[VERSION_2 + public] = EXPORTS[public]
+            elif public in packages or f"{prefix}__getattr__" in EXPORTS:
+                found[VERSION_2 + public] = (f"tfteach.api.{package}".rstrip("."), name)
+    return found
+
+
 _INDEX = (
     "# Op type -> module.  Written by `python tfteach/framework/export.py --write`.\n"
 )
@@ -91,7 +125,7 @@ _HEAD = (
 def rendered() -> dict[str, str]:
     """The generated files: path below `api/` -> text."""
     modules: dict[str, dict[str, tuple[str, str]]] = {"": {}}
-    for public, target in EXPORTS.items():
+    for public, target in (version_2_names() | EXPORTS).items():
         package, _, name = public.rpartition(".")
         modules.setdefault(package, {})[name] = target
         while package:  # every enclosing package must exist
@@ -104,7 +138,7 @@ def rendered() -> dict[str, str]:
         path = package.replace(".", "/")
         is_package = package in packages or not package
         file = f"{path}/__init__.py".lstrip("/") if is_package else f"{path}.py"
-        files[file] = _text(package, now, later, "__getattr__" in names)
+        files[file] = _text(package, now, later)
     return files
 
 
@@ -126,7 +160,9 @@ def _now_and_later(
     for name, target in every.items():
         child = f"{package}.{name}".lstrip(".")
         waits = _waits(child, modules) if child in modules else _is_later(target)
-        waits = waits and "__getattr__" not in names  # what is late comes through it
+        waits = waits or f"{child}.".startswith(VERSION_2)
+        # `__getattr__` finds what waits, and no value that is None.
+        waits = waits and name not in ("__getattr__", "newaxis")
         (later if waits else now)[name] = target
     return now, later
 
@@ -141,7 +177,7 @@ def _waits(package: str, modules: dict[str, _Targets]) -> bool:
     return all(_is_later(t) for m in inside for t in modules[m].values())
 
 
-def _text(package: str, now: _Targets, later: _Targets, own_getattr: bool) -> str:
+def _text(package: str, now: _Targets, later: _Targets) -> str:
     """The source of one generated module."""
 
     def imports(names: _Targets, indent: str = "") -> str:
@@ -151,12 +187,17 @@ def _text(package: str, now: _Targets, later: _Targets, own_getattr: bool) -> st
         ]
         return "".join(sorted(lines, key=_sort_key))
 
+    at_once = dict(now)
+    of_package = at_once.pop("__getattr__", None)
+    if of_package and not later:
+        at_once["__getattr__"] = of_package
+    elif of_package:
+        at_once["_of_package"] = of_package
+    if later or not of_package:
+        at_once["_absent"] = ("tfteach.compat.renamed", "absent")
     text = _HEAD
     if later:
         text += "from typing import TYPE_CHECKING\n\n"
-    at_once = dict(now)
-    if not own_getattr:
-        at_once["_absent"] = ("tfteach.compat.renamed", "absent")
     text += imports(at_once)
     if later:
         text += "\nif TYPE_CHECKING:\n" + imports(later, "    ")
@@ -166,8 +207,9 @@ def _text(package: str, now: _Targets, later: _Targets, own_getattr: bool) -> st
         text += "}\n\n\n"
         text += "def __dir__() -> list[str]:\n"
         text += "    return sorted({*globals(), *_LATER})\n\n"
-    if not own_getattr:
+    if "_absent" in at_once:
         given = ", _LATER" if later else ""
+        given += ", _of_package" if of_package else ""
         text += f'\n__getattr__ = _absent("{package}"{given})\n'
     return text
 

@@ -311,5 +311,6 @@ export_value(
     container="container", add_to_collection="add_to_collection",
     add_to_collections="add_to_collections", get_collection="get_collection",
     get_collection_ref="get_collection_ref",
-    set_random_seed="set_random_seed random.set_random_seed",
+    set_random_seed="set_random_seed random.set_random_seed "
+    "compat.v2.random.set_seed",
 )  # fmt: skip

@@ -51,7 +51,7 @@ class VariableSynchronization(Enum):
     ON_READ = 3
 
 
-@export("VariableAggregation")
+@export("VariableAggregation", v2="VariableAggregation")
 class VariableAggregation(Enum):
     """Methods of combining a variable's copies on several devices."""
 

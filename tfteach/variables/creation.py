@@ -29,7 +29,7 @@ def creators(graph: Graph) -> list[Creator]:
     return stack
 
 
-@export("variable_creator_scope")
+@export("variable_creator_scope", v2="variable_creator_scope")
 @contextmanager
 def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
     """Within the block, `variable_creator` determines how variables are created.

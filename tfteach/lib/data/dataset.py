@@ -25,7 +25,7 @@ from tfteach.lib.data.sources import Sources
 from tfteach.lib.data.transformations import Transformations
 
 
-@export("data.Dataset")
+@export("data.Dataset", v2="data.Dataset")
 class Dataset(Sources, Transformations, Groups, Nesting):
     """A sequence of elements: nested structures of tensors.
 

@@ -82,7 +82,7 @@ class _Reader(Dataset):
         super().__init__(found._variant_tensor, _RECORD, inputs, functions)
 
 
-@export("data.TextLineDataset")
+@export("data.TextLineDataset", v2="data.TextLineDataset")
 class TextLineDataset(_Reader):
     """The lines of text files, without their ends.
 
@@ -116,7 +116,7 @@ class TextLineDataset(_Reader):
         super().__init__(filenames, read, num_parallel_reads)
 
 
-@export("data.TFRecordDataset")
+@export("data.TFRecordDataset", v2="data.TFRecordDataset")
 class TFRecordDataset(_Reader):
     """The records of TFRecord files, as strings.
 
@@ -152,7 +152,7 @@ class TFRecordDataset(_Reader):
         super().__init__(filenames, read, num_parallel_reads)
 
 
-@export("data.FixedLengthRecordDataset")
+@export("data.FixedLengthRecordDataset", v2="data.FixedLengthRecordDataset")
 class FixedLengthRecordDataset(_Reader):
     """The records of binary files, each of the same number of bytes.
 

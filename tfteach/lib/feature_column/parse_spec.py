@@ -13,7 +13,10 @@ from tfteach.lib.feature_column.base_column import FeatureColumn
 from tfteach.lib.feature_column.first_version import FeatureColumnV1
 
 
-@export("feature_column.make_parse_example_spec")
+@export(
+    "feature_column.make_parse_example_spec",
+    v2="feature_column.make_parse_example_spec",
+)
 def make_parse_example_spec(feature_columns: Iterable[Any]) -> dict[str, Any]:
     """The features that columns read, as the argument of `tf.parse_example`.
 

@@ -43,7 +43,7 @@ from tfteach.ops.core.placeholder import placeholder
 from tfteach.variables.base import Variable
 
 
-@export("train.Checkpoint", "contrib.eager.Checkpoint")
+@export("train.Checkpoint", "contrib.eager.Checkpoint", v2="train.Checkpoint")
 class Checkpoint(AutoTrackable):
     """Saves and restores objects with their variables.
 

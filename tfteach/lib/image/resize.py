@@ -6,7 +6,7 @@ Source: python/ops/image_ops_impl.py (node names).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from tfteach.framework.constant_values import constant_shape
 from tfteach.framework.convert import convert
@@ -95,15 +95,35 @@ def resize_images(
     Source: python/ops/image_ops_impl.py.
     """
 
-    def resized(images: Tensor, size: Tensor) -> Any:
+    def resized(images: Tensor, size: Tensor) -> Tensor:
         op = _OPS.get(method) if isinstance(method, int | str) else None
         if op is None:
             raise ValueError(
                 f"Resize method is not implemented. Got {method!r}; use a member of "
                 "tf.image.ResizeMethod."
             )
-        return op(align_corners)(images, size)
+        result: Tensor = op(align_corners)(images, size)
+        return result
 
+    return resize_by(resized, images, size, preserve_aspect_ratio, name)
+
+
+Resize: TypeAlias = "Callable[[Tensor, Tensor], Tensor]"
+
+
+def resize_by(
+    resize: Resize,
+    images: Tensor,
+    size: TensorLike,
+    preserve_aspect_ratio: bool,
+    name: str | None,
+    keeps_same_size: bool = True,
+) -> Tensor:
+    """Images of rank 3 or 4 resized by a function of a batch and the new size.
+
+    Args:
+      keeps_same_size: return images unchanged that have the new size already.
+    """
     with name_scope(name, "resize", [images, size]):
         images = convert(images, None, "images")
         if images._shape is None:
@@ -122,10 +142,11 @@ def resize_images(
             size = _fitting(images, sizes)
             sizes = _sizes(size)
         known = images._shape
-        if None not in sizes and known is not None and sizes == known[1:3]:
+        is_same = None not in sizes and known is not None and sizes == known[1:3]
+        if is_same and keeps_same_size:
             found = images
         else:
-            found = resized(images, size)
+            found = resize(images, size)
             found.set_shape([None, *sizes, None])
         return found if is_batch else squeeze(found, axis=[0])
 
@@ -190,6 +211,20 @@ def resize_image_with_pad(
 
     Source: python/ops/image_ops_impl.py.
     """
+
+    def resized(images: Tensor, size: list[Tensor]) -> Tensor:
+        return resize_images(images, size, method, align_corners=align_corners)
+
+    return resize_and_pad(resized, image, target_height, target_width)
+
+
+def resize_and_pad(
+    resize: Callable[[Tensor, list[Tensor]], Tensor],
+    image: Tensor,
+    target_height: IntLike | Tensor,
+    target_width: IntLike | Tensor,
+) -> Tensor:
+    """Images resized by a function, as `tf.image.resize_image_with_pad` does."""
     with name_scope(None, "resize_image_with_pad", [image]):
         image, is_batch = checks.as_batch(convert(image, None, "image"))
         waits = checks.at_least_3d(image)
@@ -205,8 +240,8 @@ def resize_image_with_pad(
         room = [(t - n) / 2 for t, n in zip(target, exact, strict=True)]
         room = [rounding.floor(n) for n in room]
         offsets = [maximum(0, cast(n, int32)) for n in room]
-        resized = resize_images(image, size, method, align_corners=align_corners)
         top, left = offsets
+        resized = resize(image, size)
         padded = pad_to_bounding_box(resized, top, left, target_height, target_width)
         checks.dimensions(padded, 4)
         return padded if is_batch else squeeze(padded, axis=[0])

@@ -163,7 +163,7 @@ class IdTableWithHashBuckets(LookupInterface):
         raise ValueError(f"Unknown hasher {spec.hasher}")
 
 
-@export("lookup.StaticVocabularyTable")
+@export("lookup.StaticVocabularyTable", v2="lookup.StaticVocabularyTable")
 class StaticVocabularyTable(IdTableWithHashBuckets):
     """Ids for known words and hash buckets for all others.
 

@@ -172,7 +172,7 @@ class InitializableLookupTableBase(LookupInterface):
         return keys, values
 
 
-@export("lookup.StaticHashTable")
+@export("lookup.StaticHashTable", v2="lookup.StaticHashTable")
 class StaticHashTable(InitializableLookupTableBase):
     """A table filled once; equal tables are not shared.
 

@@ -51,6 +51,7 @@ def parse_saved_model(export_dir: PathLike) -> Proto:
     "saved_model.contains_saved_model",
     "saved_model.maybe_saved_model_directory",
     "saved_model.loader.maybe_saved_model_directory",
+    v2="saved_model.contains_saved_model",
 )
 def maybe_saved_model_directory(export_dir: PathLike) -> bool:
     """Whether a directory has the file of a SavedModel; the file is not read.

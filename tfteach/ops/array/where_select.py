@@ -193,7 +193,7 @@ def where(
     return Select()(condition, x, y, name=name)
 
 
-@export("where_v2")
+@export("where_v2", v2="where")
 def where_v2(
     condition: TensorLike,
     x: TensorLike | None = None,

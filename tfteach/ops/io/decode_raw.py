@@ -161,6 +161,7 @@ class DecodePaddedRaw(TextOp):
 _WINDOWS = {"ZLIB": ZLIB_WINDOW, "GZIP": GZIP_WINDOW}
 
 
+@export(v2="io.decode_raw")
 def decode_raw_v2(
     input_bytes: TensorLike,
     out_type: DTypeLike,

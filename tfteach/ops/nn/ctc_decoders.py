@@ -329,7 +329,7 @@ def ctc_beam_search_decoder(
     return [SparseTensor(*flat[path::top_paths]) for path in range(top_paths)], total
 
 
-@export("nn.ctc_beam_search_decoder_v2")
+@export("nn.ctc_beam_search_decoder_v2", v2="nn.ctc_beam_search_decoder")
 def ctc_beam_search_decoder_v2(
     inputs: TensorLike,
     sequence_length: TensorLike,

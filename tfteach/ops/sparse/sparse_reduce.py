@@ -209,9 +209,16 @@ class SparseReduceMaxSparse(ToSparse):
         return maxima_by_place(places, values)
 
 
-def _reduce(
-    op_class: Any, sp_input: Any, axis: Any, keepdims: Any, indices: Any, keep_dims: Any
+def reduce_sparse(
+    op_class: Any,
+    sp_input: SparseTensorLike,
+    axis: Any,
+    keepdims: bool | None,
+    indices: Any = None,
+    keep_dims: bool | None = None,
+    name: str | None = None,
 ) -> Any:
+    """The result of a SparseReduction, a Tensor or a SparseTensor."""
     sp_input = with_parts(sp_input)
     axis, keepdims = both(axis, indices, keepdims, keep_dims)
     if axis is None:
@@ -221,7 +228,7 @@ def _reduce(
             if count is None
             else constant(np.arange(count, dtype=np.int32))
         )
-    result = op_class(keepdims)(*parts_of(sp_input), axis)
+    result = op_class(keepdims)(*parts_of(sp_input), axis, name=name)
     return SparseTensor(*result) if isinstance(result, list) else result
 
 
@@ -254,7 +261,7 @@ def sparse_reduce_sum(
 
     Source: SparseReduceSum in core/ops/sparse_ops.cc.
     """
-    result: Tensor = _reduce(
+    result: Tensor = reduce_sparse(
         SparseReduceSum, sp_input, axis, keepdims, reduction_axes, keep_dims
     )
     return result
@@ -272,7 +279,7 @@ def sparse_reduce_sum_sparse(
 
     Source: SparseReduceSumSparse in core/ops/sparse_ops.cc.
     """
-    result: SparseTensor = _reduce(
+    result: SparseTensor = reduce_sparse(
         SparseReduceSumSparse, sp_input, axis, keepdims, reduction_axes, keep_dims
     )
     return result
@@ -292,7 +299,7 @@ def sparse_reduce_max(
 
     Source: SparseReduceMax in core/ops/sparse_ops.cc.
     """
-    result: Tensor = _reduce(
+    result: Tensor = reduce_sparse(
         SparseReduceMax, sp_input, axis, keepdims, reduction_axes, keep_dims
     )
     return result
@@ -310,7 +317,7 @@ def sparse_reduce_max_sparse(
 
     Source: SparseReduceMaxSparse in core/ops/sparse_ops.cc.
     """
-    result: SparseTensor = _reduce(
+    result: SparseTensor = reduce_sparse(
         SparseReduceMaxSparse, sp_input, axis, keepdims, reduction_axes, keep_dims
     )
     return result

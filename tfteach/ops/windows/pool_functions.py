@@ -192,7 +192,7 @@ def _any_rank(
     return found
 
 
-@export("nn.max_pool_v2")
+@export("nn.max_pool_v2", v2="nn.max_pool")
 def max_pool_v2(
     input: TensorLike,
     ksize: Sequence[int],
@@ -222,7 +222,7 @@ def max_pool_v2(
     return _any_rank(ways, input, ksize, strides, padding, data_format, name)
 
 
-@export("nn.avg_pool_v2")
+@export("nn.avg_pool_v2", v2="nn.avg_pool")
 def avg_pool_v2(
     input: TensorLike,
     ksize: Sequence[int],

@@ -37,7 +37,11 @@ from tfteach.ops.data.background import AUTOTUNE
 from tfteach.ops.data.mapping import MapDataset
 
 
-@export("data.experimental.make_csv_dataset", "contrib.data.make_csv_dataset")
+@export(
+    "data.experimental.make_csv_dataset",
+    "contrib.data.make_csv_dataset",
+    v2="data.experimental.make_csv_dataset",
+)
 def make_csv_dataset(
     file_pattern: PathLike | Sequence[PathLike],
     batch_size: TensorLike,

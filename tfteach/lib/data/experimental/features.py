@@ -108,6 +108,7 @@ def _parsed(
 @export(
     "data.experimental.make_batched_features_dataset",
     "contrib.data.make_batched_features_dataset",
+    v2="data.experimental.make_batched_features_dataset",
 )
 def make_batched_features_dataset(
     file_pattern: TensorLike,

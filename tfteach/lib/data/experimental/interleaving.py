@@ -114,7 +114,11 @@ def _directed(selector: DatasetBase, datasets: Sequence[DatasetBase]) -> Dataset
     return Dataset(variant, specs, [selector, *datasets])
 
 
-@export("data.experimental.choose_from_datasets", "contrib.data.choose_from_datasets")
+@export(
+    "data.experimental.choose_from_datasets",
+    "contrib.data.choose_from_datasets",
+    v2="data.experimental.choose_from_datasets",
+)
 def choose_from_datasets(
     datasets: Sequence[DatasetBase], choice_dataset: DatasetBase
 ) -> Dataset:
@@ -137,7 +141,11 @@ def choose_from_datasets(
     return _directed(choice_dataset, datasets)
 
 
-@export("data.experimental.sample_from_datasets", "contrib.data.sample_from_datasets")
+@export(
+    "data.experimental.sample_from_datasets",
+    "contrib.data.sample_from_datasets",
+    v2="data.experimental.sample_from_datasets",
+)
 def sample_from_datasets(
     datasets: Sequence[Dataset],
     weights: TensorLike | DatasetBase | None = None,

@@ -17,7 +17,11 @@ from tfteach.lib.data.seeds import seed_tensors
 from tfteach.ops.data.sources import RandomDataset as RandomDatasetOp
 
 
-@export("data.experimental.RandomDataset", "contrib.data.RandomDataset")
+@export(
+    "data.experimental.RandomDataset",
+    "contrib.data.RandomDataset",
+    v2="data.experimental.RandomDataset",
+)
 class RandomDataset(Dataset):
     """Random int64 numbers below 2**32, without end.
 
@@ -33,7 +37,9 @@ class RandomDataset(Dataset):
         super().__init__(variant, TensorSpec([], int64))
 
 
-@export("data.experimental.Counter", "contrib.data.Counter")
+@export(
+    "data.experimental.Counter", "contrib.data.Counter", v2="data.experimental.Counter"
+)
 def Counter(
     start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = int64
 ) -> Dataset:

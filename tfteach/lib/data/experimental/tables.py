@@ -36,7 +36,11 @@ _COLUMN_TYPES = dtypes_of("float32 float64 int32 int64 string")
 _BUFFER_BYTES = 256 * 1024
 
 
-@export("data.experimental.CsvDataset", "contrib.data.CsvDataset")
+@export(
+    "data.experimental.CsvDataset",
+    "contrib.data.CsvDataset",
+    v2="data.experimental.CsvDataset",
+)
 class CsvDataset(Dataset):
     """The rows of CSV files, as tuples of scalars.
 
@@ -111,7 +115,11 @@ def record_default(value: TensorLike | DTypeLike) -> TensorLike:
     return value  # type: ignore[return-value]
 
 
-@export("data.experimental.SqlDataset", "contrib.data.SqlDataset")
+@export(
+    "data.experimental.SqlDataset",
+    "contrib.data.SqlDataset",
+    v2="data.experimental.SqlDataset",
+)
 class SqlDataset(Dataset):
     """The rows that a query of a database returns.
 

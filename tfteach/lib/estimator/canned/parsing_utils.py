@@ -18,7 +18,10 @@ from tfteach.lib.feature_column.parse_spec import make_parse_example_spec
 from tfteach.lib.parsing.features import FixedLenFeature
 
 
-@export("estimator.classifier_parse_example_spec")
+@export(
+    "estimator.classifier_parse_example_spec",
+    v2="estimator.classifier_parse_example_spec",
+)
 def classifier_parse_example_spec(
     feature_columns: Iterable[FeatureColumn],
     label_key: str,
@@ -50,7 +53,10 @@ def classifier_parse_example_spec(
     return _with_label(feature_columns, label_key, label, weight_column)
 
 
-@export("estimator.regressor_parse_example_spec")
+@export(
+    "estimator.regressor_parse_example_spec",
+    v2="estimator.regressor_parse_example_spec",
+)
 def regressor_parse_example_spec(
     feature_columns: Iterable[FeatureColumn],
     label_key: str,
