@@ -14,7 +14,8 @@ from tfteach.compat.import_paths import _ROOMS
 @pytest.mark.parametrize(
     "path",
     "contrib.layers contrib.learn.datasets.mnist examples.tutorials.mnist.input_data "
-    "examples image layers nn nn.rnn_cell train compat.v1".split(),
+    "examples image layers nn nn.rnn_cell train compat.v1 compat.v2 "
+    "compat.v2.nn".split(),
 )
 def test_public_modules_are_imported_by_their_public_paths(path: str) -> None:
     found = importlib.import_module(f"tfteach.{path}")

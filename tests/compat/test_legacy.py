@@ -107,6 +107,9 @@ import tensorflow.compat.v1 as t1; assert t1.Session is tf.Session
 import tensorflow.compat.v1 as t1; assert t1 is tf.compat.v1; t1.disable_v2_behavior()
 import tensorflow.compat.v1 as t1; assert t1.__version__ == tf.__version__ == "1.15.5"
 from tensorflow.compat.v1 import Session
+import tensorflow.compat.v2 as t2; assert t2 is tf.compat.v2; t2.nn.relu, t2.reduce_sum
+from tensorflow.compat import v2; assert v2.compat.v1 is tf.compat.v1; v2.raw_ops.Add
+from tensorflow.compat.v2 import nn; from tensorflow.compat.v2.data import experimental
 from tensorflow.compat import as_str
 from tensorflow.python.framework import ops, dtypes, constant_op, errors, random_seed
 from tensorflow.python.framework import ops; ops.reset_default_graph(); ops.GraphKeys
@@ -242,8 +245,9 @@ REFUSED = {
     "core_rnn_cell' (unknown location)",
     "from tensorflow.core.framework import nosuch_pb2": "ImportError: cannot import "
     "name 'nosuch_pb2' from 'tensorflow.core.framework' (unknown location)",
-    "tf.compat.v2": "AttributeError: module 'tensorflow.compat' has no attribute 'v2'; "
-    "tfteach is TensorFlow 1.15 only",
+    "import tensorflow.compat.v2 as t2; t2.Session": "AttributeError: module "
+    "'tensorflow.compat.v2' has no attribute 'Session'; TensorFlow 2 does not have it: "
+    "tf.compat.v1.Session",
     "tf.compat.v1.enable_v2_behavior()": "NotImplementedError: "
     "tf.enable_v2_behavior: tfteach has TensorFlow 1's graphs and sessions only. "
     "Build the graph, then run it in a tf.Session.",

@@ -7,6 +7,7 @@ version_2.json.  In the list an asterisk follows a name that isn't the object of
 same name in `tf.compat.v1`; in the JSON file are these names and their signatures.
 """
 
+import enum
 import inspect
 import json
 import re
@@ -50,9 +51,7 @@ def walk(module, path=""):
     names = (name for name in sorted(dir(module)) if not name.startswith("_"))
     for name in names:
         item = getattr(module, name)
-        if not inspect.ismodule(item):
-            yield path, name, item
-        elif (path + name) in WHOLE:
+        if not inspect.ismodule(item) or (path + name) in WHOLE:
             yield path, name, item
         elif re.match("tensor(flow|board)", item.__name__):
             yield from walk(item, f"{path}{name}.")
@@ -69,12 +68,13 @@ def record():
         is_same = aliased or first.get(package + name) is item
         text = name if is_same else name + "*"
         packages.setdefault(package.rstrip(".") or ".", []).append(text)
-        if not is_same and callable(item):
+        is_enum = inspect.isclass(item) and issubclass(item, enum.Enum)
+        if not is_same and callable(item) and not is_enum:
             changed[package + name] = signature(item)
     lines = (f"{package}: {' '.join(names)}\n" for package, names in packages.items())
     NAMES.write_text("".join(lines))
-    text = json.dumps(changed, indent=0, sort_keys=True)
-    HERE.with_suffix(".json").write_text(re.sub(r"(?<=[\[\",])\n(?!\"[\w.]+\": )", "", text) + "\n")
+    rows = (f'"{name}": {json.dumps(changed[name])}' for name in sorted(changed))
+    HERE.with_suffix(".json").write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ def hint(name: str) -> str:
         if first.rpartition(".")[2] in _names().get(
             first.rpartition(".")[0] or ".", ()
         ):
-            return f"TensorFlow 2 does not have it, tf.compat.v1.{first} is what it was"
+            return f"TensorFlow 2 does not have it: tf.compat.v1.{first}"
     close = difflib.get_close_matches(last, sorted(known), 1, 0.8)
     prefix = f"tf.{package}." if package else "tf."
     return f"did you mean {prefix}{close[0]}?" if close else ""

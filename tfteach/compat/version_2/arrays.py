@@ -5,8 +5,6 @@ Source: python/ops/array_ops.py.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -61,7 +59,7 @@ def expand_dims_v2(
 def gather_v2(
     params: TensorLike,
     indices: TensorLike,
-    validate_indices: Any = None,
+    validate_indices: bool | None = None,
     axis: TensorLike | None = None,
     batch_dims: int = 0,
     name: str | None = None,
@@ -76,7 +74,7 @@ def gather_v2(
 def gather_nd_v2(
     params: TensorLike,
     indices: TensorLike,
-    batch_dims: Any = 0,
+    batch_dims: int = 0,
     name: str | None = None,
 ) -> Tensor:
     """`tf.gather_nd`, its arguments in TensorFlow 2's order."""
@@ -85,7 +83,7 @@ def gather_nd_v2(
 
 @export(v2="ones_like")
 def ones_like_v2(
-    input: Any,
+    input: TensorLike,
     dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -95,7 +93,7 @@ def ones_like_v2(
 
 @export(v2="zeros_like")
 def zeros_like_v2(
-    input: Any,
+    input: TensorLike,
     dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:

@@ -32,7 +32,7 @@ from tfteach.control.checks.values import (
 )
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.type_aliases import TensorLike
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.debug.check_numerics import verify_tensor_all_finite
 
 
@@ -246,7 +246,7 @@ def assert_shapes_v2(
 @export(v2="debugging.assert_type")
 def assert_type_v2(
     tensor: TensorLike,
-    tf_type: Any,
+    tf_type: DTypeLike,
     message: str | None = None,
     name: str | None = None,
 ) -> None:

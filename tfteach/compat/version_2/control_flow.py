@@ -114,7 +114,7 @@ def gradients_v2(
     name: str = "gradients",
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
-    stop_gradients: Any = None,
+    stop_gradients: TensorLike | None = None,
     unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
 ) -> list[Gradient]:
     """`tf.gradients` without `colocate_gradients_with_ops`."""
@@ -161,7 +161,7 @@ def constant_v2(
 
 @export(v2="convert_to_tensor")
 def convert_to_tensor_v2(
-    value: Any,
+    value: TensorLike,
     dtype: DTypeLike | None = None,
     dtype_hint: DTypeLike | None = None,
     name: str | None = None,

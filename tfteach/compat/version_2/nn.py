@@ -6,7 +6,6 @@ Source: python/ops/nn_impl.py, nn_ops.py, embedding_ops.py.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from tfteach.control.sparse_softmax_cross_entropy import (
     sparse_softmax_cross_entropy_with_logits,
@@ -15,8 +14,8 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensorLike
+from tfteach.ops.nn import cross_entropy
 from tfteach.ops.nn.batch_norm import batch_norm_with_global_normalization
-from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits
 from tfteach.ops.nn.dropout import dropout
 from tfteach.ops.nn.embedding_lookup import embedding_lookup, embedding_lookup_sparse
 from tfteach.ops.nn.moments import moments, sufficient_statistics, weighted_moments
@@ -80,7 +79,7 @@ def embedding_lookup_v2(
 @export(v2="nn.embedding_lookup_sparse")
 def embedding_lookup_sparse_v2(
     params: TensorLike,
-    sp_ids: Any,
+    sp_ids: SparseTensorLike,
     sp_weights: SparseTensorLike,
     combiner: str | None = None,
     max_norm: float | None = None,
@@ -141,9 +140,9 @@ def nce_loss_v2(
 
 @export(v2="nn.safe_embedding_lookup_sparse")
 def safe_embedding_lookup_sparse_v2(
-    embedding_weights: Any,
+    embedding_weights: TensorLike,
     sparse_ids: SparseTensorLike,
-    sparse_weights: Any = None,
+    sparse_weights: SparseTensorLike | None = None,
     combiner: str = "mean",
     default_id: int | None = None,
     max_norm: float | None = None,
@@ -207,11 +206,11 @@ def sigmoid_cross_entropy_with_logits_v2(
 def softmax_cross_entropy_with_logits_v2(
     labels: TensorLike,
     logits: TensorLike,
-    axis: TensorLike = -1,
+    axis: int = -1,
     name: str | None = None,
 ) -> Tensor:
     """`tf.nn.softmax_cross_entropy_with_logits` without `_sentinel`, `dim`."""
-    return softmax_cross_entropy_with_logits(
+    return cross_entropy.softmax_cross_entropy_with_logits_v2(
         labels=labels, logits=logits, axis=axis, name=name
     )
 
@@ -244,7 +243,7 @@ def sufficient_statistics_v2(
 def weighted_cross_entropy_with_logits_v2(
     labels: TensorLike,
     logits: TensorLike,
-    pos_weight: Any,
+    pos_weight: TensorLike,
     name: str | None = None,
 ) -> Tensor:
     """`tf.nn.weighted_cross_entropy_with_logits` without `targets`."""

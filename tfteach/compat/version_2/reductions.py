@@ -162,7 +162,7 @@ def count_nonzero_v2(
 @export(v2="linalg.norm norm")
 def norm_v2(
     tensor: TensorLike,
-    ord: Any = "euclidean",
+    ord: str | float = "euclidean",
     axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
@@ -175,8 +175,8 @@ def norm_v2(
 def bincount_v2(
     arr: TensorLike,
     weights: TensorLike | None = None,
-    minlength: Any = None,
-    maxlength: Any = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
     dtype: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:

@@ -5,6 +5,7 @@ Source: python/ops/sparse_ops.py, math_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.export import export
@@ -39,8 +40,8 @@ def sparse_add_v2(
 
 @export(v2="sparse.concat")
 def sparse_concat_v2(
-    axis: Any,
-    sp_inputs: Any,
+    axis: int,
+    sp_inputs: Sequence[SparseTensorLike],
     expand_nonconcat_dims: bool = False,
     name: str | None = None,
 ) -> SparseTensor:

@@ -12,7 +12,7 @@ from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import DTypeLike, TensorLike
+from tfteach.framework.type_aliases import DTypeLike, TensorLike, WindowLike
 from tfteach.ops.random.random_ops import get_seed
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_1d import conv1d
@@ -45,8 +45,8 @@ def avg_pool2d(
 def conv1d_v2(
     input: TensorLike,
     filters: TensorLike,
-    stride: Any,
-    padding: Any,
+    stride: WindowLike,
+    padding: str,
     data_format: str = "NWC",
     dilations: Sequence[int] | None = None,
     name: str | None = None,
@@ -84,7 +84,7 @@ def conv2d_transpose_v2(
     filters: TensorLike,
     output_shape: TensorLike,
     strides: Sequence[int],
-    padding: Any = "SAME",
+    padding: str | Sequence[Sequence[int]] = "SAME",
     data_format: str = "NHWC",
     dilations: Sequence[int] | None = None,
     name: str | None = None,
@@ -189,7 +189,7 @@ def dilation2d_v2(
 @export(v2="nn.erosion2d")
 def erosion2d_v2(
     value: TensorLike,
-    filters: Any,
+    filters: TensorLike,
     strides: Sequence[int],
     padding: str | Sequence[Sequence[int]],
     data_format: str,

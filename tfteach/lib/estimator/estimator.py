@@ -64,7 +64,7 @@ from tfteach.lib.training.monitored_session import MonitoredSession
 from tfteach.lib.training.session_creators import ChiefSessionCreator
 
 
-@export("estimator.Estimator")
+@export("estimator.Estimator", v2="estimator.Estimator")
 class Estimator(ModelExports):
     """Trains, evaluates and uses a model.  Each call builds the model in a new graph.
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tfteach.lib.estimator.boosted_trees.estimators import BoostedTreesRegressor as BoostedTreesRegressor
     from tfteach.lib.estimator.canned.parsing_utils import classifier_parse_example_spec as classifier_parse_example_spec
     from tfteach.lib.estimator.canned.parsing_utils import regressor_parse_example_spec as regressor_parse_example_spec
+    from tfteach.lib.estimator.estimator import Estimator as Estimator
     from tfteach.lib.estimator.estimator_spec import EstimatorSpec as EstimatorSpec
     from tfteach.lib.estimator.exporters import Exporter as Exporter
     from tfteach.lib.estimator.exporters import FinalExporter as FinalExporter
@@ -59,6 +60,7 @@ _LATER = {
     "BoostedTreesRegressor": ("tfteach.lib.estimator.boosted_trees.estimators", "BoostedTreesRegressor"),
     "CheckpointSaverHook": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverHook"),
     "CheckpointSaverListener": ("tfteach.lib.training.hooks.checkpoints", "CheckpointSaverListener"),
+    "Estimator": ("tfteach.lib.estimator.estimator", "Estimator"),
     "EstimatorSpec": ("tfteach.lib.estimator.estimator_spec", "EstimatorSpec"),
     "EvalSpec": ("tfteach.lib.estimator.train_and_evaluate", "EvalSpec"),
     "Exporter": ("tfteach.lib.estimator.exporters", "Exporter"),
