@@ -6,7 +6,6 @@ Source: python/ops/image_ops_impl.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -80,10 +79,10 @@ def sample_distorted_bounding_box_v2(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
-) -> Any:
+) -> Sequence[Tensor]:
     """`tf.image.sample_distorted_bounding_box` without `seed2`."""
     seeds = get_seed(seed) if seed else (0, 0)
-    return sample_distorted_bounding_box(
+    found: Sequence[Tensor] = sample_distorted_bounding_box(
         image_size,
         bounding_boxes,
         *seeds,
@@ -94,3 +93,4 @@ def sample_distorted_bounding_box_v2(
         use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes,
         name=name,
     )
+    return found

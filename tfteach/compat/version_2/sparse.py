@@ -6,7 +6,6 @@ Source: python/ops/sparse_ops.py, math_ops.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -33,9 +32,10 @@ def sparse_add_v2(
     a: SparseTensorLike | TensorLike,
     b: SparseTensorLike | TensorLike,
     threshold: TensorLike = 0,
-) -> Any:
+) -> Tensor | SparseTensor:
     """`tf.sparse.add` without `thresh`."""
-    return sparse_add(a, b, threshold)
+    found: Tensor | SparseTensor = sparse_add(a, b, threshold)
+    return found
 
 
 @export(v2="sparse.concat")

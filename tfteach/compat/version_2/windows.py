@@ -6,7 +6,6 @@ Source: python/ops/nn_ops.py, nn_impl.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
@@ -209,10 +208,13 @@ def fractional_avg_pool_v2(
     overlapping: bool = False,
     seed: int = 0,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, Tensor, Tensor]:
     """`tf.nn.fractional_avg_pool` without `deterministic`, `seed2`."""
     how = pseudo_random, overlapping, *_seeds(seed)
-    return fractional_avg_pool(value, pooling_ratio, *how, name=name)
+    found: tuple[Tensor, Tensor, Tensor] = fractional_avg_pool(
+        value, pooling_ratio, *how, name=name
+    )
+    return found
 
 
 @export(v2="nn.fractional_max_pool")
@@ -223,10 +225,13 @@ def fractional_max_pool_v2(
     overlapping: bool = False,
     seed: int = 0,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, Tensor, Tensor]:
     """`tf.nn.fractional_max_pool` without `deterministic`, `seed2`."""
     how = pseudo_random, overlapping, *_seeds(seed)
-    return fractional_max_pool(value, _ratios(pooling_ratio), *how, name=name)
+    found: tuple[Tensor, Tensor, Tensor] = fractional_max_pool(
+        value, _ratios(pooling_ratio), *how, name=name
+    )
+    return found
 
 
 @export(v2="nn.max_pool_with_argmax")
@@ -239,9 +244,9 @@ def max_pool_with_argmax_v2(
     output_dtype: DTypeLike = int64,
     include_batch_in_index: bool = False,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """`tf.nn.max_pool_with_argmax` without `Targmax`."""
-    return max_pool_with_argmax(
+    found: tuple[Tensor, Tensor] = max_pool_with_argmax(
         input,
         geometry.sequence(ksize, 2, data_format, "ksize"),
         geometry.sequence(strides, 2, data_format, "strides"),
@@ -251,6 +256,7 @@ def max_pool_with_argmax_v2(
         include_batch_in_index=include_batch_in_index,
         name=name,
     )
+    return found
 
 
 @export(v2="nn.pool")
