@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tfteach.lib.saved_model.constants import VARIABLES_DIRECTORY as VARIABLES_DIRECTORY
     from tfteach.lib.saved_model.constants import VARIABLES_FILENAME as VARIABLES_FILENAME
     from tfteach.lib.saved_model.loader import maybe_saved_model_directory as contains_saved_model
+    from tfteach.lib.saved_model.save import save as save
     from tfteach.lib.saved_model.signature_constants import CLASSIFY_INPUTS as CLASSIFY_INPUTS
     from tfteach.lib.saved_model.signature_constants import CLASSIFY_METHOD_NAME as CLASSIFY_METHOD_NAME
     from tfteach.lib.saved_model.signature_constants import CLASSIFY_OUTPUT_CLASSES as CLASSIFY_OUTPUT_CLASSES
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from tfteach.lib.saved_model.signature_constants import REGRESS_INPUTS as REGRESS_INPUTS
     from tfteach.lib.saved_model.signature_constants import REGRESS_METHOD_NAME as REGRESS_METHOD_NAME
     from tfteach.lib.saved_model.signature_constants import REGRESS_OUTPUTS as REGRESS_OUTPUTS
-    from tfteach.lib.saved_model.simple_save import save as save
     from tfteach.lib.saved_model.tag_constants import GPU as GPU
     from tfteach.lib.saved_model.tag_constants import SERVING as SERVING
     from tfteach.lib.saved_model.tag_constants import TPU as TPU
@@ -54,7 +54,7 @@ _LATER = {
     "VARIABLES_DIRECTORY": ("tfteach.lib.saved_model.constants", "VARIABLES_DIRECTORY"),
     "VARIABLES_FILENAME": ("tfteach.lib.saved_model.constants", "VARIABLES_FILENAME"),
     "contains_saved_model": ("tfteach.lib.saved_model.loader", "maybe_saved_model_directory"),
-    "save": ("tfteach.lib.saved_model.simple_save", "save"),
+    "save": ("tfteach.lib.saved_model.save", "save"),
 }
 
 
