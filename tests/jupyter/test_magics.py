@@ -127,6 +127,10 @@ def test_a_syntax_error_is_one_and_shows_the_line_alone(
 def test_the_last_expression_is_shown_as_in_any_cell(shell: Any, capsys: Any) -> None:
     run(shell, "%%graph\nx = tf.constant(1.0, name='x')\nx.name")
     assert "'x:0'" in capsys.readouterr().out
+    run(shell, "%%graph\nx = tf.constant(1.0, name='x')\nx.name;  # hidden")
+    assert "'x:0'" not in capsys.readouterr().out
+    run(shell, "'shown'")
+    assert "'shown'" in capsys.readouterr().out
 
 
 def test_line_magic(shell: Any) -> None:

@@ -26,7 +26,7 @@ def shows_a_graph(cell: Any) -> bool:
     return cell.source.startswith(
         (
             "%%graph", "%graph", "GraphView(", "RunView(", "PlacementView(",
-            "%%lazy", "GrowthView(", "GraphDiff(", "%diff",
+            "%%lazy", "GrowthView(", "GraphDiff(", "%diff", "%%trace",
         )
     )  # fmt: skip
 
@@ -47,7 +47,11 @@ def test_every_graph_has_one_picture_and_words(lesson: Any) -> None:
         root = ElementTree.fromstring(output.data["image/svg+xml"])
         assert root.tag.endswith("svg")
         text = output.data["text/plain"]
-        assert re.match(r"(\w+: )?[1-9][\d,]* (op|graph)s?|\d+ ops? added, ", text)
+        assert re.match(
+            r"(\w+: )?[1-9][\d,]* (op|graph)s?|\d+ ops? added, "
+            r"|[\w.]+ \(In \[\d+\] line \d+\): .*\d+ traces?\n",
+            text,
+        )
 
 
 def test_html_shows_the_pictures(lesson: Any) -> None:

@@ -17,6 +17,9 @@ def run_cell(shell: Any, cell: str, magic: str) -> None:
       magic: the magic's name, such as "%%graph".
     """
     shown: list[list[str]] = []
+    # It would look for the `;` that hides a value in the magic's call.
+    hook = shell.displayhook
+    hook.quiet = lambda: hook.semicolon_at_end_of_expression(shell.transform_cell(cell))
     shell._showtraceback = lambda etype, evalue, lines: shown.append(lines)
     count = shell.execution_count
     # run_cell increments the count, but this is still the same cell.
@@ -25,7 +28,7 @@ def run_cell(shell: Any, cell: str, magic: str) -> None:
         # The comment replaces the magic's own line, so that line numbers match.
         result = shell.run_cell(f"# {magic}\n{cell}", store_history=False)
     finally:
-        del shell._showtraceback
+        del shell._showtraceback, hook.quiet
         shell.execution_count = count
     error = result.error_before_exec or result.error_in_exec
     if error is None:
