@@ -27,6 +27,7 @@ EXPLAIN = {
     "growth": "How a graph grows",
     "lazy_loading": "The verdict on lazy loading",
     "large_constants": "Large arrays in the graph",
+    "eager_growth": "What eager code adds to a graph",
     "graph_log": "Graphs and sessions over time",
     "graph_lives": "A graph's life, and a session's",
     "rebuilding": "The verdict on graphs built again and again",

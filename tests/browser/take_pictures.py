@@ -354,8 +354,11 @@ NOTEBOOKS = {
         (Picture("step_view", 2, ".tfteach-step", as_it_is),),
     ),
     "eager": Notebook(
-        (eager.SETUP, eager.TRAIN),
-        (Picture("eager_view", 1, ".tfteach-eager", open_an_iteration),),
+        (eager.SETUP, eager.TRAIN, eager.SIDE_BY_SIDE),
+        (
+            Picture("eager_view", 1, ".tfteach-eager", open_an_iteration),
+            Picture("growth_eager", 2, ".tfteach-growth", as_it_is),
+        ),
     ),
     "trace": Notebook(
         (traces.SETUP, traces.POWER, traces.COLLATZ),

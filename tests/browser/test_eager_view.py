@@ -56,6 +56,18 @@ for i in range(2500):
     z = z - 1.0
 """
 
+SIDE_BY_SIDE = """\
+%%lazy
+x, y = tf.constant(2.0), tf.constant(3.0)
+for step in range(10):
+    z = tf.sqrt(tf.add(x, y))
+
+with tf.Graph().as_default(), tf.Session() as sess:
+    x, y = tf.constant(2.0), tf.constant(3.0)
+    for step in range(10):
+        sess.run(tf.sqrt(tf.add(x, y)))
+"""
+
 FAILS = "%%graph --trace\ntf.matmul(x, x[:1])"
 
 
@@ -70,7 +82,7 @@ def lit(view: Locator) -> list[str]:
 
 
 def test_eager_code_and_its_graph(lab: Lab) -> None:
-    lab.open_cells("eager.ipynb", SETUP, TRAIN, STEPS, MANY, FAILS)
+    lab.open_cells("eager.ipynb", SETUP, TRAIN, STEPS, MANY, FAILS, SIDE_BY_SIDE)
     lab.run_all()
     assert len(lab.cell_errors()) == 1
     view = lab.cell(1).locator(".tfteach-eager")
@@ -91,6 +103,7 @@ def test_eager_code_and_its_graph(lab: Lab) -> None:
     failed.get_by_text("✕ failed").wait_for()
     failed.locator(".tft-node.tft-failed").first.click()
     failed.locator(".tft-details").get_by_text("InvalidArgumentError").wait_for()
+    side_by_side(lab.cell(5).locator(".tfteach-growth"))
 
 
 def lines_and_boxes(view: Locator) -> None:
@@ -166,6 +179,19 @@ def steps(view: Locator) -> None:
     strip.press("End")
     view.locator(".tft-step-head h3", has_text="gradients/").wait_for()
     view.locator(".tft-marked-line", has_text="tape.gradient").wait_for()
+
+
+def side_by_side(view: Locator) -> None:
+    eager, graph = view.locator(".tft-pane").all()
+    assert "0 nodes" in eager.locator(".tft-growth-none").inner_text()
+    assert eager.locator(".tft-meter-value").text_content() == "0 ops"
+    assert graph.locator(".tft-meter-value").text_content() == "22 ops"
+    slider = view.locator("input[type=range]")
+    slider.press("Home")
+    graph.locator(".tft-meter-value", has_text="0 ops").wait_for()
+    slider.press("End")
+    assert "iteration 10" in eager.locator(".tft-now-line").inner_text()
+    assert "run 10" in graph.locator(".tft-now-line").inner_text()
 
 
 def test_a_page_without_a_kernel(lab: Lab) -> None:

@@ -47,7 +47,11 @@ with watch_graphs() as log:
     for i in range(3):
         with tf.Graph().as_default(), tf.Session() as short:
             short.run(tf.square(float(i), name="y"))
-tfj.GrowthView(lazy=growth, rebuilt=log)""",
+from tfteach.explain import watch_eager
+with watch_eager() as ran:
+    for _ in range(3):
+        tf.square(2.0)
+tfj.GrowthView(lazy=growth, rebuilt=log, eager=ran)""",
     "PlacementView": "tfj.PlacementView(sess, [spare], [x, labels])",
     "OptimizingView": "tfj.OptimizingView(sess, [loss], [x, labels], [(2, 4), (2,)])",
     "ScheduleView": "tfj.ScheduleView(sess, [train, loss], [x, labels])",

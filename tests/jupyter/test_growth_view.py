@@ -8,7 +8,9 @@ import pytest
 from IPython.core.error import UsageError
 
 import tfteach as tf
+from tests.eagerly import eagerly as eagerly
 from tests.jupyter.test_magics import kinds, run, shell  # noqa: F401
+from tfteach.explain.eager_growth import watch_eager
 from tfteach.explain.graph_log import watch_graphs
 from tfteach.explain.growth import Growth, watch_growth
 from tfteach.jupyter import GrowthView
@@ -252,3 +254,91 @@ def test_a_recording_without_a_graph() -> None:
         pass
     with pytest.raises(ValueError, match="no graph was built"):
         GrowthView(log)
+
+
+EAGER = """\
+x, y = tf.constant(1.0), tf.constant(2.0)
+for i in range(3):
+    z = tf.add(x, y)
+"""
+
+BOTH = (
+    EAGER
+    + """\
+with tf.Graph().as_default(), tf.Session() as sess:
+    x, y = tf.constant(1.0), tf.constant(2.0)
+    for i in range(3):
+        sess.run(tf.add(x, y))
+"""
+)
+
+
+def panes_of(view: GrowthView) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(
+        json.dumps(view.get_state(["_panes"])["_panes"])
+    )
+    return found
+
+
+def test_a_loop_of_eager_code_beside_one_that_builds(
+    shell: Any,  # noqa: F811
+    capsys: pytest.CaptureFixture[str],
+    eagerly: None,
+) -> None:
+    result = run(shell, f"%%lazy\n{BOTH}")
+    assert result.success
+    assert kinds(shell) == ["live", "still"]  # one view of both
+    capsys.readouterr()
+    run(shell, f"%%lazy --text\n{BOTH}")
+    said = capsys.readouterr().out
+    assert "eager: 3 ops ran eagerly in 3 iterations" in said
+    assert "The loop at In [2] line 3 ran 3 times, 1 op each time" in said
+    assert "graph: 5 ops added, 3 runs\nLazy loading: In [2] line 8 adds 1 op" in said
+
+
+def test_the_pane_of_eager_code(eagerly: None) -> None:
+    with watch_eager() as growth:
+        for _ in range(3):
+            tf.sqrt(2.0)
+        view = GrowthView(growth)  # as it is so far
+        tf.sqrt(2.0)
+    assert panes_of(view)[0]["eager"]["ops"] == 3
+    view.refresh()
+    (pane,) = panes_of(view)
+    assert pane["ops"]["rows"] == []
+    assert [round_[:3] for round_ in pane["rounds"]] == [[0, 3, 0]]
+    assert pane["verdict"]["kind"] == "eager"
+    assert (pane["eager"]["ops"], pane["eager"]["held"]) == (4, ["no tensor"] * 2)
+    assert [line["ops"] for line in pane["eager"]["lines"]] == [3, 1]
+    words = [e.text for e in ElementTree.fromstring(view.to_svg()).iter() if e.text]
+    assert {"eager: nothing grows", "iterations →", "0 ops"} <= set(words)
+    assert repr(view) == "GrowthView(eager, 0 ops, 3 runs)"
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        (EAGER, "3 ops ran eagerly in 3 iterations"),
+        ("y = 1", "No graph was built or run in this cell."),
+        ("with tf.Graph().as_default(): tf.constant(1.0)", "1 op added, 0 runs"),
+    ],
+)
+def test_a_cell_of_an_eager_program(
+    shell: Any,  # noqa: F811
+    capsys: pytest.CaptureFixture[str],
+    eagerly: None,
+    cell: str,
+    said: str,
+) -> None:
+    run(shell, f"%%lazy --text\n{cell}")
+    assert capsys.readouterr().out.startswith(said)
+
+
+def test_tensors_that_are_kept(
+    shell: Any,  # noqa: F811
+    capsys: pytest.CaptureFixture[str],
+    eagerly: None,
+) -> None:
+    run(shell, "%%lazy\nkept = []\nfor i in range(4): kept.append(tf.sqrt(2.0))")
+    said = capsys.readouterr().out
+    assert said.startswith("But Python keeps tensors of each iteration: 1 tensor (4 by")

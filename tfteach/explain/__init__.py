@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tfteach.explain.checkpoints import explain_checkpoint as explain_checkpoint
     from tfteach.explain.collections import explain_collections as explain_collections
     from tfteach.explain.dataset_elements import elements_of as elements_of
+    from tfteach.explain.eager_growth import watch_eager as watch_eager
     from tfteach.explain.eager_recording import record_eager as record_eager
     from tfteach.explain.folding import explain_folding as explain_folding
     from tfteach.explain.folding import unfolded as unfolded
@@ -75,6 +76,7 @@ _LATER = {
     "timed": "timing",
     "times_of": "timing",
     "unfolded": "folding",
+    "watch_eager": "eager_growth",
     "watch_functions": "function_calls",
     "watch_graphs": "graph_log",
     "watch_growth": "growth",

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tfteach.explain.duplicate_ops import Group, Twins
 from tfteach.explain.large_constants import Embedded, embedded_again
-from tfteach.explain.lazy_loading import Verdict, judge, text_of
+from tfteach.explain.lazy_loading import Place, Verdict, judge, text_of
 from tfteach.framework.call_origin import line_of, user_frame
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.graphdef.graph_def import node_size
@@ -272,8 +272,22 @@ class Growth:
         """Is it lazy loading, which line causes it, and what fixes it."""
         return judge(self)
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether there was a run, so that there is a verdict."""
+        return self.runs > 0
+
+    def text(self, place: Place | None = None) -> str:
+        """The growth and its verdict in a few lines.
+
+        Args:
+          place: formats a source line, for instance as "In [3] line 4"; by default
+            "line 4".
+        """
+        return text_of(self, place)
+
     def __str__(self) -> str:
-        return text_of(self)
+        return self.text()
 
 
 @contextmanager

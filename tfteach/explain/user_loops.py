@@ -23,11 +23,12 @@ class Loop(NamedTuple):
 
     Attributes:
       kind: "for" or "while".
-      line: the line of the keyword.
+      file, line: where the keyword is.
       targets: the names that a `for` assigns, and nothing in its body.
     """
 
     kind: str
+    file: str
     line: int
     targets: tuple[str, ...]
 
@@ -120,6 +121,8 @@ class LoopTracker:
 
     def close(self) -> None:
         """Let go of all frames."""
+        for level in self._levels:
+            _ = level.frame.f_locals  # Python's copy of it keeps older values alive
         self._levels.clear()
 
     def _move(self, level: _Level, frame: FrameType, called: FrameType | None) -> None:
@@ -193,16 +196,16 @@ def loops_around(file: str, line: int, is_next: bool = False) -> tuple[Loop, ...
             if isinstance(node, ast.While) or (is_next and node.lineno == line):
                 first = node.lineno
             if first <= line <= (node.body[-1].end_lineno or line):
-                found.append(_described(node))
+                found.append(_described(node, file))
     return tuple(found)
 
 
-def _described(node: ast.For | ast.While) -> Loop:
+def _described(node: ast.For | ast.While, file: str) -> Loop:
     if isinstance(node, ast.While):
-        return Loop("while", node.lineno, ())
+        return Loop("while", file, node.lineno, ())
     in_body = {name for inner in node.body for name in _assigned(inner)}
     names = tuple(name for name in _assigned(node.target) if name not in in_body)
-    return Loop("for", node.lineno, names)
+    return Loop("for", file, node.lineno, names)
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:

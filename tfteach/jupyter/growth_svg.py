@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tfteach.explain.eager_growth import EagerGrowth
 from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
 from tfteach.jupyter.shown_growth import ShownGrowth, corners
 from tfteach.jupyter.tracks_svg import TRACKS_WIDTH, text_at, tracks_of_parts
@@ -15,7 +16,10 @@ from tfteach.jupyter.tracks_svg import TRACKS_WIDTH, text_at, tracks_of_parts
 WIDTH, HEIGHT = 420, 232
 LEFT, RIGHT, TOP, BOTTOM = 56, 80, 40, 40
 LINE = "#0b63ce"
-WORDS = {"clean": "built, then run", "late": "built late", "lazy": "lazy loading"}
+WORDS = {
+    "clean": "built, then run", "late": "built late", "lazy": "lazy loading",
+    "eager": "eager: nothing grows", "held": "tensors are kept",
+}  # fmt: skip
 WASTE = ("lazy", "rebuilt", "reopened")
 LEAST_SPAN = 10  # ops; so that one more op does not look like a cliff
 
@@ -78,6 +82,7 @@ def _meter(
     ops = f"{last:,} ops"
     last_x, last_y = way[-1]
     base = at(0, part.growth.at_first_run)[1]
+    unit = "iterations →" if isinstance(part.growth, EagerGrowth) else "runs →"
     pieces = [
         text_at(LEFT, 20, part.title, INK, size=13, weight="bold"),
         text_at(right, 20, sign, colour, anchor="end", weight="bold"),
@@ -85,7 +90,7 @@ def _meter(
         text_at(LEFT - 6, TOP + 4, f"{most_ops:,}", MUTED, anchor="end"),
         text_at(LEFT - 6, bottom + 4, f"{foot:,}", MUTED, anchor="end"),
         text_at(right, bottom + 15, f"{most_runs:,}", MUTED, anchor="middle"),
-        text_at((LEFT + right) / 2, bottom + 30, "runs →", MUTED, anchor="middle"),
+        text_at((LEFT + right) / 2, bottom + 30, unit, MUTED, anchor="middle"),
         f'<text transform="translate(14,{(TOP + bottom) / 2}) rotate(-90)" '
         f'text-anchor="middle" fill="{MUTED}">ops built →</text>',
     ]

@@ -9,6 +9,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic import cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
+from tfteach.engine.eager.context import executing_eagerly
+from tfteach.explain.eager_growth import EagerGrowth, watch_eager
 from tfteach.explain.graph_lives import times
 from tfteach.explain.graph_log import GraphLog, recording
 from tfteach.explain.growth import Growth
@@ -65,6 +67,9 @@ class GrowthMagics(CompletedMagics):
         printed, with a fix; so is a line that makes graph after graph of the same ops,
         or session after session. The cell runs in your own namespace, as any cell does.
 
+        In an eager program the picture comes when the cell has run: what ran eagerly,
+        iteration by iteration, beside the graph that the cell built, if any.
+
         Example:
 
             %%lazy --fresh
@@ -78,20 +83,33 @@ class GrowthMagics(CompletedMagics):
         args = parsed(self.lazy, line, is_cell=True)
         if args.height < 0:
             raise UsageError(f"--height counts pixels, got {args.height}")
-        watch = _Watch(args, graph_asked(self.shell, args.session))
+        only = graph_asked(self.shell, args.session)
         fresh = Graph().as_default() if args.fresh else nullcontext()
-        try:
-            with recording(watch.log), fresh:
-                run_cell(self.shell, cell, "%%lazy")
-        finally:
-            watch.finish()
+        is_eager = executing_eagerly() and only is None and not args.fresh
+        watching = watch_eager() if is_eager else nullcontext()
+        with watching as eager:
+            watch = _Watch(args, only, eager)
+            try:
+                with recording(watch.log), fresh:
+                    run_cell(self.shell, cell, "%%lazy")
+            finally:
+                watch.finish()
 
 
 class _Watch:
-    """The graphs and sessions of one cell, and a view for each kind of graph."""
+    """The graphs and sessions of one cell, and a view for each kind of graph.
 
-    def __init__(self, args: Any, only: Graph | None) -> None:
+    In an eager program the views wait for the end of the cell: then it is known whether
+    ops ran eagerly, whose growth stands beside that of the first graph.
+    """
+
+    def __init__(
+        self, args: Any, only: Graph | None, eager: EagerGrowth | None
+    ) -> None:
         self.args = args
+        self.eager = eager
+        self.began_eagerly = executing_eagerly()
+        self.waiting: list[Growth] | None = None if eager is None else []
         self.views: list[Any] = []
         self.log = GraphLog(self._show, self._changed, only)
 
@@ -100,12 +118,34 @@ class _Watch:
         from tfteach.jupyter.shown_growth import shown_growth_of
         from tfteach.jupyter.widgets.growth import GrowthView
 
+        if self.waiting is not None:
+            self.waiting.append(growth)
+            return
         height = self.args.height
-        if self.views:
+        if self.eager is not None and not self.views:
+            view = GrowthView(eager=self.eager, graph=self.log, height=height)
+        elif self.views:
             number = next(n for n, g in self.log.growths.items() if g is growth)
             view = GrowthView(shown_growth_of("", self.log, number), height=height)
         else:
             view = GrowthView(self.log, height=height)
+        self._add(view)
+
+    def _show_eager(self) -> None:
+        """Show what an eager program did, beside the graphs that it built."""
+        from tfteach.jupyter.widgets.growth import GrowthView
+
+        waiting, self.waiting = self.waiting or [], None
+        if self.eager is not None:
+            self.eager.close()
+            if not self.eager.ops_ran:
+                self.eager = None
+            elif not waiting:
+                self._add(GrowthView(self.eager, height=self.args.height))
+        for growth in waiting:
+            self._show(growth)
+
+    def _add(self, view: Any) -> None:
         self.views.append(view)
         if not self.args.static and not self.args.text:
             display.show_live(view)
@@ -116,6 +156,7 @@ class _Watch:
 
     def finish(self) -> None:
         """Show the static pictures, and print the verdicts."""
+        self._show_eager()
         for view in self.views:
             view.refresh()
             save_as_asked(view, self.args)
@@ -137,6 +178,8 @@ class _Watch:
             verdict = growth.verdict
             if verdict.is_lazy:
                 print(verdict.headline(place), *advice_of(verdict, place), sep="\n")
+        if self.eager is not None and self.eager.verdict.kind == "held":
+            print(self.eager.verdict.fix(place))
         for finding in findings_of(self.log.graphs):
             if finding.is_waste or finding.kind == "kept":
                 print(*finding_lines(finding, place, costs=False), sep="\n")
@@ -153,5 +196,7 @@ class _Watch:
             print(f"  {family_text(family, place)}")
         if len(rest) > MOST_LISTED:
             print(f"  and {times(len(rest) - MOST_LISTED, 'kind')} more")
-        if not self.views:
+        if not self.views and executing_eagerly() and not self.began_eagerly:
+            print("Eager execution began in this cell: watch a later one.")
+        elif not self.views:
             print("No graph was built or run in this cell.")

@@ -7,12 +7,12 @@ from typing import Any
 
 import traitlets
 
+from tfteach.explain.eager_growth import MOST_LINES, EagerGrowth
 from tfteach.explain.graph_lives import Cost, GraphLife
 from tfteach.explain.graph_log import GraphLog
 from tfteach.explain.graph_rows import row_of
 from tfteach.explain.graph_tracks import tracks_of
 from tfteach.explain.growth import Growth
-from tfteach.explain.lazy_loading import text_of
 from tfteach.explain.rebuilding import Rebuilding, findings_of
 from tfteach.explain.rebuilding_text import text_of_lives
 from tfteach.jupyter import display, growth_svg
@@ -44,12 +44,13 @@ class GrowthView(PlainView):
     named. The view grows while a watched cell runs.
 
     A `GraphLog` adds a track for each graph and session on one clock: built, opened,
-    compiled, run, closed. Graphs that the same lines built are one staircase.
+    compiled, run, closed. Graphs that the same lines built are one staircase. Code that
+    runs eagerly draws a flat line, an `EagerGrowth`, iteration by iteration.
 
     Args:
       growth: a `Growth`, from `watch_growth`, or a `GraphLog`, from `watch_graphs`; it
         may still be recording. A `ShownGrowth`, from `shown_growth_of`, is one graph of
-        a log.
+        a log. An `EagerGrowth`, from `watch_eager`, has no graph.
       height: of the graphs, in pixels; 0 fits them.
       named: several of them to compare, each with its title.
 
@@ -163,7 +164,7 @@ class GrowthView(PlainView):
         """The verdict on each growth, as text."""
         texts = []
         for part in self.parts:
-            text = text_of(part.growth, place)
+            text = part.growth.text(place)
             if part.log is not None and part.has_tracks:
                 text = f"{text_of_lives(part.log.graphs, place)}\n\n{text}"
             texts.append(f"{part.title}: {text}" if part.title else text)
@@ -192,7 +193,9 @@ class _Pane:
         self.view, self.number, self.growth = view, number, growth
         self._growing: GrowingRows | None = None
         self._next_verdict_s = 0.0
-        if growth.is_open:
+        if isinstance(growth, EagerGrowth):
+            rows = []
+        elif growth.is_open:
             self._growing = GrowingRows(growth.graph, self._send, display.where)
             rows = self._growing.rows
         else:
@@ -208,6 +211,7 @@ class _Pane:
             "twins": growth.twins().first[: len(rows)],
             "rounds": self._rounds(0, len(rows)),
             "verdict": self._verdict(),
+            "eager": self._eager(),
         }
 
     def close(self) -> None:
@@ -215,6 +219,9 @@ class _Pane:
             self._growing.close()
 
     def refresh(self) -> None:
+        if isinstance(self.growth, EagerGrowth):
+            self._next_verdict_s = 0.0
+            self._send_new({"from": 0, "rows": [], "patches": []})
         if self._growing is None:
             return
         left = self._growing.flush(check=len(self.state["ops"]) < 3000)
@@ -250,6 +257,7 @@ class _Pane:
         }  # fmt: skip
         if time.monotonic() >= self._next_verdict_s:
             new["verdict"] = state["verdict"] = self._verdict()
+            new["eager"] = state["eager"] = self._eager()
         self.view.send_batch(new)
 
     def _rounds(self, at: int, most_ops: int) -> list[list[Any]]:
@@ -273,8 +281,8 @@ class _Pane:
         began = time.monotonic()
         growth, verdict = self.growth, self.growth.verdict
         found = {
-            "kind": verdict.kind if growth.runs else "none",
-            "headline": verdict.headline(place) if growth.runs else "No run yet.",
+            "kind": verdict.kind if growth.is_judged else "none",
+            "headline": verdict.headline(place) if growth.is_judged else "No run yet.",
             "fix": verdict.fix(place).splitlines(),
             "lines": [
                 {"at": place(line.source), "text": line.source.text.strip(),
@@ -290,6 +298,22 @@ class _Pane:
         wait_s = max(VERDICT_S, (now_s - began) * VERDICT_SHARE)
         self._next_verdict_s = now_s + wait_s
         return found
+
+    def _eager(self) -> dict[str, Any] | None:
+        """What ran eagerly, as JSON; None of a graph."""
+        growth = self.growth
+        if not isinstance(growth, EagerGrowth):
+            return None
+        loop = growth.verdict.loop
+        held = [] if loop is None else [str(h) for h in (loop.first, loop.last) if h]
+        return {
+            "ops": growth.ops_ran,
+            "held": held,
+            "lines": [
+                {"at": place(line), "text": line.text, "ops": count}
+                for line, count in growth.lines[:MOST_LINES]
+            ],
+        }
 
 
 def _part(title: str, given: Growth | GraphLog | ShownGrowth) -> ShownGrowth:

@@ -30,6 +30,7 @@ export function drawMeter(
   run: number,
   ops: number,
   scale: MeterScale,
+  unit: string,
 ): void {
   const { width, height } = el.getBoundingClientRect();
   if (width === 0) return;
@@ -68,7 +69,7 @@ export function drawMeter(
     svg("path", el, { class: "tft-meter-axes", d: `M${LEFT - 4},${bottom - 6}l8,-4m-8,0l8,-4` });
   }
   write([right, bottom + 15], digits(scale.runs), "middle");
-  write([(LEFT + right) / 2, bottom + 27], "runs", "middle", "tft-meter-name");
+  write([(LEFT + right) / 2, bottom + 27], unit, "middle", "tft-meter-name");
   const name = svg("text", el, {
     class: "tft-meter-name",
     "text-anchor": "middle",

@@ -2,7 +2,7 @@
 import type { Batch, WireRows } from "./graph_messages";
 
 export interface Verdict {
-  kind: "none" | "clean" | "late" | "lazy";
+  kind: "none" | "clean" | "late" | "lazy" | "eager" | "held";
   headline: string;
   fix: string[];
   /** `runs` counts the runs before which the line built ops. */
@@ -25,6 +25,14 @@ export interface Round {
 
 export const decodeRound = ([stop, runs, bytes, at, text]: WireRound): Round => ({ stop, runs, bytes, at, text });
 
+/** What ran eagerly: there is no graph. */
+export interface WireEager {
+  ops: number;
+  /** The tensors in use after the first and the last iteration, in words; none without a loop. */
+  held: string[];
+  lines: { at: string; text: string; ops: number }[];
+}
+
 export interface WireGrowth {
   title: string;
   before: number;
@@ -33,6 +41,7 @@ export interface WireGrowth {
   twins: number[];
   rounds: WireRound[];
   verdict: Verdict;
+  eager: WireEager | null;
 }
 
 export interface GrowthBatch extends Batch {
@@ -42,6 +51,7 @@ export interface GrowthBatch extends Batch {
   rounds_from: number;
   rounds: WireRound[];
   verdict?: Verdict;
+  eager?: WireEager | null;
 }
 
 /** What a graph or a session does at a time; the numbers are milliseconds, and ops, programs or runs. */
