@@ -169,7 +169,7 @@ class EagerGrowth(Growth):
       ...     for _ in range(3):
       ...         z = tf.add(1.0, 2.0)
       >>> growth.runs, growth.ops_ran, growth.ops_after
-      (3, 9, 0)
+      (3, 3, 0)
     """
 
     def __init__(self) -> None:
