@@ -58,24 +58,6 @@ MISSING = """
     random_normal_initializer
     random_uniform_initializer
     saved_model.load
-    summary.SummaryWriter
-    summary.audio
-    summary.create_file_writer
-    summary.create_noop_writer
-    summary.experimental.get_step
-    summary.experimental.set_step
-    summary.experimental.summary_scope
-    summary.experimental.write_raw_pb
-    summary.flush
-    summary.histogram
-    summary.image
-    summary.record_if
-    summary.scalar
-    summary.text
-    summary.trace_export
-    summary.trace_off
-    summary.trace_on
-    summary.write
     test.assert_equal_graph_def
     test.compute_gradient
     zeros_initializer

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tfteach.api.compat.v2 import signal as signal
     from tfteach.api.compat.v2 import sparse as sparse
     from tfteach.api.compat.v2 import strings as strings
+    from tfteach.api.compat.v2 import summary as summary
     from tfteach.api.compat.v2 import test as test
     from tfteach.api.compat.v2 import train as train
     from tfteach.api.compat.v2 import version as version
@@ -490,6 +491,7 @@ _LATER = {
     "string": ("tfteach.framework.dtypes", "string"),
     "strings": ("tfteach.api.compat.v2", "strings"),
     "subtract": ("tfteach.ops.math.binary", "subtract"),
+    "summary": ("tfteach.api.compat.v2", "summary"),
     "switch_case": ("tfteach.control.switch_case", "switch_case"),
     "tan": ("tfteach.ops.math.trigonometry", "tan"),
     "tanh": ("tfteach.ops.math.exponential", "tanh"),

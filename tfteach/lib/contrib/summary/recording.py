@@ -37,6 +37,7 @@ class _Current(threading.local):
 current = _Current()
 
 
+@export(v2="summary.record_if")
 @contextmanager
 def record_if(condition: Condition) -> Iterator[None]:
     """A block that records summaries where the condition holds.
@@ -104,11 +105,13 @@ def record_summaries_every_n_global_steps(
         return record_if(equal(step % n, 0))
 
 
+@export(v2="summary.experimental.get_step")
 def get_step() -> Any:
     """The step of this thread's summaries, as `set_step` got it; or None."""
     return current.step
 
 
+@export(v2="summary.experimental.set_step")
 def set_step(step: Any) -> None:
     """Set the step of this thread's summaries.
 

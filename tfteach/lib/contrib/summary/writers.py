@@ -6,6 +6,7 @@ Source: python/ops/summary_ops_v2.py (API).
 from __future__ import annotations
 
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -30,7 +31,32 @@ from tfteach.ops.debug.summary_writer_ops import (
 WRITER_INIT = "_SUMMARY_WRITER_V2"
 
 
-class ResourceSummaryWriter:
+@export(v2="summary.SummaryWriter")
+class WriterInterface(ABC):
+    """What writers of summaries have in common."""
+
+    @abstractmethod
+    def set_as_default(self) -> None:
+        """Let this thread's summaries go to this writer."""
+
+    @abstractmethod
+    def as_default(self) -> AbstractContextManager[Any]:
+        """A block whose summaries go to this writer."""
+
+    def init(self) -> Operation | None:
+        """An op that creates the file."""
+        raise NotImplementedError
+
+    def flush(self) -> Operation | None:
+        """An op that writes what waits."""
+        raise NotImplementedError
+
+    def close(self) -> Operation | None:
+        """An op that writes what waits, and closes the file."""
+        raise NotImplementedError
+
+
+class ResourceSummaryWriter(WriterInterface):
     """A writer; `create_file_writer` makes it.
 
     Args:
@@ -41,12 +67,12 @@ class ResourceSummaryWriter:
     def __init__(self, shared_name: str, create: Callable[[Tensor], Operation]) -> None:
         self._resource = SummaryWriter(shared_name=shared_name)()
         self._create = create
-        op = create(self._resource)
+        self._init_op = create(self._resource)
         graph = get_default_graph()
         if graph.is_eager:
             weakref.finalize(self, self._resource.value.close)  # type: ignore[attr-defined]
         else:
-            graph.add_to_collection(WRITER_INIT, op)
+            graph.add_to_collection(WRITER_INIT, self._init_op)
 
     def set_as_default(self) -> None:
         """Let this thread's summaries go to this writer."""
@@ -66,17 +92,17 @@ class ResourceSummaryWriter:
         """An op that creates the file."""
         return self._create(self._resource)
 
-    def flush(self) -> Operation:
+    def flush(self) -> Operation | None:
         """An op that writes what waits."""
         return flush(self)
 
-    def close(self) -> Operation:
+    def close(self) -> Operation | None:
         """An op that writes what waits, and closes the file."""
         with control_dependencies([self.flush()]), get_default_graph().device("cpu:0"):
             return CloseSummaryWriter()(self._resource)
 
 
-class NoopSummaryWriter:
+class NoopSummaryWriter(WriterInterface):
     """A writer that writes nothing, for programs without a folder for logs."""
 
     def set_as_default(self) -> None:
@@ -138,7 +164,7 @@ def create_file_writer(
         millis = constant(2 * 60 * 1000) if flush_millis is None else flush_millis
         suffix = constant(".v2") if filename_suffix is None else filename_suffix
         create = partial(
-            _create_file,
+            create_file,
             logdir=logdir,
             max_queue=queue,
             flush_millis=millis,
@@ -149,9 +175,10 @@ def create_file_writer(
         )
 
 
-def _create_file(
+def create_file(
     writer: Tensor, logdir: Any, max_queue: Any, flush_millis: Any, suffix: Any
 ) -> Operation:
+    """The op that creates the file of the writer with this handle."""
     op = CreateSummaryFileWriter()
     return op(writer, logdir, max_queue, flush_millis, suffix)
 
@@ -175,7 +202,7 @@ def create_db_writer(
     )
 
 
-@export("contrib.summary.flush")
+@export("contrib.summary.flush", v2="summary.flush")
 def flush(
     writer: ResourceSummaryWriter | Tensor | None = None, name: str | None = None
 ) -> Operation:
