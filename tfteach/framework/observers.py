@@ -30,12 +30,14 @@ class OpRan(NamedTuple):
       elapsed_s: how long its kernel took, in seconds.
       name: its name, with the open scopes; other calls may have the same.
       error: the exception that its kernel raised, or None.
+      given_name: the name that the caller gave, or None.
     """
 
     op: Operation
     elapsed_s: float
     name: str
     error: Exception | None = None
+    given_name: str | None = None
 
 
 class SessionRun(NamedTuple):

@@ -71,7 +71,7 @@ class EagerScopes(Graph):
         error: Exception | None = None,
     ) -> None:
         """Notify the observers of an op that has run, under a name or its type's."""
-        event = OpRan(op, elapsed_s, self._scoped(name or op.type), error)
+        event = OpRan(op, elapsed_s, self._scoped(name or op.type), error, name)
         for observer in self._observers:
             observer(event)
 
