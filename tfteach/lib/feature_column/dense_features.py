@@ -32,7 +32,8 @@ from tfteach.lib.feature_column.serialization import (
     serialize_feature_columns,
 )
 from tfteach.lib.feature_column.transformation_cache import FeatureTransformationCache
-from tfteach.lib.layers.base import Layer, unique_layer_name
+from tfteach.lib.layers.base import Layer
+from tfteach.lib.layers.layer_names import unique_layer_name
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.math.add_n import add_n
 from tfteach.ops.nn.bias_add import bias_add

@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import re
 from contextlib import nullcontext
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -38,6 +37,7 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.call_context import call_context, entered
+from tfteach.lib.layers.layer_names import snake_case, unique_layer_name
 from tfteach.lib.layers.losses_and_updates import (
     LossesAndUpdates,
     collect,
@@ -56,9 +56,6 @@ from tfteach.variables.base import (
 from tfteach.variables.creation import makes_eager_variables
 from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope import VariableScope, get_variable, variable_scope
-
-# The number of layers of each class in a graph, for `Layer.name`.
-_counts: WeakKeyDictionary[Graph, dict[str, int]] = WeakKeyDictionary()
 
 
 @export("layers.Layer")
@@ -125,10 +122,8 @@ class Layer(LossesAndUpdates, Weights, Trackable):
         self._base_name = getattr(name, "name", name)
         self._name: Any = name
         if not name or not isinstance(name, str):
-            kind = _snake_case(type(self).__name__)
-            counts = _counts.setdefault(get_default_graph(), {})
-            counts[kind] = counts.get(kind, 0) + 1
-            self._name = f"{kind}_{counts[kind]}"
+            kind = snake_case(type(self).__name__)
+            self._name = unique_layer_name(kind, zero_based=False)
             if not name:
                 self._base_name = kind
 
@@ -399,21 +394,6 @@ def training_value(training: Any) -> Any:
                 False, (), name="keras_learning_phase"
             )
     return _phases[graph]
-
-
-def unique_layer_name(kind: str) -> str:
-    """`kind`, `kind_1` and so on: a name that no layer of the current graph has."""
-    counts = _counts.setdefault(get_default_graph(), {})
-    count = counts.get(kind, 0)
-    counts[kind] = count + 1
-    return f"{kind}_{count}" if count else kind
-
-
-def _snake_case(name: str) -> str:
-    """ "Conv2DTranspose" -> "conv2d_transpose", as Keras names layers."""
-    parted = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    lower = re.sub("([a-z])([A-Z])", r"\1_\2", parted).lower()
-    return "private" + lower if lower.startswith("_") else lower
 
 
 @functools.cache

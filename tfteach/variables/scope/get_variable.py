@@ -8,7 +8,7 @@ Source: python/ops/variable_scope.py (API, naming rules and messages).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -76,6 +76,11 @@ def _open_of(graph: Graph) -> _Open:
                 found.append(_Open())
     result: _Open = found[0]
     return result
+
+
+def opened_scopes() -> Mapping[str, int]:
+    """The names of the default graph's variable scopes, opened in this thread."""
+    return _open_of(get_default_graph()).counts
 
 
 def store_of(graph: Graph) -> VariableStore:

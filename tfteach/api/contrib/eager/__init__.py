@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.eager.execution_callbacks import inf_nan_callback as inf_nan_callback
     from tfteach.lib.contrib.eager.execution_callbacks import nan_callback as nan_callback
     from tfteach.lib.contrib.eager.execution_callbacks import seterr as seterr
+    from tfteach.lib.contrib.eager.network import Network as Network
+    from tfteach.lib.contrib.eager.network import Sequential as Sequential
+    from tfteach.lib.contrib.eager.network_checkpoint import restore_network_checkpoint as restore_network_checkpoint
+    from tfteach.lib.contrib.eager.network_checkpoint import save_network_checkpoint as save_network_checkpoint
     from tfteach.lib.contrib.eager.saver import Saver as Saver
     from tfteach.lib.contrib.eager.saver import get_optimizer_variables as get_optimizer_variables
     from tfteach.lib.contrib.eager.saver import restore_variables_on_create as restore_variables_on_create
@@ -54,7 +58,9 @@ _LATER = {
     "Checkpointable": ("tfteach.lib.files.trackable", "AutoTrackable"),
     "ExecutionCallback": ("tfteach.lib.contrib.eager.execution_callbacks", "ExecutionCallback"),
     "Iterator": ("tfteach.lib.data.eager_iterator", "IteratorV2"),
+    "Network": ("tfteach.lib.contrib.eager.network", "Network"),
     "Saver": ("tfteach.lib.contrib.eager.saver", "Saver"),
+    "Sequential": ("tfteach.lib.contrib.eager.network", "Sequential"),
     "add_execution_callback": ("tfteach.lib.contrib.eager.execution_callbacks", "add_execution_callback"),
     "async_clear_error": ("tfteach.lib.contrib.eager.devices", "async_clear_error"),
     "async_wait": ("tfteach.lib.contrib.eager.devices", "async_wait"),
@@ -68,7 +74,9 @@ _LATER = {
     "metrics": ("tfteach.api.contrib.eager", "metrics"),
     "nan_callback": ("tfteach.lib.contrib.eager.execution_callbacks", "nan_callback"),
     "num_gpus": ("tfteach.lib.contrib.eager.devices", "num_gpus"),
+    "restore_network_checkpoint": ("tfteach.lib.contrib.eager.network_checkpoint", "restore_network_checkpoint"),
     "restore_variables_on_create": ("tfteach.lib.contrib.eager.saver", "restore_variables_on_create"),
+    "save_network_checkpoint": ("tfteach.lib.contrib.eager.network_checkpoint", "save_network_checkpoint"),
     "set_execution_mode": ("tfteach.lib.contrib.eager.devices", "set_execution_mode"),
     "seterr": ("tfteach.lib.contrib.eager.execution_callbacks", "seterr"),
 }
