@@ -9,7 +9,8 @@ import re
 from collections.abc import Container
 from weakref import WeakKeyDictionary
 
-from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.defaults import public_default_graph
+from tfteach.framework.graph import Graph
 
 # How many layers have a name, by namespace and name.
 Counts = dict[tuple[str, str], int]
@@ -34,7 +35,7 @@ def unique_layer_name(
       zero_based: whether the first name has no number.
     """
     if counts is None:
-        counts = _counts.setdefault(get_default_graph(), {})
+        counts = _counts.setdefault(public_default_graph(), {})
     key = namespace, kind
     while True:
         count = counts.get(key, 0)

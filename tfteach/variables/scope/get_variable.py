@@ -8,7 +8,7 @@ Source: python/ops/variable_scope.py (API, naming rules and messages).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Set
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -46,6 +46,7 @@ class _Open(threading.local):
     def __init__(self) -> None:
         self.scope = VariableScope(False)
         self.counts: dict[str, int] = {}
+        self.names: set[str] = set()  # of all scopes that were ever opened
         self._inside: dict[str, set[str]] = {}  # the names one level below a name
 
     def count(self, name: str) -> int:
@@ -53,6 +54,7 @@ class _Open(threading.local):
 
     def note(self, name: str) -> None:
         self.counts[name] = self.count(name) + 1
+        self.names.add(name)
         while "/" in name:
             outer = name.rpartition("/")[0]
             inside = self._inside.setdefault(outer, set())
@@ -78,9 +80,9 @@ def _open_of(graph: Graph) -> _Open:
     return result
 
 
-def opened_scopes() -> Mapping[str, int]:
-    """The names of the default graph's variable scopes, opened in this thread."""
-    return _open_of(get_default_graph()).counts
+def opened_scopes() -> Set[str]:
+    """The names of the default graph's variable scopes, also later ones."""
+    return _open_of(get_default_graph()).names
 
 
 def store_of(graph: Graph) -> VariableStore:
