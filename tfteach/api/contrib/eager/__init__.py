@@ -10,7 +10,6 @@ from tfteach.autodiff.gradient_functions import val_and_grad_function as value_a
 from tfteach.autodiff.gradient_tape import GradientTape as GradientTape
 from tfteach.compat.platform.app import eager_run as run
 from tfteach.compat.renamed import absent as _absent
-from tfteach.control.py_function import py_function as py_func
 from tfteach.engine.eager.context import ASYNC as ASYNC
 from tfteach.engine.eager.context import DEVICE_PLACEMENT_EXPLICIT as DEVICE_PLACEMENT_EXPLICIT
 from tfteach.engine.eager.context import DEVICE_PLACEMENT_SILENT as DEVICE_PLACEMENT_SILENT
@@ -20,14 +19,13 @@ from tfteach.engine.eager.context import enable_eager_execution as enable_eager_
 from tfteach.engine.eager.context import executing_eagerly as executing_eagerly
 from tfteach.engine.eager.context import executing_eagerly as in_eager_mode
 from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
-from tfteach.lib.functions.eager_defun import defun as defun
-from tfteach.lib.functions.function import function as function
 from tfteach.variables.resource import ResourceVariable as Variable
 from tfteach.variables.scope.eager_store import EagerVariableStore as EagerVariableStore
 from tfteach.variables.scope.template import make_template as make_template
 
 if TYPE_CHECKING:
     from tfteach.api.contrib.eager import metrics as metrics
+    from tfteach.control.py_function import py_function as py_func
     from tfteach.lib.contrib.eager.devices import async_clear_error as async_clear_error
     from tfteach.lib.contrib.eager.devices import async_wait as async_wait
     from tfteach.lib.contrib.eager.devices import execution_mode as execution_mode
@@ -52,6 +50,8 @@ if TYPE_CHECKING:
     from tfteach.lib.data.eager_iterator import IteratorV2 as Iterator
     from tfteach.lib.files.object_checkpoint import Checkpoint as Checkpoint
     from tfteach.lib.files.trackable import AutoTrackable as Checkpointable
+    from tfteach.lib.functions.eager_defun import defun as defun
+    from tfteach.lib.functions.function import function as function
 
 _LATER = {
     "Checkpoint": ("tfteach.lib.files.object_checkpoint", "Checkpoint"),
@@ -65,8 +65,10 @@ _LATER = {
     "async_clear_error": ("tfteach.lib.contrib.eager.devices", "async_clear_error"),
     "async_wait": ("tfteach.lib.contrib.eager.devices", "async_wait"),
     "clear_execution_callbacks": ("tfteach.lib.contrib.eager.execution_callbacks", "clear_execution_callbacks"),
+    "defun": ("tfteach.lib.functions.eager_defun", "defun"),
     "errstate": ("tfteach.lib.contrib.eager.execution_callbacks", "errstate"),
     "execution_mode": ("tfteach.lib.contrib.eager.devices", "execution_mode"),
+    "function": ("tfteach.lib.functions.function", "function"),
     "get_optimizer_variables": ("tfteach.lib.contrib.eager.saver", "get_optimizer_variables"),
     "inf_callback": ("tfteach.lib.contrib.eager.execution_callbacks", "inf_callback"),
     "inf_nan_callback": ("tfteach.lib.contrib.eager.execution_callbacks", "inf_nan_callback"),
@@ -74,6 +76,7 @@ _LATER = {
     "metrics": ("tfteach.api.contrib.eager", "metrics"),
     "nan_callback": ("tfteach.lib.contrib.eager.execution_callbacks", "nan_callback"),
     "num_gpus": ("tfteach.lib.contrib.eager.devices", "num_gpus"),
+    "py_func": ("tfteach.control.py_function", "py_function"),
     "restore_network_checkpoint": ("tfteach.lib.contrib.eager.network_checkpoint", "restore_network_checkpoint"),
     "restore_variables_on_create": ("tfteach.lib.contrib.eager.saver", "restore_variables_on_create"),
     "save_network_checkpoint": ("tfteach.lib.contrib.eager.network_checkpoint", "save_network_checkpoint"),
