@@ -298,7 +298,7 @@ class Network(Layer):
         """
         _refuse("add_variable")
 
-    def add_loss(self, losses: Any, inputs: TensorLike | None = None) -> NoReturn:
+    def add_loss(self, losses: Structure, inputs: TensorLike | None = None) -> NoReturn:
         """Not available: layers have losses.
 
         Raises:
