@@ -368,7 +368,7 @@ class Sequential(Network):
         takes_training = "training" in inspect.signature(called).parameters
         self._steps.append((layer_func, takes_training))
 
-    def call(self, inputs: Structure, training: bool | None = None) -> Any:
+    def call(self, inputs: Structure, training: bool | None = None) -> Structure:
         """The output of the last layer.
 
         Args:
