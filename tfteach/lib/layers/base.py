@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -332,7 +333,8 @@ class Layer(LossesAndUpdates, Weights, Trackable):
         prefix = self._current_scope.original_name_scope
         with graph.as_default() if graph else nullcontext(), name_scope(prefix):
             self._build_once(inputs, flat)
-            outputs = self.call(inputs, *args, **kwargs)
+            call = self.call if is_eager else _in_graph(self)
+            outputs = call(inputs, *args, **kwargs)
             if outputs is None and not is_eager:
                 raise ValueError(
                     "A layer's `call` method should return a Tensor or a list of "
@@ -428,6 +430,15 @@ def _settle_training(
         is_tensor = isinstance(inherited, Tensor | Variable)
         kwargs["training"] = cast(inherited, bool_) if is_tensor else bool(inherited)
     return inherited
+
+
+def _in_graph(layer: Layer) -> Callable[..., Any]:
+    """`call`; if it is the program's, AutoGraph turns its control flow into ops."""
+    if type(layer).__module__.startswith("tfteach."):
+        return layer.call
+    from tfteach.lib.autograph.calls import tf_convert
+
+    return tf_convert(layer.call)
 
 
 def _variables_of_graph(key: str) -> set[Any] | None:
