@@ -487,6 +487,7 @@ if TYPE_CHECKING:
     from tfteach.lib.parsing.features import SparseFeature as SparseFeature
     from tfteach.lib.parsing.features import VarLenFeature as VarLenFeature
     from tfteach.lib.parsing.sequences import parse_single_sequence_example as parse_single_sequence_example
+    from tfteach.lib.saved_model.wrap_function import wrap_function as wrap_function
     from tfteach.ops.io.decode_csv import decode_csv as decode_csv
     from tfteach.ops.io.decode_json_example import decode_json_example as decode_json_example
     from tfteach.ops.io.decode_raw import decode_compressed as decode_compressed
@@ -739,6 +740,7 @@ _LATER = {
     "tensordot": ("tfteach.ops.linalg.einsum_tensordot", "tensordot"),
     "trace": ("tfteach.ops.linalg.matmul", "trace"),
     "train": ("tfteach.api", "train"),
+    "wrap_function": ("tfteach.lib.saved_model.wrap_function", "wrap_function"),
     "write_file": ("tfteach.ops.io.file_ops", "write_file"),
 }
 

@@ -319,7 +319,10 @@ def refuse_traced(initial_value: Any) -> None:
 
 class _ResourceMeta(VariableMeta):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls is ResourceVariable and makes_eager_variables():
+        # Those that are read have their nodes in the default graph.
+        is_read = kwargs.get("variable_def") is not None
+        is_eager = get_default_graph().is_eager if is_read else makes_eager_variables()
+        if cls is ResourceVariable and is_eager:
             from tfteach.variables.eager import EagerVariable
 
             return EagerVariable(*args, **kwargs)

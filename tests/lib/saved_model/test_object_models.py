@@ -5,11 +5,12 @@ import json
 import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tfteach as tf
 from tests.eagerly import eagerly
-from tests.golden import object_models
+from tests.golden import object_models, saved_models
 
 __all__ = ["eagerly"]
 
@@ -17,8 +18,8 @@ GOLDEN = json.loads(Path(object_models.__file__).with_suffix(".json").read_text(
 ANSWERS, SERVED = GOLDEN["1.15.5"]["answers"], GOLDEN["1.15.5"]["served"]
 
 
-def unpacked(version, folder):
-    for path, data in GOLDEN[version]["files"].items():
+def unpacked(files, folder):
+    for path, data in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(zlib.decompress(base64.b64decode(data)))
@@ -31,7 +32,7 @@ def unpacked(version, folder):
 @pytest.mark.parametrize("version", GOLDEN)
 def test_tensorflows_model_runs_here(eagerly, version, tmp_path):
     """Functions with state, control flow, tables and nested results; its gradient."""
-    folder = unpacked(version, tmp_path / "model")
+    folder = unpacked(GOLDEN[version]["files"], tmp_path / "model")
     assert object_models.answers(tf, folder) == ANSWERS
     model = tf.saved_model.load_v2(folder)
     assert model.tensorflow_version == version
@@ -42,7 +43,10 @@ def test_tensorflows_model_runs_here(eagerly, version, tmp_path):
 
 @pytest.mark.parametrize("version", GOLDEN)
 def test_sessions_serve_tensorflows_model(version, tmp_path):
-    assert object_models.served(tf, unpacked(version, tmp_path / "model")) == SERVED
+    assert (
+        object_models.served(tf, unpacked(GOLDEN[version]["files"], tmp_path / "model"))
+        == SERVED
+    )
 
 
 # ---- ours
@@ -58,3 +62,20 @@ def test_our_model_is_loaded_and_saved_again(eagerly, tmp_path):
     (tmp_path / "1").rename(tmp_path / "gone")
     assert object_models.answers(tf, second) == ANSWERS
     assert object_models.served(tf, second) == SERVED
+
+
+# ---- SavedModels of graphs, as objects
+
+
+@pytest.mark.parametrize("name", ["trained", "text", "simple", "later", "functions"])
+def test_signatures_of_graphs_are_functions(eagerly, name, tmp_path):
+    """With variables of either kind, tables of assets, and functions of TF 2."""
+    path = Path(saved_models.__file__).with_suffix(".json")
+    golden = json.loads(path.read_text())[name]
+    folder = unpacked(golden["files"], tmp_path / "model")
+    model = tf.saved_model.load_v2(folder, "serve")
+    serve = model.signatures["serving_default"]
+    [key] = serve._arg_keywords
+    given = saved_models.WORDS if key == "words" else saved_models.NUMBERS
+    [found] = serve(tf.constant(given)).values()
+    np.testing.assert_allclose(found.numpy(), golden["result"], rtol=1e-5)

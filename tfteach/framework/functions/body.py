@@ -37,8 +37,11 @@ class Body(NamedTuple):
 def effects_of(graph: Graph) -> tuple[Operation, ...]:
     """The ops that every call of a body runs: those with state, as in TensorFlow.
 
-    Reads and handles of variables have no effect, and are left out.
+    Reads and handles of variables have no effect, and are left out.  A body may run
+    only what its results need, and the ops that it declares.
     """
+    if not getattr(graph, "runs_all_effects", True):
+        return tuple(graph.control_outputs)  # type: ignore[attr-defined]
     return tuple(op for op in graph.operations if _has_effect(op))
 
 

@@ -64,6 +64,8 @@ class FuncGraph(Graph):
     # Whether its ops with effects run in the order in which they are built, before its
     # results are returned.
     orders_effects = False
+    # Whether a call runs all ops with effects, not only those that its results need.
+    runs_all_effects = True
     # Whether captures are named after the captured ops.
     names_captures = True
     # Whether it captures a tensor with a value itself, not what the function around it

@@ -8,8 +8,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+from tfteach.framework.convert import convert, register_tensor_conversion_function
+from tfteach.framework.dtypes import string
 from tfteach.framework.export import export_value
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import open_init_scope
 from tfteach.framework.trackable import Trackable, is_tracking
 from tfteach.lib.files.data_structures import NoDependency, assigned
 from tfteach.lib.functions.concrete_function import ConcreteFunction
@@ -61,12 +65,30 @@ class TrackableAsset(Trackable):
     """A file that a SavedModel contains.
 
     Args:
-      asset_path: a string Tensor.
+      path: its path, text or a string Tensor.
     """
 
-    def __init__(self, asset_path: Tensor) -> None:
-        self.asset_path = asset_path
+    def __init__(self, path: Any) -> None:
+        graph = get_default_graph()
+        with open_init_scope(graph), graph.device("CPU"):
+            self._path = convert(path, string, "asset_path")
 
+    @property
+    def asset_path(self) -> Tensor:
+        """The path, a string Tensor."""
+        return self._path
+
+
+def _converted(
+    asset: TrackableAsset,
+    dtype: Any = None,
+    name: str | None = None,
+    as_ref: bool = False,
+) -> Tensor:
+    return convert(asset.asset_path, dtype, name)
+
+
+register_tensor_conversion_function(TrackableAsset, _converted)
 
 export_value(
     __name__,

@@ -26,7 +26,7 @@ class UnliftableError(Exception):
 
 
 def lift_to_graph(
-    tensors: Sequence[Tensor],
+    tensors: Sequence[Tensor | Operation],
     graph: Graph,
     sources: Iterable[Tensor] | None = None,
     disallowed_placeholders: Collection[Operation] | None = None,
@@ -38,7 +38,7 @@ def lift_to_graph(
     """Copy tensors to a graph, with the ops that they depend on.
 
     Args:
-      tensors: of one graph.
+      tensors: of one graph; or Operations.
       graph: the graph to copy them to.
       sources: tensors where the copying ends: in the copy they are placeholders.
       disallowed_placeholders: the placeholders that the tensors must not depend on; all
@@ -56,12 +56,12 @@ def lift_to_graph(
       UnliftableError: they depend on a placeholder that is not allowed.
     """
     copies: Copies = {} if op_map is None else op_map
-    base = tensors[0].op.graph if base_graph is None else base_graph
+    base = tensors[0].graph if base_graph is None else base_graph
     given = list(sources or ())
     ends = list(given)
     reached = {tensor.op for tensor in given}
     for tensor in tensors:
-        for op in _new_ops(tensor.op, reached):
+        for op in _new_ops(_op_of(tensor), reached):
             is_placeholder = op.spec.must_be_fed
             if disallowed_placeholders is None:
                 is_refused = is_placeholder and not add_sources
@@ -94,6 +94,10 @@ def lift_to_graph(
     return copies
 
 
+def _op_of(tensor: Tensor | Operation) -> Operation:
+    return tensor if isinstance(tensor, Operation) else tensor.op
+
+
 def _new_ops(start: Operation, reached: set[Operation]) -> Iterator[Operation]:
     """The ops that an op depends on, without those reached before."""
     left = [start]
@@ -109,11 +113,13 @@ def _inputs(op: Operation) -> list[Operation]:
     return [*(tensor.op for tensor in op.inputs), *op.control_inputs]
 
 
-def _path(start: Operation, tensor: Tensor, sources: Sequence[Tensor]) -> str:
+def _path(
+    start: Operation, tensor: Tensor | Operation, sources: Sequence[Tensor]
+) -> str:
     """One path from a tensor back to an op, as text."""
     stops = {source.op for source in sources}
-    user: dict[Operation, Operation | None] = {tensor.op: None}
-    left = [tensor.op]
+    user: dict[Operation, Operation | None] = {_op_of(tensor): None}
+    left = [_op_of(tensor)]
     while left:
         op = left.pop()
         if op is start:

@@ -89,7 +89,8 @@ def traced(
         graph.outputs = [
             graph.capture(flow_or_tensor(value)) for value in flat if value is not None
         ]
-        graph.control_outputs = in_order(graph)
+        if graph.orders_effects:
+            graph.control_outputs = in_order(graph)
     for tensor in graph.returned:
         tensor.op.control_inputs = list(graph.control_outputs)
     return graph
@@ -204,6 +205,6 @@ def _converted(
         if value is None:
             return None
         tensor = converted(value, python_function, operation_value)
-        return marked(tensor, graph.returned)
+        return marked(tensor, graph.returned) if graph.orders_effects else tensor
 
     return nest.map_structure(convert_one, results)

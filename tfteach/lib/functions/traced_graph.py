@@ -24,6 +24,10 @@ _GONE = (
 class TracedGraph(FuncGraph):
     """The body of a traced function.
 
+    Args:
+      name: the function's name.
+      shares_collections: whether it has the collections of the graph around it.
+
     Attributes:
       structured_input_signature: the arguments, with specifications for Tensors.
       structured_outputs: the results as the Python function returned them.
@@ -37,9 +41,10 @@ class TracedGraph(FuncGraph):
     structured_input_signature: Any = None
     structured_outputs: Any = None
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, shares_collections: bool = True) -> None:
         super().__init__(name)
-        self.share_collections(self.outer_graph)
+        if shares_collections:
+            self.share_collections(self.outer_graph)
         self._read: dict[int, weakref.ref[Any]] = {}
         self.returned: list[Tensor] = []
 

@@ -13,7 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation
-from tfteach.framework.scope import name_scope, open_init_scope
+from tfteach.framework.scope import name_scope
 from tfteach.framework.trackable import Trackable
 from tfteach.framework.type_aliases import DTypeLike, PathLike, TensorLike
 from tfteach.lib.files.trackable import TrackableAsset
@@ -184,10 +184,8 @@ class TextFileInitializer(TableInitializerBase):
         self._indices = key_index, value_index
         self._delimiter = delimiter
         self._name = "text_file_init" if name is None else name
-        graph = get_default_graph()
-        with open_init_scope(graph), graph.device("CPU"):
-            self._filename = convert(filename, string, "asset_path")
-        self._track_trackable(TrackableAsset(self._filename), "_filename")
+        asset = self._track_trackable(TrackableAsset(filename), "_filename")
+        self._filename = asset.asset_path
 
     @property
     def shared_name(self) -> str:

@@ -115,8 +115,8 @@ def fix_node_def(
     for function in _function_attributes(node):
         if function.name in functions:
             function.name = functions[function.name].name.decode()
-    if node.op == "HashTableV2":
-        # Tables without a shared name were written by mistake: each is its own.
+    if node.op == "HashTableV2" and not node.attr["use_node_name_sharing"].b:
+        # A node with a name of its own; a table that was loaded before has one.
         node.attr["use_node_name_sharing"].b = True
         shared_name_suffix += f"_{next(_numbers)}"
     if "shared_name" in node.attr:

@@ -33,6 +33,7 @@ from tfteach.lib.saved_model.function_library import (
     load_function_def_library,
     new_suffix,
 )
+from tfteach.lib.saved_model.load_graph import load_graph_as_object
 from tfteach.lib.saved_model.loader import parse_saved_model
 from tfteach.lib.saved_model.restored_function import (
     recreate_function,
@@ -82,10 +83,10 @@ def load(export_dir: PathLike, tags: Iterable[str] | str | None = None) -> Track
     meta_graph = meta_graphs[0]
     with open_init_scope(get_default_graph()):
         if len(meta_graphs) > 1 or not meta_graph.HasField("object_graph_def"):
-            raise NotImplementedError(
-                "tf.saved_model.load_v2: the SavedModel has graphs instead of objects. "
-                "Load it with tf.saved_model.load(session, tags, export_dir)."
+            from_graph: Trackable = load_graph_as_object(
+                export_dir, None if tags is None else _as_set(tags)
             )
+            return from_graph
         info = meta_graph.meta_info_def
         if tags is not None and _as_set(tags) != set(info.tags):
             raise ValueError(
@@ -177,8 +178,7 @@ class _Loader:
     def _asset(self, saved: Any) -> TrackableAsset:
         file = self._meta_graph.asset_file_def[saved.asset_file_def_index]
         path = in_model(self._export_dir, constants.ASSETS_DIRECTORY, file.filename)
-        with get_default_graph().device("CPU"):
-            return TrackableAsset(constant(os.fsdecode(path), name="asset_path"))
+        return TrackableAsset(os.fsdecode(path))
 
     def _constant(self, saved: Any) -> Tensor:
         value = self._constants[saved.operation]
