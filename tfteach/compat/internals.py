@@ -379,8 +379,10 @@ class Inner(ModuleType):
             raise AttributeError(name)
         found = self._lookup(name)
         path = f"{self._place}.{name}".lstrip(".")
-        if found is None or (isinstance(found, ModuleType) and path in _TABLE):
-            found = inner(path) or found  # it has more names than the public module
+        if found is None or path in _TABLE:
+            # It has more names than the public module, and may share its name with a
+            # function in it.
+            found = inner(path) or found
         if found is None:
             raise AttributeError(self._told(name), name=name, obj=self)
         if not isinstance(found, bool | int):  # a switch
