@@ -26,6 +26,7 @@ MORE = {
     f"{_SAVED}.restored_function",
     "saved_model.load": f"{_SAVED}.load",
     "saved_model.load_v1_in_v2": f"{_SAVED}.load_graph",
+    "saved_model.loader_impl": f"{_SAVED}.loader",
     "saved_model.nested_structure_coder": f"{_SAVED}.structure_coder",
     "saved_model.save": f"{_SAVED}.save",
     "saved_model.signature_serialization": f"{_SAVED}.signature_functions",

@@ -91,6 +91,8 @@ def traced(
         ]
         if graph.orders_effects:
             graph.control_outputs = in_order(graph)
+    del results
+    graph.forget_results_of_assignments()
     for tensor in graph.returned:
         tensor.op.control_inputs = list(graph.control_outputs)
     return graph

@@ -65,6 +65,14 @@ class TracedGraph(FuncGraph):
 
     watch_variable = record_variable
 
+    def forget_results_of_assignments(self) -> None:
+        """Forget what was read and is gone at the end of tracing.
+
+        The result of an assignment is read like a variable.
+        """
+        alive = [item for item in self._read.items() if item[1]() is not None]
+        self._read = dict(alive)
+
     def forget_variables(self, variables: Iterable[Any]) -> None:
         """Leave out variables that are arguments."""
         for variable in variables:
