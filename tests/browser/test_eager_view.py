@@ -58,14 +58,14 @@ for i in range(2500):
 
 SIDE_BY_SIDE = """\
 %%lazy
-x, y = tf.constant(2.0), tf.constant(3.0)
+a, b = tf.constant(2.0), tf.constant(3.0)
 for step in range(10):
-    z = tf.sqrt(tf.add(x, y))
+    c = tf.sqrt(tf.add(a, b))
 
 with tf.Graph().as_default(), tf.Session() as sess:
-    x, y = tf.constant(2.0), tf.constant(3.0)
+    a, b = tf.constant(2.0), tf.constant(3.0)
     for step in range(10):
-        sess.run(tf.sqrt(tf.add(x, y)))
+        sess.run(tf.sqrt(tf.add(a, b)))
 """
 
 FAILS = "%%graph --trace\ntf.matmul(x, x[:1])"
@@ -82,7 +82,7 @@ def lit(view: Locator) -> list[str]:
 
 
 def test_eager_code_and_its_graph(lab: Lab) -> None:
-    lab.open_cells("eager.ipynb", SETUP, TRAIN, STEPS, MANY, FAILS, SIDE_BY_SIDE)
+    lab.open_cells("eager.ipynb", SETUP, TRAIN, STEPS, MANY, SIDE_BY_SIDE, FAILS)
     lab.run_all()
     assert len(lab.cell_errors()) == 1
     view = lab.cell(1).locator(".tfteach-eager")
@@ -99,11 +99,11 @@ def test_eager_code_and_its_graph(lab: Lab) -> None:
     many.get_by_text("10,000 ops ran, the first 2,000 are shown").wait_for()
     many.get_by_text("×500").first.wait_for()
     assert "5,000 ops" in line(many, "tf.sin").inner_text()
-    failed = lab.cell(4).locator(".tfteach-eager")
+    failed = lab.cell(5).locator(".tfteach-eager")
     failed.get_by_text("✕ failed").wait_for()
     failed.locator(".tft-node.tft-failed").first.click()
     failed.locator(".tft-details").get_by_text("InvalidArgumentError").wait_for()
-    side_by_side(lab.cell(5).locator(".tfteach-growth"))
+    side_by_side(lab.cell(4).locator(".tfteach-growth"))
 
 
 def lines_and_boxes(view: Locator) -> None:
@@ -182,6 +182,7 @@ def steps(view: Locator) -> None:
 
 
 def side_by_side(view: Locator) -> None:
+    view.locator(".tft-growth-none").wait_for()
     eager, graph = view.locator(".tft-pane").all()
     assert "0 nodes" in eager.locator(".tft-growth-none").inner_text()
     assert eager.locator(".tft-meter-value").text_content() == "0 ops"

@@ -33,6 +33,7 @@ from tfteach.explain.value_summary import (
 )
 from tfteach.framework.defaults import get_default_session
 from tfteach.framework.dtypes import variant
+from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.errors import OpError
 from tfteach.framework.functions.body import defined_in
 from tfteach.framework.graph import Graph, Operation, Tensor
@@ -89,7 +90,7 @@ def elements_of(
 
     Raises:
       ValueError: `n` is not positive, or the iterator has no dataset yet.
-      TypeError: `dataset` is anything else.
+      TypeError: `dataset` is anything else, or was made eagerly.
 
     Example:
       >>> rows = tf.data.Dataset.range(10).map(lambda x: x * x).batch(2)
@@ -114,6 +115,12 @@ def dataset_tensor(given: Any) -> Tensor:
         raise TypeError(
             "Expected a tf.data.Dataset, an iterator or a tensor of get_next, got "
             f"{type(given).__name__}"
+        )
+    if isinstance(tensor, EagerTensor):
+        raise TypeError(
+            "A dataset that was made eagerly has its stages in no graph. Loop over it, "
+            "`for x in dataset.take(3): print(x)`, or make it in a "
+            "`with tf.Graph().as_default():` block."
         )
     if isinstance(tensor.op.spec, IteratorGetNext | IteratorGetNextSync):
         return tensor.op.inputs[0]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import open_sessions
 from tfteach.explain.buffer_history import BufferHistory
 from tfteach.explain.dataset_river import Draws, dataset_river
@@ -129,8 +130,8 @@ class PipelineRun:
 
     def _pipeline_of(self, draws: Draws) -> Pipeline | None:
         """The pipeline whose dataset an iterator has now."""
-        if draws.session is None:
-            return None
+        if not isinstance(draws.session, BaseSession):
+            return None  # an eager program's: its stages are in no graph
         same = [
             pipeline
             for pipeline in self._pipelines(draws.session.graph)

@@ -211,6 +211,8 @@ def _extra(module: str, use: str, advice: str) -> tuple[str, str, str, bool]:
 
 def _graph() -> str:
     graph = get_default_graph()
+    if graph.is_eager:
+        return "none: ops run eagerly"
     text = f"{graph.version} op{'' if graph.version == 1 else 's'}"
     return text + (", finalized" if graph.finalized else "")
 

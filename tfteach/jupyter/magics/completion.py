@@ -35,7 +35,9 @@ def tensors_in(
             continue
         if hasattr(value, "_as_graph_element"):  # a variable
             value = value._as_graph_element()
-        if isinstance(value, Operation | Tensor) and value.graph in graphs:
+        is_of_graph = isinstance(value, Operation | Tensor)
+        # A tensor that has a value is in none.
+        if is_of_graph and getattr(value, "graph", None) in graphs:
             found.append((name, value))
     return found
 

@@ -14,6 +14,7 @@ from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import CompletedMagics, Words, graph_words
+from tfteach.jupyter.magics.eager_hints import check_has_graph, check_is_graph
 from tfteach.jupyter.magics.names import did_you_mean, graphs_in
 from tfteach.jupyter.magics.options import (
     DEPTH,
@@ -133,7 +134,11 @@ class GraphMagics(CompletedMagics):
                 f"%graph: which, {expression} or the graph of --session {args.session}?"
             )
         if graph is None:
-            graph = self._evaluated(expression) if expression else get_default_graph()
+            graph = (
+                self._evaluated(expression)
+                if expression
+                else check_is_graph(get_default_graph())
+            )
         view = self._view(graph, args)
         try:
             self._mark_run(view, args)
@@ -159,9 +164,12 @@ class GraphMagics(CompletedMagics):
             value = self.shell.ev(expression)
         except Exception as error:
             near = did_you_mean(expression, graphs_in(self.shell.user_ns))
-            raise UsageError(f"%graph {expression}: {error}.{near}") from None
+            raise UsageError(
+                f"%graph {expression}: {str(error).rstrip('.')}.{near}"
+            ) from None
         if isinstance(value, EagerRecording):
             return value
+        check_has_graph(expression, value)
         graph = getattr(value, "graph", value)  # also a session or a tensor
         if isinstance(graph, str):
             raise UsageError(f"%graph shows a graph, not the string {graph!r}")
@@ -249,7 +257,7 @@ class GraphMagics(CompletedMagics):
         if graph is not None:
             return graph
         if args.default:
-            return get_default_graph()
+            return check_is_graph(get_default_graph())
         if args.keep:
             return self.kept.setdefault(args.keep, Graph())
         return Graph()

@@ -13,6 +13,11 @@ from tfteach.engine.session.session import open_sessions
 from tfteach.framework import protos
 from tfteach.framework.defaults import get_default_graph, get_default_session
 from tfteach.framework.graph import Graph, Operation, Tensor
+from tfteach.jupyter.magics.eager_hints import (
+    check_has_graph,
+    check_is_graph,
+    no_session,
+)
 
 
 def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | Tensor:
@@ -24,11 +29,12 @@ def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | 
     Raises:
       UsageError: there is none; the message suggests similar names.
     """
-    value: Any = user_ns.get(name)
+    given: Any = user_ns.get(name)
+    value = given
     if hasattr(value, "_as_graph_element"):  # a variable
         value = value._as_graph_element()
     found = value if isinstance(value, Operation | Tensor) else None
-    if found is not None and found.graph is not graph:
+    if getattr(found, "graph", None) is not graph:
         found = None
     known = [op.name for op in graph.get_operations()]
     if name.partition(":")[0] in known:
@@ -37,6 +43,8 @@ def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | 
         return graph.as_graph_element(name)
     if found is not None:
         return found
+    check_has_graph(name, given)
+    check_is_graph(graph)
     if not known:
         raise UsageError(f"{name!r} is not an op or tensor: the graph is empty.")
     near = did_you_mean(name, known, 0.5)
@@ -99,10 +107,12 @@ def graph_of(user_ns: dict[str, Any], names: Sequence[str]) -> Graph:
             graph = getattr(each, "graph", None)
             if isinstance(graph, Graph):
                 return graph
+            if each is value:
+                check_has_graph(name, value)
     default, op = get_default_graph(), names[0].partition(":")[0] if names else ""
     known = [graph for graph in graphs_at_hand(user_ns) if has_op(graph, op)]
     if default in known or not known:
-        return default
+        return check_is_graph(default)
     in_use = {_graph_behind(value) for value in _values(user_ns)}
     known = [graph for graph in known if graph in in_use] or known
     if len(known) > 1:
@@ -122,8 +132,7 @@ def _graph_behind(value: Any) -> Graph | None:
         return value
     is_of_graph = isinstance(value, BaseSession | Operation | Tensor)
     if is_of_graph or hasattr(type(value), "_as_graph_element"):  # a variable
-        graph: Graph = value.graph
-        return graph
+        return getattr(value, "graph", None)  # None of one with a value
     return None
 
 
@@ -140,7 +149,8 @@ def graphs_at_hand(user_ns: dict[str, Any]) -> list[Graph]:
     """The default graph, those of open sessions, and those with a Python name."""
     named = [value for value in _values(user_ns) if isinstance(value, Graph)]
     of_sessions = [session.graph for session in open_sessions()]
-    return list(dict.fromkeys([get_default_graph(), *of_sessions, *named]))
+    found = dict.fromkeys([get_default_graph(), *of_sessions, *named])
+    return [graph for graph in found if not graph.is_eager]
 
 
 def graphs_in(user_ns: dict[str, Any]) -> list[str]:
@@ -182,7 +192,7 @@ def session_of(
     if len(found) == 1:
         return found[0]
     if not found:
-        raise UsageError("There is no open session: make one, sess = tf.Session()")
+        raise no_session()
     names = sessions_in(shell.user_ns)
     if len(set(names.values())) == 1:  # others were left open without a name
         return next(iter(names.values()))

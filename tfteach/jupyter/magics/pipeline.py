@@ -12,10 +12,12 @@ from IPython.core.magic import line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.explain.pipeline_rates import PipelineRun, watch_pipelines
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.errors import DeadlineExceededError
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import CompletedMagics, Words, no_words
+from tfteach.jupyter.magics.eager_hints import PIPELINES, check_is_graph, runs_eagerly
 from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (
     SAVE,
@@ -90,6 +92,7 @@ class PipelineMagics(CompletedMagics):
             if args.session:
                 raise
             where = None
+            check_is_graph(get_default_graph())
         show_as_asked(PipelineView(where), args)
 
     def _watch(self, args: Any, cell: str) -> None:
@@ -107,6 +110,8 @@ class PipelineMagics(CompletedMagics):
             watch.finish()
             if watch.run is not None and watch.run.rivers():
                 self._last = watch.run
+            elif runs_eagerly():
+                print(PIPELINES)
 
 
 class _Watch:

@@ -20,6 +20,7 @@ from tfteach.explain.runs import Run, Runs, watch_runs
 from tfteach.framework.graph import Operation
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import CompletedMagics
+from tfteach.jupyter.magics.eager_hints import HERE, check_has_graph, runs_eagerly
 from tfteach.jupyter.magics.names import element_of, session_of
 from tfteach.jupyter.magics.options import (
     DEPTH,
@@ -96,7 +97,8 @@ class RunMagics(CompletedMagics):
                 of = f" of {args.session}"
                 seen.runs = [run for run in seen.runs if run.session == session.number]
         if not seen.runs:
-            print(f"No Session.run{of} in this cell.")
+            also = f" {HERE}" if runs_eagerly() and not of else ""
+            print(f"No Session.run{of} in this cell.{also}")
             return
         started = [run for run in seen.runs if not run.refused]
         self.last = started[-1] if started else self.last
@@ -151,6 +153,7 @@ class RunMagics(CompletedMagics):
             return needs, explain_folding(session, fetches, asked.fed)
         check_feeds(args)
         if self.last is None:
+            check_has_graph(args.node, self.shell.user_ns.get(args.node))
             raise UsageError(
                 "%why: which run? Say --fetch NAME, or run a cell with %%run first"
             )

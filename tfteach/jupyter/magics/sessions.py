@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from IPython.core.error import UsageError
 from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
@@ -13,6 +12,7 @@ from tfteach.engine.session.session import open_sessions
 from tfteach.explain.sessions import default_name
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.completion import CompletedMagics, Words, session_words
+from tfteach.jupyter.magics.eager_hints import no_session
 from tfteach.jupyter.magics.names import session_of, sessions_in
 from tfteach.jupyter.magics.options import (
     SAVE,
@@ -80,7 +80,7 @@ class SessionsMagics(CompletedMagics):
             meant = [s for s in open_sessions() if not graphs or s.graph in graphs]
             chosen = {names.get(s) or default_name(s): s for s in meant}
         if not chosen:
-            raise UsageError("There is no open session: make one, sess = tf.Session()")
+            raise no_session()
         found: dict[Graph, dict[str, BaseSession]] = {}
         for name, session in chosen.items():
             found.setdefault(session.graph, {})[name] = session
