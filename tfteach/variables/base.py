@@ -30,7 +30,7 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.ops.array.tensor_indexing import slice_helper
 from tfteach.ops.state.ref_variables import is_variable_initialized
-from tfteach.variables.creation import Kinds, create
+from tfteach.variables.creation import Kinds, create, default_creator
 from tfteach.variables.updates import PartUpdates
 
 OPERATORS = (
@@ -119,44 +119,18 @@ class VariableMeta(type):
     """`tf.Variable(...)` makes a variable of one of several kinds."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls is not Variable:
-            return super().__call__(*args, **kwargs)
-        return cls._make(*args, **kwargs)
+        if cls is Variable:
+            return Variable._make(*args, **kwargs)
+        if cls is VariableV2:
+            return VariableV2._make_v2(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
 
 
-@export("Variable")
-class Variable(PartUpdates, Trackable, metaclass=VariableMeta):
-    """A tensor that retains its value between the runs of a session.
+@export(v2="Variable")
+class VariableV2(PartUpdates, Trackable, metaclass=VariableMeta):
+    """A resource variable, and the base class of all variables.
 
-    Args:
-      initial_value: the value assigned by the initializer: a Tensor, an array or
-        numbers, or a function without arguments that returns one.
-      trainable: whether optimizers update it (default True).
-      collections: the keys of the collections to add it to (default
-        `[tf.GraphKeys.GLOBAL_VARIABLES]`).
-      validate_shape: False allows values of any shape.
-      caching_device: a device to read from instead of the variable's device.
-      name: the name of its op (default "Variable").
-      variable_def: a VariableDef to create it from; the nodes must already exist.
-      dtype: the element type; that of `initial_value` if None.
-      expected_shape: ignored, as in TF.
-      import_scope: the name scope that contains the nodes of `variable_def`.
-      constraint: a function of the value, applied by optimizers after an update.
-      use_resource: create a ResourceVariable, whose reads and writes are ordered.
-      synchronization, aggregation: for distribution strategies; only recorded.
-      shape: the static shape; that of `initial_value` if None.
-
-    Raises:
-      ValueError: the initial value is missing, or its shape is unknown if validated.
-
-    Example:
-      >>> w = tf.Variable([[1.0, 2.0]], name="w")
-      >>> with tf.Session() as sess:
-      ...     _ = sess.run(tf.global_variables_initializer())
-      ...     print(sess.run(w * 2))
-      [[2. 4.]]
-
-    Source: VariableV2 and Assign in core/ops/state_ops.cc.
+    For the arguments see `tf.Variable`.
     """
 
     __array_priority__ = 100
@@ -171,26 +145,23 @@ class Variable(PartUpdates, Trackable, metaclass=VariableMeta):
     _is_dense_tensor_like = True  # a list that contains one is packed by the graph
 
     @classmethod
-    def _make(
+    def _make_v2(
         cls,
         initial_value: Any = None,
         trainable: bool | None = None,
-        collections: CollectionNames | None = None,
         validate_shape: bool = True,
         caching_device: DeviceLike | None = None,
         name: str | None = None,
         variable_def: Any = None,
         dtype: DTypeLike | None = None,
-        expected_shape: Any = None,
         import_scope: str | None = None,
         constraint: Constraint | None = None,
-        use_resource: bool | None = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
         shape: Any = None,
     ) -> Any:
         kwargs = {k: v for k, v in locals().items() if k != "cls"}
-        return create(**kwargs)
+        return create(Kinds.resource, **kwargs)
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         return {VARIABLE_VALUE_KEY: self}
@@ -336,6 +307,64 @@ class Variable(PartUpdates, Trackable, metaclass=VariableMeta):
         self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
     ) -> Any:
         raise NotImplementedError
+
+
+@export("Variable")
+class Variable(VariableV2):
+    """A tensor that retains its value between the runs of a session.
+
+    Args:
+      initial_value: the value assigned by the initializer: a Tensor, an array or
+        numbers, or a function without arguments that returns one.
+      trainable: whether optimizers update it (default True).
+      collections: the keys of the collections to add it to (default
+        `[tf.GraphKeys.GLOBAL_VARIABLES]`).
+      validate_shape: False allows values of any shape.
+      caching_device: a device to read from instead of the variable's device.
+      name: the name of its op (default "Variable").
+      variable_def: a VariableDef to create it from; the nodes must already exist.
+      dtype: the element type; that of `initial_value` if None.
+      expected_shape: ignored, as in TF.
+      import_scope: the name scope that contains the nodes of `variable_def`.
+      constraint: a function of the value, applied by optimizers after an update.
+      use_resource: create a ResourceVariable, whose reads and writes are ordered.
+      synchronization, aggregation: for distribution strategies; only recorded.
+      shape: the static shape; that of `initial_value` if None.
+
+    Raises:
+      ValueError: the initial value is missing, or its shape is unknown if validated.
+
+    Example:
+      >>> w = tf.Variable([[1.0, 2.0]], name="w")
+      >>> with tf.Session() as sess:
+      ...     _ = sess.run(tf.global_variables_initializer())
+      ...     print(sess.run(w * 2))
+      [[2. 4.]]
+
+    Source: VariableV2 and Assign in core/ops/state_ops.cc.
+    """
+
+    @classmethod
+    def _make(
+        cls,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: CollectionNames | None = None,
+        validate_shape: bool = True,
+        caching_device: DeviceLike | None = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: DTypeLike | None = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Constraint | None = None,
+        use_resource: bool | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        shape: Any = None,
+    ) -> Any:
+        kwargs = {k: v for k, v in locals().items() if k != "cls"}
+        return create(default_creator, **kwargs)
 
 
 def _operator(name: str) -> Any:

@@ -120,9 +120,8 @@ def default_creator(use_resource: bool | None = None, **kwargs: Any) -> Any:
     return Kinds.resource(**kwargs)
 
 
-def create(**kwargs: Any) -> Any:
-    """The variable that the open creator scopes make of the arguments."""
-    make: Creator = default_creator
+def create(make: Creator, **kwargs: Any) -> Any:
+    """The variable that the open creator scopes, and at last `make`, make."""
     for creator in creators(get_default_graph()):
         make = _before(creator, make)
     return make(**kwargs)

@@ -8,7 +8,7 @@ Source: python/ops/init_ops.py (API, node names, formulas).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +35,8 @@ from tfteach.ops.random.random_ops import (
 if TYPE_CHECKING:
     from tfteach.variables.scope.store import PartitionInfo
 
+Draw = Callable[..., Tensor]
+
 
 class Initializer:
     """Base of the initializers: creates the initial value of a given shape.
@@ -46,6 +48,7 @@ class Initializer:
     """
 
     dtype: DType
+    seed: int | None = None
     _config: ClassVar[tuple[str, ...]] = ()  # the names of the arguments
 
     def __call__(
@@ -58,6 +61,12 @@ class Initializer:
 
     def _type(self, dtype: DTypeLike | None) -> DType:
         return self.dtype if dtype is None else as_dtype(dtype)
+
+    def _draw(
+        self, draw: Draw, shape: Any, first: Any, second: Any, dtype: DType
+    ) -> Tensor:
+        """Random numbers, by a function that takes two parameters of a distribution."""
+        return draw(shape, first, second, dtype, seed=self.seed)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that create an equal initializer."""
@@ -72,7 +81,8 @@ class Initializer:
         return cls(**config)
 
 
-def _float(dtype: DTypeLike) -> DType:
+def float_type(dtype: DTypeLike) -> DType:
+    """The type.  Raises: ValueError: it isn't floating."""
     dtype = as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"Expected floating point type, got {dtype}.")
@@ -182,9 +192,8 @@ class RandomUniform(Initializer):
         dtype: DTypeLike | None = None,
         partition_info: PartitionInfo | None = None,
     ) -> Tensor:
-        return random_uniform(
-            shape, self.minval, self.maxval, self._type(dtype), seed=self.seed
-        )
+        kind = self._type(dtype)
+        return self._draw(random_uniform, shape, self.minval, self.maxval, kind)
 
 
 class _Normal(Initializer):
@@ -198,7 +207,7 @@ class _Normal(Initializer):
         dtype: DTypeLike = float32,
     ) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
-        self.dtype = _float(dtype)
+        self.dtype = float_type(dtype)
 
 
 @export("random_normal_initializer", "initializers.random_normal")
@@ -212,7 +221,7 @@ class RandomNormal(_Normal):
         partition_info: PartitionInfo | None = None,
     ) -> Tensor:
         kind = self._type(dtype)
-        return random_normal(shape, self.mean, self.stddev, kind, seed=self.seed)
+        return self._draw(random_normal, shape, self.mean, self.stddev, kind)
 
 
 @export("truncated_normal_initializer", "initializers.truncated_normal")
@@ -226,7 +235,7 @@ class TruncatedNormal(_Normal):
         partition_info: PartitionInfo | None = None,
     ) -> Tensor:
         kind = self._type(dtype)
-        return truncated_normal(shape, self.mean, self.stddev, kind, seed=self.seed)
+        return self._draw(truncated_normal, shape, self.mean, self.stddev, kind)
 
 
 @export("uniform_unit_scaling_initializer", "initializers.uniform_unit_scaling")
@@ -245,7 +254,7 @@ class UniformUnitScaling(Initializer):
         self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = float32
     ) -> None:
         self.factor, self.seed = factor, seed
-        self.dtype = _float(dtype)
+        self.dtype = float_type(dtype)
 
     def __call__(
         self,
@@ -256,7 +265,7 @@ class UniformUnitScaling(Initializer):
         whole: Any = shape if partition_info is None else partition_info.full_shape
         inputs = max(math.prod(float(n) for n in list(whole)[:-1]), 1.0)
         bound = math.sqrt(3 / inputs) * self.factor
-        return random_uniform(shape, -bound, bound, self._type(dtype), seed=self.seed)
+        return self._draw(random_uniform, shape, -bound, bound, self._type(dtype))
 
 
 @export("variance_scaling_initializer", "initializers.variance_scaling")
@@ -304,7 +313,7 @@ class VarianceScaling(Initializer):
             raise ValueError("Invalid `distribution` argument:", distribution)
         self.scale, self.mode, self.distribution = scale, mode, distribution
         self.seed = seed
-        self.dtype = _float(dtype)
+        self.dtype = float_type(dtype)
 
     def __call__(
         self,
@@ -321,12 +330,12 @@ class VarianceScaling(Initializer):
         variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
             bound = math.sqrt(3.0 * variance)
-            return random_uniform(shape, -bound, bound, kind, seed=self.seed)
+            return self._draw(random_uniform, shape, -bound, bound, kind)
         stddev = math.sqrt(variance)
         if self.distribution == "untruncated_normal":
-            return random_normal(shape, 0.0, stddev, kind, seed=self.seed)
+            return self._draw(random_normal, shape, 0.0, stddev, kind)
         stddev /= self._TRUNCATED_STDDEV
-        return truncated_normal(shape, 0.0, stddev, kind, seed=self.seed)
+        return self._draw(truncated_normal, shape, 0.0, stddev, kind)
 
 
 def fans(shape: Any) -> tuple[int, int]:
@@ -403,7 +412,7 @@ class Orthogonal(Initializer):
         self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = float32
     ) -> None:
         self.gain, self.seed = gain, seed
-        self.dtype = _float(dtype)
+        self.dtype = float_type(dtype)
 
     def __call__(
         self,
@@ -419,7 +428,7 @@ class Orthogonal(Initializer):
         *outer, columns = (int(n) for n in shape)
         rows = math.prod(outer)
         flat = (max(rows, columns), min(rows, columns))
-        normal = random_normal(flat, dtype=kind, seed=self.seed)
+        normal = self._draw(random_normal, flat, 0.0, 1.0, kind)
         q, r = Qr(full_matrices=False)(normal)
         q *= Sign()(DiagPart()(r))  # makes the distribution uniform
         if rows < columns:
@@ -435,7 +444,7 @@ class Identity(Initializer):
 
     def __init__(self, gain: float = 1.0, dtype: DTypeLike = float32) -> None:
         self.gain = gain
-        self.dtype = _float(dtype)
+        self.dtype = float_type(dtype)
 
     def __call__(
         self,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfteach.api.compat.v2 import feature_column as feature_column
     from tfteach.api.compat.v2 import graph_util as graph_util
     from tfteach.api.compat.v2 import image as image
+    from tfteach.api.compat.v2 import initializers as initializers
     from tfteach.api.compat.v2 import io as io
     from tfteach.api.compat.v2 import linalg as linalg
     from tfteach.api.compat.v2 import lookup as lookup
@@ -80,6 +81,11 @@ if TYPE_CHECKING:
     from tfteach.compat.version_2.control_flow import hessians_v2 as hessians
     from tfteach.compat.version_2.control_flow import tuple_v2 as tuple
     from tfteach.compat.version_2.control_flow import while_loop_v2 as while_loop
+    from tfteach.compat.version_2.initializers import ConstantV2 as constant_initializer
+    from tfteach.compat.version_2.initializers import OnesV2 as ones_initializer
+    from tfteach.compat.version_2.initializers import RandomNormalV2 as random_normal_initializer
+    from tfteach.compat.version_2.initializers import RandomUniformV2 as random_uniform_initializer
+    from tfteach.compat.version_2.initializers import ZerosV2 as zeros_initializer
     from tfteach.compat.version_2.reductions import argmax_v2 as argmax
     from tfteach.compat.version_2.reductions import argmin_v2 as argmin
     from tfteach.compat.version_2.reductions import norm_v2 as norm
@@ -262,6 +268,7 @@ if TYPE_CHECKING:
     from tfteach.ops.windows.extract_patches import extract_volume_patches as extract_volume_patches
     from tfteach.variables.base import VariableAggregation as VariableAggregation
     from tfteach.variables.base import VariableSynchronization as VariableSynchronization
+    from tfteach.variables.base import VariableV2 as Variable
     from tfteach.variables.creation import variable_creator_scope as variable_creator_scope
 
 _LATER = {
@@ -286,6 +293,7 @@ _LATER = {
     "TensorSpec": ("tfteach.framework.tensor_spec", "TensorSpec"),
     "TypeSpec": ("tfteach.framework.type_spec", "TypeSpec"),
     "UnconnectedGradients": ("tfteach.autodiff.gradients", "UnconnectedGradients"),
+    "Variable": ("tfteach.variables.base", "VariableV2"),
     "VariableAggregation": ("tfteach.variables.base", "VariableAggregation"),
     "VariableSynchronization": ("tfteach.variables.base", "VariableSynchronization"),
     "__version__": ("tfteach.compat.versions", "VERSION"),
@@ -332,6 +340,7 @@ _LATER = {
     "cond": ("tfteach.compat.version_2.control_flow", "cond_v2"),
     "config": ("tfteach.api.compat.v2", "config"),
     "constant": ("tfteach.compat.version_2.control_flow", "constant_v2"),
+    "constant_initializer": ("tfteach.compat.version_2.initializers", "ConstantV2"),
     "control_dependencies": ("tfteach.framework.scope", "control_dependencies"),
     "convert_to_tensor": ("tfteach.compat.version_2.control_flow", "convert_to_tensor_v2"),
     "cos": ("tfteach.ops.math.trigonometry", "cos"),
@@ -387,6 +396,7 @@ _LATER = {
     "image": ("tfteach.api.compat.v2", "image"),
     "import_graph_def": ("tfteach.framework.graphdef.import_graph_def", "import_graph_def"),
     "init_scope": ("tfteach.compat.behavior", "init_scope"),
+    "initializers": ("tfteach.api.compat.v2", "initializers"),
     "int16": ("tfteach.framework.dtypes", "int16"),
     "int32": ("tfteach.framework.dtypes", "int32"),
     "int64": ("tfteach.framework.dtypes", "int64"),
@@ -424,6 +434,7 @@ _LATER = {
     "numpy_function": ("tfteach.ops.debug.py_func", "numpy_function"),
     "one_hot": ("tfteach.ops.array.one_hot", "one_hot"),
     "ones": ("tfteach.ops.core.fill", "ones"),
+    "ones_initializer": ("tfteach.compat.version_2.initializers", "OnesV2"),
     "ones_like": ("tfteach.compat.version_2.arrays", "ones_like_v2"),
     "pad": ("tfteach.compat.version_2.arrays", "pad_v2"),
     "parallel_stack": ("tfteach.ops.core.stack_unstack", "parallel_stack"),
@@ -438,6 +449,8 @@ _LATER = {
     "quint16": ("tfteach.framework.dtypes", "quint16"),
     "quint8": ("tfteach.framework.dtypes", "quint8"),
     "random": ("tfteach.api.compat.v2", "random"),
+    "random_normal_initializer": ("tfteach.compat.version_2.initializers", "RandomNormalV2"),
+    "random_uniform_initializer": ("tfteach.compat.version_2.initializers", "RandomUniformV2"),
     "range": ("tfteach.ops.math.range", "range"),
     "rank": ("tfteach.ops.core.shape_ops", "rank"),
     "raw_ops": ("tfteach.api", "raw_ops"),
@@ -521,6 +534,7 @@ _LATER = {
     "where": ("tfteach.ops.array.where_select", "where_v2"),
     "while_loop": ("tfteach.compat.version_2.control_flow", "while_loop_v2"),
     "zeros": ("tfteach.ops.core.fill", "zeros"),
+    "zeros_initializer": ("tfteach.compat.version_2.initializers", "ZerosV2"),
     "zeros_like": ("tfteach.compat.version_2.arrays", "zeros_like_v2"),
 }
 
