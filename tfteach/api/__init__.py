@@ -477,6 +477,7 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.lib.data.optional import OptionalSpec as OptionalSpec
     from tfteach.lib.functions.function import function as function
+    from tfteach.lib.functions.vectorized_map import vectorized_map as vectorized_map
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
     from tfteach.lib.module.module import Module as Module
@@ -487,7 +488,6 @@ if TYPE_CHECKING:
     from tfteach.lib.parsing.features import SparseFeature as SparseFeature
     from tfteach.lib.parsing.features import VarLenFeature as VarLenFeature
     from tfteach.lib.parsing.sequences import parse_single_sequence_example as parse_single_sequence_example
-    from tfteach.lib.saved_model.wrap_function import wrap_function as wrap_function
     from tfteach.ops.io.decode_csv import decode_csv as decode_csv
     from tfteach.ops.io.decode_json_example import decode_json_example as decode_json_example
     from tfteach.ops.io.decode_raw import decode_compressed as decode_compressed
@@ -740,7 +740,7 @@ _LATER = {
     "tensordot": ("tfteach.ops.linalg.einsum_tensordot", "tensordot"),
     "trace": ("tfteach.ops.linalg.matmul", "trace"),
     "train": ("tfteach.api", "train"),
-    "wrap_function": ("tfteach.lib.saved_model.wrap_function", "wrap_function"),
+    "vectorized_map": ("tfteach.lib.functions.vectorized_map", "vectorized_map"),
     "write_file": ("tfteach.ops.io.file_ops", "write_file"),
 }
 

@@ -152,6 +152,7 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.lib.data.optional import OptionalSpec as OptionalSpec
     from tfteach.lib.functions.function import function as function
+    from tfteach.lib.functions.vectorized_map import vectorized_map as vectorized_map
     from tfteach.lib.module.module import Module as Module
     from tfteach.ops.array.bincount_histogram import histogram_fixed_width as histogram_fixed_width
     from tfteach.ops.array.bincount_histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
@@ -530,6 +531,7 @@ _LATER = {
     "unstack": ("tfteach.ops.core.stack_unstack", "unstack"),
     "variable_creator_scope": ("tfteach.variables.creation", "variable_creator_scope"),
     "variant": ("tfteach.framework.dtypes", "variant"),
+    "vectorized_map": ("tfteach.lib.functions.vectorized_map", "vectorized_map"),
     "version": ("tfteach.api.compat.v2", "version"),
     "where": ("tfteach.ops.array.where_select", "where_v2"),
     "while_loop": ("tfteach.compat.version_2.control_flow", "while_loop_v2"),

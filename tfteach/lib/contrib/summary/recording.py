@@ -112,7 +112,7 @@ def get_step() -> Any:
 
 
 @export(v2="summary.experimental.set_step")
-def set_step(step: Any) -> None:
+def set_step(step: TensorLike | None) -> None:
     """Set the step of this thread's summaries.
 
     Args:
