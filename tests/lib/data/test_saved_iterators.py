@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import tfteach as tf
+from tests.eagerly import eager_program
 from tfteach.framework.files.tensor_bundle import BundleReader
 
 Dataset = tf.data.Dataset
@@ -240,3 +241,54 @@ def test_other_variants_are_not_serialized() -> None:
                 session.run(tf.serialize_tensor(tensor))
         with pytest.raises(tf.errors.InvalidArgumentError, match="0 variants for 2"):
             session.run(broken)
+
+
+# ---- tf.train.Checkpoint
+
+
+def test_checkpoints_of_iterators_in_eager_programs(tmp_path: Path) -> None:
+    with eager_program():
+        numbers = tf.data.Dataset.range(9)
+        for make in (iter, tf.contrib.eager.Iterator, numbers_once):
+            iterator = make(numbers)
+            checkpoint = tf.train.Checkpoint(iterator=iterator)
+            paths = [checkpoint.save(str(tmp_path / make.__name__))]
+            assert [next(iterator).numpy(), next(iterator).numpy()] == [0, 1]
+            paths.append(checkpoint.save(str(tmp_path / make.__name__)))
+            names = [name for name, _ in tf.train.list_variables(paths[0])]
+            assert "iterator/.ATTRIBUTES/ITERATOR_STATE" in names
+            for path, value in zip(paths, (0, 2), strict=True):
+                checkpoint.restore(path).assert_consumed()
+                assert next(iterator).numpy() == value
+        later = tf.train.Checkpoint()
+        status = later.restore(paths[1])
+        later.iterator = iter(numbers)
+        assert later.save_counter.numpy() == 2
+        status.assert_consumed()
+        assert next(later.iterator).numpy() == 2
+
+
+def numbers_once(dataset: Any) -> Any:
+    return dataset.make_one_shot_iterator()
+
+
+def test_checkpoints_of_iterators_in_graphs(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        iterator = tf.data.Dataset.range(5).make_initializable_iterator()
+        element = iterator.get_next()
+        checkpoint = tf.train.Checkpoint(iterator=iterator)
+        session.run([iterator.initializer, checkpoint.save_counter.initializer])
+        assert [session.run(element), session.run(element)] == [0, 1]
+        path = checkpoint.save(str(tmp_path / "x"), session=session)
+        assert session.run(element) == 2
+        checkpoint.restore(path).initialize_or_restore(session)
+        assert session.run(element) == 2
+
+
+def test_checkpoints_refuse_iterators_with_state(tmp_path: Path) -> None:
+    with eager_program():
+        state = tf.data.Dataset.range(5).map(
+            lambda x: tf.py_func(lambda x: x, [x], tf.int64)
+        )
+        with pytest.raises(tf.errors.FailedPreconditionError, match="is stateful"):
+            tf.train.Checkpoint(iterator=iter(state)).save(str(tmp_path / "x"))

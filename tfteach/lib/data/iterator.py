@@ -5,6 +5,7 @@ Source: python/data/ops/iterator_ops.py, dataset_ops.py.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, device, name_scope
+from tfteach.framework.trackable import Trackable
 from tfteach.framework.type_aliases import (
     DTypeLike,
     Nested,
@@ -47,8 +49,11 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
 ITERATORS = "iterators"
 
 
-class IteratorBase:
-    """What the iterators of graphs and of eager programs share: their structure."""
+class IteratorBase(Trackable):
+    """What the iterators of graphs and of eager programs share.
+
+    `tf.train.Checkpoint` saves their position.
+    """
 
     _iterator_resource: Tensor
     _specs: Any
@@ -72,6 +77,12 @@ class IteratorBase:
     def output_classes(self) -> Structure:
         """The structure of the classes, `tf.Tensor` or `tf.SparseTensor`."""
         return structures.legacy_classes(self._specs)
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        from tfteach.lib.data.iterator_saveable import IteratorSaveable
+
+        make = functools.partial(IteratorSaveable, self._iterator_resource)
+        return {"ITERATOR_STATE": make}
 
 
 @export("data.Iterator")

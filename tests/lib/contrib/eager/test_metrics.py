@@ -88,3 +88,53 @@ def test_checkpoints(eagerly, tmp_path):
     tf.train.Checkpoint(mean=later).restore(path)
     later([9.0])
     assert later.result().numpy() == 8.0
+
+
+def scalars_in(folder):
+    [file] = folder.iterdir()
+    values = [(v, e.step) for e in tf.train.summary_iterator(str(file))
+              for v in e.summary.value]  # fmt: skip
+    return [(value.tag, step, value.simple_value) for value, step in values]
+
+
+def test_results_are_recorded(eagerly, tmp_path):
+    summary = tf.contrib.summary
+    step = tf.train.get_or_create_global_step()
+    mean, accuracy = metrics.Mean("loss"), metrics.Accuracy("a b")
+    mean([1.0, 2.0])
+    accuracy([1], [1])
+    mean.result()  # there is no writer
+    writer = summary.create_file_writer(tmp_path)
+    with writer.as_default(), summary.always_record_summaries():
+        mean.result()
+        mean(6.0)
+        mean.result(write_summary=False)
+        step.assign(3)
+        mean.result(write_summary=tf.constant(True))
+        accuracy.result()
+    wanted = [("loss", 0, 1.5), ("loss", 3, 3.0), ("a_b", 3, 1.0)]
+    assert scalars_in(tmp_path) == wanted
+
+
+def test_results_are_recorded_by_nodes(tmp_path):
+    summary = tf.contrib.summary
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        tf.train.get_or_create_global_step()
+        mean = metrics.Mean("loss")
+        update = mean([1.0, 2.0])
+        mean.result()
+        before = len(graph.get_operations())
+        writer = summary.create_file_writer(tmp_path)
+        with writer.as_default(), summary.always_record_summaries():
+            mean.result()
+            ops = graph.get_operations()[before:]
+            assert [op.type for op in ops][-7:] == [
+                *("Const", "Const", "LogicalAnd", "Identity", "Const"),
+                *("WriteScalarSummary", "Const"),
+            ]
+            session.run(summary.summary_writer_initializer_op())
+            session.run([tf.global_variables_initializer(), mean.init_variables()])
+            session.run(update)
+            session.run([summary.all_summary_ops(), writer.flush()])
+            session.run(writer.flush())
+        assert [number for *_, number in scalars_in(tmp_path)] == [1.5]

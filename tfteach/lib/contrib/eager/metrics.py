@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from tfteach.control.branch import smart_cond
 from tfteach.control.checks.values import assert_equal
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import bool_, float64, int64
@@ -24,6 +25,7 @@ from tfteach.framework.type_aliases import (
     Structure,
     TensorLike,
 )
+from tfteach.lib.contrib.summary.summaries import scalar
 from tfteach.lib.functions.eager_defun import defun
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.core.shape_ops import shape, size
@@ -221,13 +223,21 @@ class Mean(Metric):
         self.numer.assign_add(reduce_sum(weighted))
         return weighted, weights
 
-    def result(self, write_summary: bool = True) -> Tensor:
+    def result(self, write_summary: TensorLike = True) -> Tensor:
         """The mean of all values so far.
 
         Args:
-          write_summary: accepted for old code; there is no writer to write it to.
+          write_summary: whether to record it as a scalar of the metric's name, if
+            summaries are recorded; see `tf.contrib.summary`.
         """
+        write_summary = convert(write_summary)
         mean: Tensor = self.numer / self.denom
+
+        def record() -> Tensor:
+            scalar(self.name, mean)
+            return mean
+
+        smart_cond(write_summary, record, lambda: mean, name="")
         return mean
 
     def _add_matches(self, labels: Any, predictions: Any, weights: Any) -> Any:

@@ -5,17 +5,16 @@ Source: python/data/experimental/ops/iterator_ops.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import colocate_with
+from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import PathLike, SessionLike
 from tfteach.lib.data.iterator import ITERATORS, Iterator
+from tfteach.lib.data.iterator_saveable import IteratorSaveable
 from tfteach.lib.files.checkpoint_management import latest_checkpoint
-from tfteach.lib.files.saveable_object import SaveableObject, SaveSpec
+from tfteach.lib.files.saveable_object import SaveableObject
 from tfteach.lib.files.saver import Saver
 from tfteach.lib.training.hooks.checkpoints import CheckpointSaverHook
 from tfteach.lib.training.hooks.session_run_hook import (
@@ -24,7 +23,6 @@ from tfteach.lib.training.hooks.session_run_hook import (
     SessionRunHook,
     SessionRunValues,
 )
-from tfteach.ops.data.iterator_state import DeserializeIterator, SerializeIterator
 
 if TYPE_CHECKING:
     from tfteach.lib.estimator.estimator import Estimator
@@ -33,18 +31,8 @@ if TYPE_CHECKING:
 _LATEST = "checkpoint_input"
 
 
-class _Saveable(SaveableObject):
-    """The position of an iterator."""
-
-    def __init__(self, resource: Tensor) -> None:
-        spec = SaveSpec(SerializeIterator()(resource), "", f"{resource.name}-state")
-        super().__init__(resource, [spec], resource.name)
-
-    def restore(
-        self, restored_tensors: Sequence[Tensor], restored_shapes: Any
-    ) -> Operation:
-        with colocate_with(self.op):
-            return DeserializeIterator()(self.op, restored_tensors[0])
+def _saveable(resource: Tensor) -> SaveableObject:
+    return IteratorSaveable(resource, resource.name, "-state")
 
 
 @export(
@@ -74,7 +62,7 @@ def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
       >>> saveable = tf.data.experimental.make_saveable_from_iterator(iterator)
       >>> saver = tf.train.Saver([saveable])
     """
-    return _Saveable(iterator._iterator_resource)
+    return _saveable(iterator._iterator_resource)
 
 
 class _IteratorSaver(Saver):
@@ -82,7 +70,7 @@ class _IteratorSaver(Saver):
 
     def __init__(self) -> None:
         resources = get_default_graph().get_collection(ITERATORS)
-        super().__init__([_Saveable(resource) for resource in resources], sharded=True)
+        super().__init__([_saveable(resource) for resource in resources], sharded=True)
 
     def save(
         self,
