@@ -488,6 +488,7 @@ if TYPE_CHECKING:
     from tfteach.lib.parsing.features import SparseFeature as SparseFeature
     from tfteach.lib.parsing.features import VarLenFeature as VarLenFeature
     from tfteach.lib.parsing.sequences import parse_single_sequence_example as parse_single_sequence_example
+    from tfteach.lib.saved_model.wrap_function import wrap_function as wrap_function
     from tfteach.ops.io.decode_csv import decode_csv as decode_csv
     from tfteach.ops.io.decode_json_example import decode_json_example as decode_json_example
     from tfteach.ops.io.decode_raw import decode_compressed as decode_compressed
@@ -741,6 +742,7 @@ _LATER = {
     "trace": ("tfteach.ops.linalg.matmul", "trace"),
     "train": ("tfteach.api", "train"),
     "vectorized_map": ("tfteach.lib.functions.vectorized_map", "vectorized_map"),
+    "wrap_function": ("tfteach.lib.saved_model.wrap_function", "wrap_function"),
     "write_file": ("tfteach.ops.io.file_ops", "write_file"),
 }
 
