@@ -31,7 +31,7 @@ class _Current(threading.local):
 
     writer: Any = None
     condition: Condition = None
-    step: Any = None
+    step: TensorLike | None = None
 
 
 current = _Current()
@@ -106,7 +106,7 @@ def record_summaries_every_n_global_steps(
 
 
 @export(v2="summary.experimental.get_step")
-def get_step() -> Any:
+def get_step() -> TensorLike | None:
     """The step of this thread's summaries, as `set_step` got it; or None."""
     return current.step
 
