@@ -22,6 +22,7 @@ MORE = {
     f"{_FUNCTIONS}.argument_signature",
     "framework.indexed_slices": "tfteach.framework.indexed_slices_spec",
     "module.module": ". tfteach.lib.module.module",
+    "saved_model.builder_impl": f"{_SAVED}.builder",
     "saved_model.function_deserialization": f"{_SAVED}.function_library "
     f"{_SAVED}.restored_function",
     "saved_model.load": f"{_SAVED}.load",
@@ -40,5 +41,6 @@ ALIASES = {
     "eager.def_function.Function": "PolymorphicFunction",
     "eager.function.Function": "TracedFunction",
     "training.tracking.data_structures._DictWrapper": "DictWrapper",
+    "training.tracking.tracking.TrackableResource": "CapturableResource",
     "framework.func_graph._EAGER_CONST_THRESHOLD": "MOST_COPIED",
 }

@@ -22,7 +22,8 @@ MORE = {
     "training.input": "tfteach.lib.queues.batch_queues",
     "training.monitored_session": "tfteach.lib.training.wrapped_sessions",
     "training.saver": "tfteach.lib.training.scaffold",
-    "training.tracking.tracking": "tfteach.lib.files.trackable",
+    "training.tracking.tracking": "tfteach.lib.files.trackable "
+    "tfteach.framework.trackable",
     "training.tracking.util": "train tfteach.lib.files.load_status",
     "training.training_util": "tfteach.lib.training.global_step",
     "training.warm_starting_util": "tfteach.lib.files.warm_start",

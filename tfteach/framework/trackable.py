@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
 
 _T = TypeVar("_T")
@@ -187,14 +188,24 @@ class CapturableResource(Trackable):
     """Base of objects with a resource that functions capture, such as tables.
 
     In a SavedModel a function creates the resource, and another one initializes it.
+
+    Args:
+      device: where the resource must be created; "" for anywhere.
     """
 
     _resource_device = ""
+    _resource_handle: Any = None
+
+    def __init__(self, device: str = "") -> None:
+        self._resource_device = device
 
     @property
     def resource_handle(self) -> Any:
-        """The handle of the resource."""
-        raise NotImplementedError(f"{type(self).__name__}.resource_handle")
+        """The handle of the resource, which is created with the first access."""
+        if self._resource_handle is None:
+            with get_default_graph().device(self._resource_device or None):
+                self._resource_handle = self._create_resource()
+        return self._resource_handle
 
     def _create_resource(self) -> Any:
         """A new handle of an equal resource."""

@@ -15,6 +15,8 @@ from typing import Any, Self
 
 from tfteach.framework.export import export
 from tfteach.framework.trackable import Trackable
+from tfteach.lib.functions.concrete_function import ConcreteFunction
+from tfteach.lib.functions.function import PolymorphicFunction
 from tfteach.variables.base import Variable
 
 
@@ -57,6 +59,12 @@ def assigned(owner: Trackable, name: str, value: Any) -> Any:
     return found
 
 
+def functions_among(items: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    """The traced functions among values by name, which a SavedModel has, too."""
+    kinds = PolymorphicFunction | ConcreteFunction
+    return {str(name): value for name, value in items if isinstance(value, kinds)}
+
+
 class UntrackableError(ValueError):
     """An element of a data structure has no state."""
 
@@ -84,6 +92,12 @@ class TrackableDataStructure(Trackable):
     @property
     def _values(self) -> Iterable[Any]:
         raise NotImplementedError
+
+    def _list_functions_for_serialization(self, serialization_cache: Any) -> Any:
+        """The traced functions among the elements."""
+        elements: Any = self
+        is_mapping = isinstance(self, AnyMapping)
+        return functions_among(elements.items() if is_mapping else enumerate(elements))
 
     def _track_value(self, value: Any, name: Any) -> Any:
         value = assigned(self, name, value)

@@ -37,6 +37,7 @@ from tfteach.lib.files.python_state import NoRestoreSaveable, PythonStateSaveabl
 from tfteach.lib.files.saveable_object import SaveableObject
 from tfteach.lib.files.saver import Saver
 from tfteach.lib.files.trackable import AutoTrackable
+from tfteach.lib.functions.function import PolymorphicFunction
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.placeholder import placeholder
@@ -51,8 +52,9 @@ class Checkpoint(AutoTrackable):
     `Checkpoint(model=layer)`, and not by their names, which may change.
 
     Args:
-      **kwargs: variables, layers, optimizers, tables and other Checkpoints, which
-        become attributes.  Lists and dicts of them can be set as attributes later.
+      **kwargs: variables, layers, optimizers, tables, other Checkpoints, and for
+        `tf.saved_model.save` functions, which become attributes.  Lists and dicts of
+        them can be set as attributes later.
 
     Attributes:
       save_counter: an int64 variable, incremented by `save`.
@@ -77,7 +79,7 @@ class Checkpoint(AutoTrackable):
 
     def __init__(self, **kwargs: Any) -> None:
         for name, item in sorted(kwargs.items()):
-            if not isinstance(item, Trackable):
+            if not isinstance(item, Trackable | PolymorphicFunction):
                 raise ValueError(
                     "`Checkpoint` was expecting a trackable object (an object derived "
                     f"from `TrackableBase`), got {item}. If you believe this object "

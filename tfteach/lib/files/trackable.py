@@ -15,9 +15,11 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import open_init_scope
 from tfteach.framework.trackable import Trackable, is_tracking
-from tfteach.lib.files.data_structures import NoDependency, assigned
-from tfteach.lib.functions.concrete_function import ConcreteFunction
-from tfteach.lib.functions.function import PolymorphicFunction
+from tfteach.lib.files.data_structures import (
+    NoDependency,
+    assigned,
+    functions_among,
+)
 
 _ABSENT = object()
 
@@ -55,10 +57,8 @@ class AutoTrackable(Trackable):
         found = {}
         for name in dir(self):
             with suppress(Exception):  # a property may need what is not there yet
-                value = getattr(self, name)
-                if isinstance(value, PolymorphicFunction | ConcreteFunction):
-                    found[name] = value
-        return found
+                found[name] = getattr(self, name)
+        return functions_among(found.items())
 
 
 class TrackableAsset(Trackable):

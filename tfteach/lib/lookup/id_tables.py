@@ -116,6 +116,12 @@ class IdTableWithHashBuckets(LookupInterface):
         """The handle of the underlying table; None if there is none."""
         return None if self._table is None else self._table.resource_handle
 
+    def _create_resource(self) -> Any:
+        return None if self._table is None else self._table._create_resource()
+
+    def _initialize(self) -> Any:
+        return None if self._table is None else self._table._initialize()
+
     @property
     def initializer(self) -> Operation:
         """The operation that fills the table."""

@@ -91,11 +91,6 @@ class MutableHashTable(LookupInterface):
         """The table's name; None in an eager program."""
         return name_of(self._resource_handle)
 
-    @property
-    def resource_handle(self) -> Tensor:
-        """The handle of the table."""
-        return self._resource_handle
-
     def _scope(self, name: str | None, what: str, *values: Any) -> Any:
         handle = self._resource_handle
         return name_scope(name, f"{self.name}_{what}", [handle, *values])

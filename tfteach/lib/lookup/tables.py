@@ -50,11 +50,6 @@ class LookupInterface(CapturableResource):
         """The table's name; None in an eager program."""
         raise NotImplementedError
 
-    @property
-    def resource_handle(self) -> Any:
-        """The handle of the table."""
-        raise NotImplementedError
-
     def _checked(self, keys: Any) -> Tensor:
         """The keys as a dense Tensor; TypeError if their type is not the table's."""
         if keys.dtype.base_dtype != self._key_dtype:
@@ -119,11 +114,6 @@ class InitializableLookupTableBase(LookupInterface):
 
     def _initialize(self) -> Any:
         return self._initializer.initialize(self)
-
-    @property
-    def resource_handle(self) -> Tensor:
-        """The handle of the table."""
-        return self._resource_handle
 
     @property
     def initializer(self) -> Operation:

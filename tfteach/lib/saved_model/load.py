@@ -233,6 +233,8 @@ def _variable(saved: Any) -> Any:
         dtype=as_dtype(saved.dtype),
         name=saved.name or None,
         trainable=saved.trainable,
+        synchronization=saved.synchronization,
+        aggregation=saved.aggregation,
     )
 
 

@@ -52,15 +52,8 @@ class Initializer(CapturableResource):
     def __init__(
         self, init_fn: ConcreteFunction, asset_paths: Sequence[TrackableAsset]
     ) -> None:
+        super().__init__()
         self._init_fn, self._asset_paths = init_fn, asset_paths
-        self._handle: Any = None
-
-    @property
-    def resource_handle(self) -> Any:
-        """Nothing: there is no resource behind it."""
-        if self._handle is None:
-            self._handle = self._create_resource()
-        return self._handle
 
     def _create_resource(self) -> Any:
         return placeholder(resource, [], "unused_resource")

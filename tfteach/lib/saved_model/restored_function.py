@@ -43,8 +43,9 @@ class RestoredFunction(PolymorphicFunction):
         def restored_function_body(*args: Any, **kwargs: Any) -> Any:
             return _call_matching(self.concrete_functions, args, kwargs)
 
-        name = restored_function_body.__name__
-        super().__init__(restored_function_body, name, autograph=False)
+        body: Any = restored_function_body
+        body.__signature__ = _signature(function_spec.fullargspec)
+        super().__init__(body, body.__name__, autograph=False)
         self._spec = function_spec
 
     def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
@@ -106,6 +107,30 @@ def _function_spec(proto: Any) -> FunctionSpec:
     )
     signature = coder.decode_proto(proto.input_signature)
     return FunctionSpec(spec, is_method=False, input_signature=signature)
+
+
+def _signature(spec: inspect.FullArgSpec) -> inspect.Signature:
+    """The parameters as `inspect.signature` returns them."""
+    kinds = inspect.Parameter
+    first = len(spec.args) - len(spec.defaults or ())
+    found = [
+        kinds(
+            name,
+            kinds.POSITIONAL_OR_KEYWORD,
+            default=kinds.empty if i < first else (spec.defaults or ())[i - first],
+        )
+        for i, name in enumerate(spec.args)
+    ]
+    if spec.varargs:
+        found.append(kinds(spec.varargs, kinds.VAR_POSITIONAL))
+    defaults = spec.kwonlydefaults or {}
+    found += [
+        kinds(name, kinds.KEYWORD_ONLY, default=defaults.get(name, kinds.empty))
+        for name in spec.kwonlyargs
+    ]
+    if spec.varkw:
+        found.append(kinds(spec.varkw, kinds.VAR_KEYWORD))
+    return inspect.Signature(found)
 
 
 # ---- calls

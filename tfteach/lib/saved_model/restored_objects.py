@@ -9,12 +9,10 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tfteach.framework.graph import get_default_graph
 from tfteach.framework.trackable import CapturableResource, Trackable
+from tfteach.lib.files.data_structures import functions_among
 from tfteach.lib.files.structure_wrappers import DictWrapper, ListWrapper
 from tfteach.lib.files.trackable import AutoTrackable
-from tfteach.lib.functions.concrete_function import ConcreteFunction
-from tfteach.lib.functions.function import PolymorphicFunction
 
 # Sets a child: (parent, name, child).
 Setter = Callable[[Any, str, Any], Any]
@@ -28,26 +26,11 @@ class RestoredResource(AutoTrackable, CapturableResource):
     """
 
     def __init__(self, device: str = "") -> None:
-        self._resource_device = device
-        self._handle: Any = None
-        self._destroy_resource: Any = None
-
-    @property
-    def resource_handle(self) -> Any:
-        """The handle, which is created with the first access."""
-        if self._handle is None:
-            with get_default_graph().device(self._resource_device or None):
-                self._handle = self._create_resource()
-        return self._handle
+        CapturableResource.__init__(self, device)
 
     def _list_functions_for_serialization(self, serialization_cache: Any) -> Any:
-        found = {
-            "_create_resource": self._create_resource,
-            "_initialize": self._initialize,
-        }
-        if self._destroy_resource is not None:
-            found["_destroy_resource"] = self._destroy_resource
-        return found
+        names = "_create_resource", "_initialize", "_destroy_resource"
+        return functions_among((n, self.__dict__.get(n)) for n in names)
 
 
 class SignatureMap(Mapping[str, Any], Trackable):
@@ -76,8 +59,7 @@ class SignatureMap(Mapping[str, Any], Trackable):
     __hash__ = object.__hash__
 
     def _list_functions_for_serialization(self, serialization_cache: Any) -> Any:
-        kinds = PolymorphicFunction | ConcreteFunction
-        return {key: value for key, value in self.items() if isinstance(value, kinds)}
+        return functions_among(self.items())
 
 
 class _Revived(NamedTuple):

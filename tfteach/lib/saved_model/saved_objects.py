@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tfteach.framework.constant_values import constant_value
+from tfteach.framework.dtypes import resource, variant
 from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.operation import Tensor
 from tfteach.framework.protos import pool
@@ -22,8 +23,6 @@ from tfteach.lib.saved_model.restored_objects import SignatureMap, identifier_of
 from tfteach.lib.saved_model.signature_functions import SIGNATURES
 from tfteach.lib.saved_model.structure_coder import StructureCoder
 from tfteach.variables.resource import BaseResourceVariable
-
-_Function = PolymorphicFunction | ConcreteFunction
 
 
 class CapturedConstant:
@@ -166,14 +165,14 @@ class SavedObjects:
         """
         for function in self.concrete_functions:
             for tensor in function.captured_inputs:
-                is_value = tensor.dtype.base_dtype.is_numpy_compatible
-                if not is_value or tensor in self._of_tensors:
+                is_handle = tensor.dtype.base_dtype in (resource, variant)
+                if is_handle or tensor in self._of_tensors:
                     continue
                 value = value_of(tensor)
                 if value is None:
                     raise ValueError(
                         f"Attempted to save a function {function.name!r} which "
-                        f"references a symbolic Tensor {tensor} that is not a simple "
+                        f"references a symbolic Tensor {tensor!s} that is not a simple "
                         "constant. This is not supported."
                     )
                 made = CapturedConstant(tensor, value)
@@ -216,7 +215,7 @@ class SavedObjects:
             if tensor not in self._of_tensors:
                 raise KeyError(
                     f"Failed to add concrete function {function.name!r} to object "
-                    f"based saved model as it captures tensor {tensor} which is "
+                    f"based saved model as it captures tensor {tensor!s} which is "
                     "unsupported or not reachable from root. One reason could be that "
                     "a stateful object or a variable that the function depends on is "
                     "not assigned to an attribute of the serialized trackable object "
@@ -230,7 +229,9 @@ class SavedObjects:
         saved.output_signature.CopyFrom(outputs)
 
 
-def _traces_of(function: _Function) -> list[ConcreteFunction]:
+def _traces_of(
+    function: PolymorphicFunction | ConcreteFunction,
+) -> list[ConcreteFunction]:
     if isinstance(function, ConcreteFunction):
         return [function]
     return function._list_all_concrete_functions_for_serialization()
