@@ -156,6 +156,17 @@ def test_calls_inside_a_trace() -> None:
     assert len(by_name["inner"].traces) == 1
 
 
+def test_traces_that_were_asked_for() -> None:
+    f = tf.function(lambda x: x)
+    f(tf.constant([1.0]))
+    for name in ("x", "y"):
+        f.get_concrete_function(tf.TensorSpec([1], name=name))
+    use = explain_function(f)
+    asked = "called in another graph, or made by get_concrete_function"
+    assert reasons(use) == ["the first call", asked, asked]
+    assert use.verdict.kind == "few"
+
+
 def test_in_graphs() -> None:
     f = tf.contrib.eager.defun(lambda x: x)
     with watch_functions() as log:

@@ -34,7 +34,7 @@ __all__ = [
     "watch_functions",
 ]
 
-ReasonKind = Literal["first", "made", "object", "context", "arguments"]
+ReasonKind = Literal["first", "made", "object", "context", "asked", "arguments"]
 
 MOST_CALLS = 500  # of a function; further ones are only counted
 MOST_TRACES = 60  # of a function whose graphs are kept
@@ -47,7 +47,9 @@ class Reason(NamedTuple):
     Attributes:
       kind: "first": the function had no trace. "made": a new `tf.function` was made of
         the same Python function. "object": a method of another object. "context": the
-        same call in another graph. "arguments": no trace fits the arguments.
+        same call in another graph. "asked": the same call in another graph, or by
+        `get_concrete_function`; it is not known which. "arguments": no trace fits the
+        arguments.
       differences: a `Difference` for each argument that differs from those of the trace
         that is most like this call.
       compared: the number of that trace; 0 if there is none.
@@ -63,6 +65,7 @@ class Reason(NamedTuple):
             "made": "a new tf.function of the same Python function",
             "object": "the method of another object",
             "context": "called in another graph",
+            "asked": "called in another graph, or made by get_concrete_function",
         }
         if self.kind in words:
             return words[self.kind]
@@ -407,6 +410,8 @@ def explain_function(function: Any) -> FunctionUse:
         names = function.function_spec.names(len(args))
         arguments = arguments_of(names, args, kwargs)
         reason = _compared(use.traces, arguments)
+        if reason.kind == "context":
+            reason = reason._replace(kind="asked")
         use.add_trace(0, reason, arguments, 0.0, concrete.graph)
     return use
 

@@ -224,9 +224,11 @@ def in_file(source: SourceLine) -> str:
 
 def judge(use: Use) -> Retracing:
     """The verdict on a function."""
-    later = [trace for trace in use.traces if trace.reason.kind != "first"]
+    # A trace that the program may have asked for is no waste.
+    wanted = ("first", "asked")
+    later = [trace for trace in use.traces if trace.reason.kind not in wanted]
     if not later:
-        return Retracing("clean", use)
+        return Retracing("few" if len(use.traces) > 1 else "clean", use)
     kinds = Counter(_kind(trace.reason) for trace in later)
     kind, count = kinds.most_common(1)[0]
     if count + 1 < AGAIN_AND_AGAIN or _is_a_choice(kind, use):

@@ -106,6 +106,8 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _described(name: str, value: Any) -> Argument:
+    if isinstance(value, TensorSpec):  # whose name makes no difference here
+        value = TensorSpec(value.shape, value.dtype)
     key = _key(value)
     if isinstance(value, Tensor | TensorSpec):
         shape = TensorShape(value.shape).dims_or_none

@@ -26,9 +26,9 @@ from tfteach.jupyter.magics.options import (
     STATIC,
     TEXT,
     check_depth,
+    finish_as_asked,
     magic_arguments,
     parsed,
-    save_as_asked,
     show_as_asked,
     unquoted,
 )
@@ -199,14 +199,7 @@ class GraphMagics(CompletedMagics):
             view.stopped_at = display.where_stopped(error)
             raise
         finally:
-            view.refresh()
-            save_as_asked(view, args)
-            if args.text:
-                print(view)
-            else:
-                display.show_still(view)
-            if not is_live:
-                view.close()
+            finish_as_asked(view, args)
 
     def _run_eagerly(self, args: Any, cell: str) -> None:
         """Run the cell eagerly, and draw its ops as they run."""
@@ -231,14 +224,7 @@ class GraphMagics(CompletedMagics):
             raise
         finally:
             if view is not None:
-                view.refresh()
-                save_as_asked(view, args)
-                if args.text:
-                    print(view)
-                else:
-                    display.show_still(view)
-                if not is_live:
-                    view.close()
+                finish_as_asked(view, args)
 
     def _name(self, args: Any) -> str | None:
         if not args.graph:

@@ -26,9 +26,9 @@ from tfteach.jupyter.magics.options import (
     SAVE,
     STATIC,
     TEXT,
+    finish_as_asked,
     magic_arguments,
     parsed,
-    save_as_asked,
 )
 from tfteach.jupyter.magics.run_request import graph_asked
 
@@ -158,14 +158,7 @@ class _Watch:
         """Show the static pictures, and print the verdicts."""
         self._show_eager()
         for view in self.views:
-            view.refresh()
-            save_as_asked(view, self.args)
-            if self.args.text:
-                print(view)
-            else:
-                display.show_still(view)
-            if self.args.static or self.args.text:
-                view.close()
+            finish_as_asked(view, self.args)
         if not self.args.text:  # the text of a view contains its verdict
             self._tell()
         self._tell_the_rest()

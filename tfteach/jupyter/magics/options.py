@@ -164,6 +164,18 @@ def show_as_asked(view: Any, args: Any) -> None:
     view.close()
 
 
+def finish_as_asked(view: Any, args: Any) -> None:
+    """Show the contents of a view that a cell has filled, below the live one if any."""
+    view.refresh()
+    save_as_asked(view, args)
+    if args.text:
+        print(view)
+    else:
+        display.show_still(view)
+    if args.static or args.text:
+        view.close()
+
+
 def save_as_asked(view: Any, args: Any) -> None:
     """Write a view to the file of `--save`, if there is one, and say so.
 

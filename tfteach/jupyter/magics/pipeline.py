@@ -24,9 +24,9 @@ from tfteach.jupyter.magics.options import (
     SESSION,
     STATIC,
     TEXT,
+    finish_as_asked,
     magic_arguments,
     parsed,
-    save_as_asked,
     show_as_asked,
 )
 
@@ -161,14 +161,7 @@ class _Watch:
         if self._is_finished or self.view is None:
             return
         self._is_finished = True
-        self.view.refresh()
-        save_as_asked(self.view, self.args)
-        if self.args.text:
-            print(self.view)
-        else:
-            display.show_still(self.view)
-        if self.args.static or self.args.text:
-            self.view.close()
+        finish_as_asked(self.view, self.args)
 
 
 def interrupt() -> None:

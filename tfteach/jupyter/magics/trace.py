@@ -17,9 +17,9 @@ from tfteach.jupyter.magics.options import (
     SAVE,
     STATIC,
     TEXT,
+    finish_as_asked,
     magic_arguments,
     parsed,
-    save_as_asked,
     show_as_asked,
 )
 
@@ -113,14 +113,7 @@ class TraceMagics(CompletedMagics):
             if not log.functions:
                 print("No traced function was called in this cell.")
             for view in views:
-                view.refresh()
-                save_as_asked(view, args)
-                if args.text:
-                    print(view)
-                else:
-                    display.show_still(view)
-                if not is_live:
-                    view.close()
+                finish_as_asked(view, args)
             if not args.text:  # the text of a view contains its verdicts
                 for use in log.functions:
                     for said in verdict_lines(use.verdict, display.place):

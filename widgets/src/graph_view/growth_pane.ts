@@ -176,11 +176,10 @@ export class GrowthPane {
   }
 
   drawMeter(scale: MeterScale): void {
-    drawMeter(this.#meter, this.grown, this.#kind !== "clean", this.#run, this.#built, scale, `${this.unit}s`);
-    this.#meter.setAttribute(
-      "aria-label",
-      `${this.#built} ops built after ${this.#run} ${this.unit}s; ${opsAtFirstRun(this.grown)} at the first ${this.unit}.`,
-    );
+    const { unit } = this;
+    drawMeter(this.#meter, this.grown, this.#kind !== "clean", this.#run, this.#built, scale, `${unit}s`);
+    const first = `${opsAtFirstRun(this.grown)} at the first ${unit}`;
+    this.#meter.setAttribute("aria-label", `${this.#built} ops built after ${this.#run} ${unit}s; ${first}.`);
   }
 
   /** Once the boxes have moved, the graph may need another height. */

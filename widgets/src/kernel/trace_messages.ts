@@ -40,7 +40,7 @@ export const decodeCall = ([at, text, inside, trace, isNew, runMs, args]: WireCa
 export interface FunctionTrace {
   /** The number of the call that made it; 0 if the calls are not known. */
   call: number;
-  kind: "first" | "made" | "object" | "context" | "arguments";
+  kind: "first" | "made" | "object" | "context" | "asked" | "arguments";
   reason: string;
   /** The number of the trace that is most like it; 0 for none. */
   compared: number;
