@@ -43,10 +43,8 @@ from tfteach.autodiff.gradient_tape import GradientTape as GradientTape
 from tfteach.autodiff.gradients import AggregationMethod as AggregationMethod
 from tfteach.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
 from tfteach.autodiff.gradients import gradients as gradients
-from tfteach.compat.behavior import disable_tensor_equality as disable_tensor_equality
 from tfteach.compat.behavior import disable_v2_behavior as disable_v2_behavior
 from tfteach.compat.behavior import disable_v2_tensorshape as disable_v2_tensorshape
-from tfteach.compat.behavior import enable_tensor_equality as enable_tensor_equality
 from tfteach.compat.behavior import enable_v2_behavior as enable_v2_behavior
 from tfteach.compat.behavior import enable_v2_tensorshape as enable_v2_tensorshape
 from tfteach.compat.behavior import init_scope as init_scope
@@ -58,6 +56,8 @@ from tfteach.compat.platform.logging import get_logger as get_logger
 from tfteach.compat.platform.tensor_protos import make_ndarray as make_ndarray
 from tfteach.compat.platform.tensor_protos import make_tensor_proto as make_tensor_proto
 from tfteach.compat.renamed import absent as _absent
+from tfteach.compat.tensor_equality import disable_tensor_equality as disable_tensor_equality
+from tfteach.compat.tensor_equality import enable_tensor_equality as enable_tensor_equality
 from tfteach.compat.versions import COMPILER_VERSION as COMPILER_VERSION
 from tfteach.compat.versions import GIT_VERSION as GIT_VERSION
 from tfteach.compat.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from tfteach.autodiff.seed_gradients import Gradient
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import DType
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
@@ -130,7 +131,7 @@ def matrix_of(target: Tensor, source: Any) -> Tensor:
     """The target as a matrix with a row for each element of the batch."""
     batch, columns = _matrix_shape(target)
     checks = []
-    if not isinstance(batch, int) or source.shape[0].value is None:
+    if not isinstance(batch, int) or dimension_value(source.shape[0]) is None:
         first = shape_ops.shape(source)[0]
         checks.append(Assert()(equal(batch, first), [batch, first]))
     with control_dependencies(checks):

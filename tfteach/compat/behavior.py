@@ -1,4 +1,4 @@
-"""TensorFlow 1.15's switches between its two behaviors; only TF 1's exists here.
+"""TensorFlow 1.15's switches between its two behaviors.
 
 Source: python/compat/v2_compat.py, python/framework/ops.py (names).
 """
@@ -11,11 +11,28 @@ from contextlib import contextmanager
 from typing import Any
 
 from tfteach.compat.renamed import missing
+from tfteach.compat.tensor_equality import (
+    disable_tensor_equality,
+    enable_tensor_equality,
+)
 from tfteach.compat.top_level import top_level
+from tfteach.control.control_flow_v2_toggles import (
+    disable_control_flow_v2,
+    enable_control_flow_v2,
+)
+from tfteach.engine.eager.context import (
+    disable_eager_execution,
+    enable_eager_execution,
+)
+from tfteach.framework import tf2
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export, export_value
 from tfteach.framework.scope import open_init_scope
-from tfteach.variables.creation import disable_resource_variables
+from tfteach.framework.shape import TensorShape
+from tfteach.variables.creation import (
+    disable_resource_variables,
+    enable_resource_variables,
+)
 
 
 @export("init_scope")
@@ -29,45 +46,59 @@ def init_scope() -> Iterator[None]:
         yield
 
 
-@export("disable_v2_behavior")
-def disable_v2_behavior() -> None:
-    """Switches of TensorFlow 1's behavior: always on, except resource variables."""
-    disable_resource_variables()
+@export("enable_v2_tensorshape")
+def enable_v2_tensorshape() -> None:
+    """Let the sizes in a `TensorShape` be ints or None.
 
+    Example:
+      >>> tf.enable_v2_tensorshape()
+      >>> tf.TensorShape([None, 2])[1]
+      2
 
-@export("disable_tensor_equality")
-def disable_tensor_equality() -> None:
-    """No effect: `==` on Tensors compares identity."""
+    Source: python/framework/tensor_shape.py.
+    """
+    TensorShape._v2_behavior = True
 
 
 @export("disable_v2_tensorshape")
 def disable_v2_tensorshape() -> None:
-    """No effect: the sizes in a `TensorShape` are `Dimension`s."""
+    """Let the sizes in a `TensorShape` be `Dimension`s, the default."""
+    TensorShape._v2_behavior = False
 
 
-def _refusal(name: str) -> NotImplementedError:
-    return NotImplementedError(
-        f"tf.{name}: tfteach has TensorFlow 1's graphs and sessions only. Build the "
-        "graph, then run it in a tf.Session."
-    )
-
-
-@export("enable_v2_behavior")
+@export("enable_v2_behavior", v2="enable_v2_behavior")
 def enable_v2_behavior() -> None:
-    """Raises NotImplementedError."""
-    raise _refusal("enable_v2_behavior")
+    """Let a program run as in TensorFlow 2, as far as TensorFlow 1.15 can.
+
+    That is eager execution, resource variables, `==` by value, control flow of
+    functions, and sizes of shapes that are numbers.
+
+    Raises:
+      ValueError: the program has built ops already.
+
+    Example:
+      >>> import tensorflow.compat.v2 as tf
+      >>> tf.enable_v2_behavior()  # the first lines of a program
+
+    Source: python/compat/v2_compat.py.
+    """
+    tf2.enable()
+    enable_eager_execution()
+    enable_v2_tensorshape()
+    enable_resource_variables()
+    enable_tensor_equality()
+    enable_control_flow_v2()
 
 
-@export("enable_tensor_equality")
-def enable_tensor_equality() -> None:
-    """Raises NotImplementedError."""
-    raise _refusal("enable_tensor_equality")
-
-
-@export("enable_v2_tensorshape")
-def enable_v2_tensorshape() -> None:
-    """Raises NotImplementedError."""
-    raise _refusal("enable_v2_tensorshape")
+@export("disable_v2_behavior")
+def disable_v2_behavior() -> None:
+    """Let a program run as in TensorFlow 1, the default; see `enable_v2_behavior`."""
+    tf2.disable()
+    disable_eager_execution()
+    disable_v2_tensorshape()
+    disable_resource_variables()
+    disable_tensor_equality()
+    disable_control_flow_v2()
 
 
 def _of_compat(name: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from tfteach.control.tensor_array import TensorArray
 from tfteach.framework import dtypes
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.errors import (
@@ -263,12 +264,12 @@ class EagerTensorArray(TensorArray):
                 "Expected value to be at least a vector, but received shape: "
                 f"{value.shape.as_list()}"
             )
-        if total != value.shape[0].value:
+        if total != dimension_value(value.shape[0]):
             raise invalid_argument(
                 "Expected sum of lengths to be equal to values.shape[0], but sum of "
                 f"lengths is {total} and value's shape is: {value.shape.as_list()} "
             )
-        count = lengths.shape[0].value
+        count = dimension_value(lengths.shape[0])
         if count != len(self._elements) and not self._dynamic_size:
             raise invalid_argument(
                 "TensorArray's size is not equal to the size of lengths "

@@ -147,9 +147,15 @@ def _warning(function: Callable[_P, _R], rows: list[Deprecation]) -> Callable[_P
     return call
 
 
+def is_in_package(frame: Any) -> bool:
+    """Whether a stack frame belongs to this package, not to a program."""
+    file: str = frame.f_code.co_filename
+    return file.startswith(_PACKAGE)
+
+
 def _warn(subject: str, row: Deprecation, frame: Any) -> None:
     """Log the warning, if the call comes from the user's program."""
-    if not _PRINT_DEPRECATION_WARNINGS or frame.f_code.co_filename.startswith(_PACKAGE):
+    if not _PRINT_DEPRECATION_WARNINGS or is_in_package(frame):
         return
     _warned.add(subject)
     get_logger().warning(

@@ -170,7 +170,7 @@ class TensorShape:
     """
 
     __slots__ = ("dims_or_none",)
-    _v2_behavior = False  # sizes are Dimensions
+    _v2_behavior = False  # whether sizes are ints or None, instead of Dimensions
 
     dims_or_none: Shape
 
@@ -222,19 +222,22 @@ class TensorShape:
     def __bool__(self) -> bool:
         return self.dims_or_none is not None
 
-    def __iter__(self) -> Iterator[Dimension]:
+    def _public_size(self, size: int | None) -> Any:
+        return size if self._v2_behavior else Dimension(size)
+
+    def __iter__(self) -> Iterator[Any]:
         if self.dims_or_none is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return (Dimension(size) for size in self.dims_or_none)
+        return (self._public_size(size) for size in self.dims_or_none)
 
     def __getitem__(self, key: Any) -> Any:
         """A `Dimension`, or for a slice a `TensorShape`."""
         if self.dims_or_none is not None:
             if isinstance(key, slice):
                 return TensorShape(self.dims_or_none[key])
-            return Dimension(self.dims_or_none[key])
+            return self._public_size(self.dims_or_none[key])
         if not isinstance(key, slice):
-            return Dimension(None)
+            return self._public_size(None)
         start, stop = key.start or 0, key.stop
         if key.step is not None:
             raise ValueError("Steps are not yet handled")
@@ -363,13 +366,15 @@ class TensorShape:
     def __str__(self) -> str:
         if self.dims_or_none is None:
             return "<unknown>"
-        sizes = ["?" if n is None else str(n) for n in self.dims_or_none]
+        unknown = "None" if self._v2_behavior else "?"
+        sizes = [unknown if n is None else str(n) for n in self.dims_or_none]
         return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
     def __repr__(self) -> str:
         if self.dims_or_none is None:
             return "TensorShape(None)"
-        return f"TensorShape({self.dims!r})"
+        sizes = list(self.dims_or_none) if self._v2_behavior else self.dims
+        return f"TensorShape({sizes!r})"
 
 
 def as_tensor_shape(value: Any) -> TensorShape:

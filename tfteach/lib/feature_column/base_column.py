@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, Protocol, Self
 
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import DType, string
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
@@ -229,9 +230,9 @@ def size_of(column: Any) -> int:
 def check_batch_sizes(tensors: list[Tensor], columns: list[Any]) -> None:
     """The static batch sizes must be equal, as far as they are known."""
     known = [
-        (tensor.shape[0].value, column)
+        (dimension_value(tensor.shape[0]), column)
         for tensor, column in zip(tensors, columns, strict=True)
-        if tensor.shape[0].value is not None
+        if dimension_value(tensor.shape[0]) is not None
     ]
     for size, column in known[1:]:
         expected, first = known[0]

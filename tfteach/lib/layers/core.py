@@ -10,6 +10,7 @@ from typing import Any
 
 from tfteach.control.branch import cond, smart_cond
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import as_dtype, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -100,7 +101,7 @@ class Dense(Layer):
             raise TypeError(
                 f"Unable to build `Dense` layer with non-floating point dtype {dtype}"
             )
-        size = TensorShape(input_shape)[-1].value
+        size = dimension_value(TensorShape(input_shape)[-1])
         if size is None:
             raise ValueError(
                 "The last dimension of the inputs to `Dense` should be defined. Found "
@@ -143,7 +144,7 @@ class Dense(Layer):
 
     def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
         sizes = TensorShape(input_shape).with_rank_at_least(2)
-        if sizes[-1].value is None:
+        if dimension_value(sizes[-1]) is None:
             raise ValueError(
                 f"The innermost dimension of input_shape must be defined, but saw: "
                 f"{sizes}"
@@ -286,7 +287,7 @@ class Flatten(Layer):
         rank = inputs.shape.ndims
         if self.data_format == "channels_first" and rank is not None and rank > 1:
             inputs = transpose(inputs, perm=[0, *range(2, rank), 1])
-        batch = inputs.shape[0].value or shape(inputs)[0]
+        batch = dimension_value(inputs.shape[0]) or shape(inputs)[0]
         outputs = reshape(inputs, (batch, -1))
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         return outputs

@@ -10,6 +10,7 @@ from typing import Any
 
 from tfteach.control.branch import smart_constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import as_dtype, bfloat16, float16, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -137,7 +138,7 @@ class BatchNormalization(Layer):
         self.fused = (
             self.fused is not False and can_fuse and self.virtual_batch_size is None
         )
-        sizes = {axis: input_shape[axis].value for axis in self.axis}
+        sizes = {axis: dimension_value(input_shape[axis]) for axis in self.axis}
         if None in sizes.values():
             raise ValueError(
                 "Input has undefined `axis` dimension. Input shape: ", input_shape
@@ -285,8 +286,8 @@ class BatchNormalization(Layer):
             """Parameters of one axis, reshaped to broadcast where necessary."""
             if value is None or len(value.shape) == rank or self.axis == [rank - 1]:
                 return value
-            sizes = [1] * rank
-            sizes[self.axis[0]] = inputs.shape[self.axis[0]].value
+            sizes: list[int | None] = [1] * rank
+            sizes[self.axis[0]] = dimension_value(inputs.shape[self.axis[0]])
             return reshape(value, sizes)
 
         scale, offset = spread(self.gamma), spread(self.beta)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import (
@@ -105,7 +106,7 @@ class Windowed(Layer):
     def channels(self, input_shape: ShapeLike) -> int:
         """The number of input channels; the layer requires it from now on."""
         axis = 1 if self.is_first else -1
-        size: int | None = TensorShape(input_shape)[axis].value
+        size: int | None = dimension_value(TensorShape(input_shape)[axis])
         if size is None:
             raise ValueError(
                 "The channel dimension of the inputs should be defined. Found `None`."

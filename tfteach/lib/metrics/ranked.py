@@ -11,6 +11,7 @@ from typing import Any
 
 from tfteach.control.branch import cond
 from tfteach.control.checks.weights import assert_broadcastable, broadcast_weights
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import float64, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -349,7 +350,7 @@ def _average_precision(labels: Any, ids: Any) -> Tensor:
         ids = cast(ids, int64, name="predictions_idx")
         if ids.shape.ndims == 0:
             raise ValueError("The rank of predictions_idx must be at least 1.")
-        k = ids.shape[-1].value
+        k = dimension_value(ids.shape[-1])
         if k is None:
             raise ValueError("The last dimension of predictions_idx must be set.")
         labels = _with_label_axis(labels, ids)

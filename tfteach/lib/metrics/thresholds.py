@@ -10,6 +10,7 @@ from typing import Any
 
 from tfteach.control.checks.values import assert_greater_equal, assert_less_equal
 from tfteach.control.checks.weights import broadcast_weights
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import bool_, float32, int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
@@ -68,7 +69,7 @@ def _counts_at(
     count = len(thresholds)
     column = reshape(predictions, [-1, 1])
     row = reshape(cast(labels, bool_), [1, -1])
-    number = column.shape[0].value
+    number: Any = dimension_value(column.shape[0])
     if number is None:
         number = shape(column)[0]
     limits = tile(expand_dims(constant(thresholds), [1]), stack([1, number]))
@@ -175,7 +176,7 @@ def _area(curve: str, method: str, counts: Counts, name: str) -> Tensor:
         x, y = div(fp, fp + tn + epsilon), recall
     else:
         x, y = recall, div(tp + epsilon, tp + fp + epsilon)
-    last = x.shape[0].value - 1
+    last = int(x.shape[0]) - 1
     if curve == "PR" and method == "trapezoidal":
         get_logger().warning(
             "Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to "
@@ -198,7 +199,7 @@ def _interpolated(tp: Any, fp: Any, fn: Any) -> Tensor:
     Paper: Davis and Goadrich, "The relationship between precision-recall and ROC
     curves" (2006).
     """
-    last = tp.shape[0].value - 1
+    last = int(tp.shape[0]) - 1
     hits = tp[:last] - tp[1:]
     positives = tp + fp
     slope = div_no_nan(

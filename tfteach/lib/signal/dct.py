@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import float32, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -46,7 +47,8 @@ def _check(input: Any, kind: int, n: int | None, axis: int, norm: str | None) ->
 
 def _length(input: Tensor) -> Tensor:
     """The length of the last axis, an int if it is known."""
-    return input.shape[-1].value or shape(input)[-1]
+    size: Any = dimension_value(input.shape[-1])
+    return size or shape(input)[-1]
 
 
 @export("signal.dct", "spectral.dct")

@@ -11,6 +11,7 @@ from typing import Any
 from tfteach.control.loop import while_loop
 from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -196,7 +197,7 @@ def overlap_and_add(
         total = length + frame_step * (frames - 1)
         step = python_constant_value(frame_step)
         is_known = step is not None and signal.shape.ndims is not None
-        if is_known and step == signal.shape[-1].value:
+        if is_known and step == dimension_value(signal.shape[-1]):
             return reshaped(total, name="fast_path")
         # Each frame is split into segments of one step.  Reading rows as if they were
         # one segment shorter shifts each row by one more segment.

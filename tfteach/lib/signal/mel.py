@@ -9,6 +9,7 @@ from typing import Any
 
 from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -142,7 +143,7 @@ def mfccs_from_log_mel_spectrograms(
     """
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         spectra = convert(log_mel_spectrograms, float32)
-        count: Any = spectra.shape[-1].value if spectra.shape.ndims else None
+        count: Any = dimension_value(spectra.shape[-1]) if spectra.shape.ndims else None
         if count is None:
             count = shape(spectra)[-1]
         elif count == 0:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -170,7 +171,7 @@ def _of_length(frames: Tensor, length: Tensor) -> Tensor:
     constant_length = python_constant_value(length)
     known = None if constant_length is None else int(constant_length)
     dimensions = frames.shape.ndims
-    actual = None if dimensions is None else frames.shape[-1].value
+    actual = None if dimensions is None else dimension_value(frames.shape[-1])
     if known is None or actual is None:
         frames = frames[..., :length]
         axes, sizes = rank(frames), shape(frames)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework import constant_values
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import string
 from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.export import export
@@ -97,7 +98,7 @@ def constant_value_as_shape(tensor: Any) -> TensorShape:
             f"Received a scalar {known} as shape; require a statically known scalar "
             "with value '-1' to describe an unknown shape."
         )
-    length = tensor.shape.with_rank(1)[0].value
+    length = dimension_value(tensor.shape.with_rank(1)[0])
     if length == 0:
         return TensorShape([])
     found = _known_sizes(tensor)

@@ -6,6 +6,7 @@ import logging
 from typing import Any, ClassVar
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import bfloat16, float16, float32, int32
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
@@ -151,7 +152,7 @@ def _in_parts(
 def _divided(tables: list[Any], flat: Tensor) -> tuple[Tensor, Tensor]:
     """Table and row of each id, for tables with consecutive ranges of rows."""
     count = len(tables)
-    sizes = [table.get_shape()[0].value for table in tables]
+    sizes: list[Any] = [dimension_value(table.get_shape()[0]) for table in tables]
     if None not in sizes and sum(sizes):
         total: Any = constant(sum(sizes), flat.dtype)
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import bool_, int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -88,7 +89,7 @@ def lookup_valid(
     """The lookup itself, in tables that are Tensors or variables."""
     with name_scope(name, "embedding_lookup", [*tables, ids, weights]) as scope:
         whole = ids.dense_shape
-        known = whole.get_shape()[0].value
+        known = dimension_value(whole.get_shape()[0])
         rank = size(whole) if known is None else known
         ids = sparse_reshape(
             ids,

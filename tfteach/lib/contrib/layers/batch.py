@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import float32
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collections, control_dependencies
@@ -125,7 +126,7 @@ def fused(
     inputs = convert(inputs)
     original = inputs
     if inputs.shape.ndims == 2:
-        channels = inputs.shape[-1].value
+        channels = dimension_value(inputs.shape[-1])
         if channels is None:
             raise ValueError("`C` dimension must be known but is None")
         sizes = [-1, 1, 1, channels] if layout == "NHWC" else [-1, channels, 1, 1]
@@ -215,7 +216,7 @@ def plain(
         mean, variance = _moments(inputs, is_first, batch_weights)
         mean, variance = _recorded(average, averages, mean, variance)
     if is_first:
-        wide = [1, size[0].value] + [1] * (rank - 2)
+        wide = [1, dimension_value(size[0])] + [1] * (rank - 2)
         mean, variance = reshape(mean, wide), reshape(variance, wide)
         made = [None if v is None else reshape(v, wide) for v in made]
     normalize = batch_normalization

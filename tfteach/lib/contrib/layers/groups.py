@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import CollectionNames, DTypeLike, TensorLike
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
@@ -91,7 +92,8 @@ def instance_norm(
             raise ValueError(
                 f"Inputs {inputs.name} has undefined channels dimension {size}."
             )
-        wide = [1, size[0].value] + [1] * (rank - 2) if axis == 1 != rank - 1 else None
+        is_wide = axis == 1 != rank - 1
+        wide = [1, size.num_elements()] + [1] * (rank - 2) if is_wide else None
         beta, gamma = _affine(
             {"beta": center, "gamma": scale}, size, wide, inputs.dtype.base_dtype,
             param_initializers, variables_collections, trainable,
@@ -150,7 +152,7 @@ def group_norm(
     whole = shape(inputs)
     sizes = [whole[i] if n is None else n for i, n in enumerate(inputs.shape.as_list())]
     channels_axis = channels_axis % rank
-    channels = inputs.shape[channels_axis].value
+    channels = dimension_value(inputs.shape[channels_axis])
     axes = [axis + rank if axis < 0 else axis for axis in reduction_axes]
     _check_groups(inputs, groups, channels_axis, axes)
     assert channels is not None
@@ -185,7 +187,7 @@ def group_norm(
 def _check_groups(
     inputs: Tensor, groups: int, channels_axis: int, axes: list[int]
 ) -> None:
-    channels = inputs.shape[channels_axis].value
+    channels = dimension_value(inputs.shape[channels_axis])
     if channels is None:
         raise ValueError(
             f"Inputs {inputs.name} has undefined channel dimension: {channels_axis}."
@@ -193,7 +195,7 @@ def _check_groups(
     for axis in axes:
         if axis >= len(inputs.shape):
             raise ValueError("Axis is out of bounds.")
-        if inputs.shape[axis].value is None:
+        if dimension_value(inputs.shape[axis]) is None:
             raise ValueError(f"Inputs {inputs.name} has undefined dimensions {axis}.")
         if axis == channels_axis:
             raise ValueError(

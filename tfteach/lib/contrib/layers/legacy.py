@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.export import export_value
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
@@ -67,7 +68,7 @@ def legacy_fully_connected(
             raise ValueError("dims of x must be known but is None")
         if len(dims) < 2:
             raise ValueError(f"rank of x must be at least 2 not: {len(dims)}")
-        size = dims[-1].value
+        size = dimension_value(dims[-1])
         if size is None:
             raise ValueError("last dimension of x must be known but is None")
         own = [GraphKeys.GLOBAL_VARIABLES]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import float16
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
@@ -294,7 +295,7 @@ def bias_add(
             raise ValueError("Dims of shape must be known but is None")
         if rank != 4 and data_format == "NCHW":
             raise ValueError("Data format NCHW only supports 4D Tensor")
-        size = inputs.shape[1 if data_format == "NCHW" else -1].value
+        size = dimension_value(inputs.shape[1 if data_format == "NCHW" else -1])
         if size is None:
             raise ValueError("`C` dimension must be known but is None")
         biases = model_variable(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.control.checks.ranks import assert_rank_at_least
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import string
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.logger import get_logger
@@ -31,7 +32,7 @@ def inner_flatten(tensor: Any, rank: int) -> Any:
     """
     with name_scope(None, "InnerFlatten", [tensor]):
         if isinstance(tensor, SparseTensor):
-            known = tensor.dense_shape.get_shape()[0].value
+            known = dimension_value(tensor.dense_shape.get_shape()[0])
             if known is None or known < rank:
                 raise ValueError(
                     f"Inputs has rank less than new_rank. {tensor} must have rank at "

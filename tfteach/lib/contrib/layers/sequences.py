@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import float32
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
@@ -119,9 +120,10 @@ def spatial_softmax(
         sizes = shape(features)
         check_format(data_format, "NCHW", "NHWC")
         if data_format == "NHWC":
-            height, width, channels = sizes[1], sizes[2], features.shape[3].value
+            (height, width), channels = (sizes[1], sizes[2]), features.shape[3]
         else:
-            channels, height, width = features.shape[1].value, sizes[2], sizes[3]
+            (height, width), channels = (sizes[2], sizes[3]), features.shape[1]
+        channels = dimension_value(channels)
         if channels is None:
             raise ValueError(
                 "The num_channels dimension of the inputs to `spatial_softmax` should "

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from tfteach.control.branch import cond
 from tfteach.framework import constant_values
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
@@ -166,7 +167,7 @@ def _size(shape: TensorShape, axis: int, min_rank: int) -> int:
         raise ValueError("dims of shape must be known but is None")
     if len(dims) < min_rank:
         raise ValueError(f"rank of shape must be at least {min_rank} not: {len(dims)}")
-    size = dims[axis].value
+    size = dimension_value(dims[axis])
     if size is None:
         raise ValueError(
             f"dimension {axis} of shape must be known but is None: {shape}"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework import nest
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -49,7 +50,7 @@ class _Attention:
     """
 
     def __init__(self, states: Tensor, size: int, heads: int, dtype: DTypeLike) -> None:
-        length = states.shape[1].value
+        length = dimension_value(states.shape[1])
         self._length = shape(states)[1] if length is None else length
         self._size, self._dtype = size, dtype
         self._hidden = reshape(states, [-1, self._length, 1, size])
@@ -142,7 +143,7 @@ def attention_decoder(
         raise ValueError("Must provide at least 1 input to attention decoder.")
     if num_heads < 1:
         raise ValueError("With less than 1 heads, use a non-attention decoder.")
-    size = attention_states.shape[2].value
+    size = dimension_value(attention_states.shape[2])
     if size is None:
         raise ValueError(
             f"Shape[2] of attention_states must be known: {attention_states.shape}"

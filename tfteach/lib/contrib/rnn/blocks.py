@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
@@ -91,7 +92,7 @@ class LSTMBlockCell(WithMemory, LayerRNNCell):
         self.input_spec = InputSpec(ndim=2)
 
     def build(self, input_shape: TensorShape) -> None:
-        depth = input_shape[1].value
+        depth = dimension_value(input_shape[1])
         if not depth:
             raise ValueError(f"Expecting inputs_shape[1] to be set: {input_shape}")
         self._kernel, self._bias, self._peepholes = _lstm_variables(
@@ -243,7 +244,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         return self._num_units
 
     def build(self, input_shape: TensorShape) -> None:
-        depth = input_shape[2].value
+        depth = dimension_value(input_shape[2])
         if depth is None:
             raise ValueError(f"Expecting inputs_shape[2] to be set: {input_shape}")
         self._kernel, self._bias, self._peepholes = _lstm_variables(
@@ -259,7 +260,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         dtype: DTypeLike,
         sequence_length: Any,
     ) -> Any:
-        time = inputs.shape[0].value
+        time: Any = dimension_value(inputs.shape[0])
         time = shape(inputs)[0] if time is None else time
         weights = self._peepholes
         if weights is None:
@@ -315,7 +316,7 @@ class GRUBlockCell(OfUnits, LayerRNNCell):
         self.input_spec = InputSpec(ndim=2)
 
     def build(self, input_shape: TensorShape) -> None:
-        depth, units = input_shape[1].value, self._num_units
+        depth, units = dimension_value(input_shape[1]), self._num_units
         if depth is None:
             raise ValueError("Expecting input_size to be set.")
         gates, gate_bias, candidate, candidate_bias = self._names

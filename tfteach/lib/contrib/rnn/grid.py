@@ -9,6 +9,7 @@ from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any
 
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -31,7 +32,7 @@ from tfteach.variables.scope import get_variable, variable_scope
 
 
 def _known_depth(inputs: Tensor) -> int:
-    depth: int | None = inputs.shape.with_rank(2)[1].value
+    depth: int | None = dimension_value(inputs.shape.with_rank(2)[1])
     if depth is None:
         raise ValueError("Cannot infer input_size from static shape inference.")
     return depth
@@ -123,7 +124,7 @@ class TimeFreqLSTMCell(RNNCell):
         kernel = sharded_variable("W", sizes, dtype, self._shards)
         bias = get_variable("B", shape=sizes[1:], initializer=Zeros(), dtype=dtype)
         weights = self._diagonals(dtype)
-        batch_size = inputs.shape[0].value or shape(inputs)[0]
+        batch_size = dimension_value(inputs.shape[0]) or shape(inputs)[0]
         below = zeros([batch_size, units], dtype)
         states: Tensor | None = None
         outputs: Tensor | None = None
@@ -256,7 +257,7 @@ class GridLSTMCell(RNNCell):
         return self._state_tuple_type
 
     def call(self, inputs: Tensor, state: Any) -> Any:
-        batch_size = inputs.shape[0].value or shape(inputs)[0]
+        batch_size = dimension_value(inputs.shape[0]) or shape(inputs)[0]
         outputs: list[Tensor] = []
         states: list[Tensor] = []
         for block, windows in enumerate(self._windows_of(inputs)):
@@ -462,7 +463,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         self._output_size *= 2
 
     def call(self, inputs: Tensor, state: Any) -> Any:
-        batch_size = inputs.shape[0].value or shape(inputs)[0]
+        batch_size = dimension_value(inputs.shape[0]) or shape(inputs)[0]
         forward = self._windows_of(inputs)
         backward = forward
         if self._offset:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
@@ -284,8 +285,8 @@ class GLSTMCell(WithMemory, RNNCell):
 
     def call(self, inputs: Tensor, state: Any) -> Any:
         c, h = state
-        batch = inputs.shape[0].value or shape(inputs)[0]
-        depth = inputs.shape[1].value
+        batch = dimension_value(inputs.shape[0]) or shape(inputs)[0]
+        depth = dimension_value(inputs.shape[1])
         if depth is None:
             raise ValueError("input size must be statically known")
         if depth % self._groups != 0:
@@ -349,7 +350,7 @@ class NASCell(WithMemory, LayerRNNCell):
         self._use_bias = use_bias
 
     def build(self, input_shape: TensorShape) -> None:
-        depth, units = input_shape.with_rank(2)[1].value, self._num_units
+        depth, units = dimension_value(input_shape.with_rank(2)[1]), self._num_units
         if depth is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
         size = units if self._num_proj is None else self._num_proj

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
@@ -46,7 +47,7 @@ def require_known_depth(inputs: Tensor) -> int:
 
 def built_depth(input_shape: TensorShape) -> int:
     """The same for the shape passed to `build`, with another message."""
-    depth: int | None = input_shape[1].value
+    depth: int | None = dimension_value(input_shape[1])
     if depth is None:
         raise ValueError(
             f"Expected inputs.shape[-1] to be known, saw shape: {input_shape}"

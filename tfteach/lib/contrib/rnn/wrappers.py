@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from tfteach.framework import nest
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import TensorLike
@@ -176,7 +177,7 @@ class HighwayWrapper(EnclosingCell):
         self._carry_bias = carry_bias_init
 
     def _gate(self, name: str, inputs: Tensor, bias: float) -> Tensor:
-        depth = inputs.shape.with_rank(2)[1].value
+        depth = dimension_value(inputs.shape.with_rank(2)[1])
         weights = get_variable(f"{name}_w", [depth, depth])
         biases = get_variable(f"{name}_b", [depth], initializer=Constant(bias))
         return sigmoid(xw_plus_b(inputs, weights, biases))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import int64
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_spec import TypeSpec
@@ -40,7 +41,7 @@ class _RebatchDataset(Dataset):
                     "Input shape should have at least one dimension. Perhaps your "
                     "input dataset is not batched?"
                 )
-            size = None if shape.ndims is None else shape[0].value
+            size = None if shape.ndims is None else dimension_value(shape[0])
             rows = None if size is None or size % num_replicas else size // num_replicas
             return spec._unbatch()._batch(rows) if shape.ndims else spec
 

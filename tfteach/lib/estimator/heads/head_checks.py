@@ -17,6 +17,7 @@ from tfteach.control.checks.values import (
     assert_non_negative,
 )
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.lib.estimator.input_fn import argument_names
@@ -98,7 +99,7 @@ def checked_logits(given: Any, expected: int) -> Tensor:
         with control_dependencies([check]):
             static = logits.shape
             if static.ndims is not None:
-                if static[-1].value not in (None, expected):
+                if dimension_value(static[-1]) not in (None, expected):
                     raise ValueError(
                         "logits shape must be [D0, D1, ... DN, logits_dimension], got "
                         f"{static}."
@@ -150,10 +151,11 @@ def _of_shape(labels: Tensor, logits: Tensor, expected: int, scope: str) -> Tens
     check = assert_rank_at_least(labels, 2, message=message)
     with control_dependencies([check]):
         static = labels.shape
-        if static.ndims is not None and static[-1].value not in (None, expected):
+        last = None if static.ndims is None else dimension_value(static[-1])
+        if last not in (None, expected):
             raise ValueError(
                 f"Mismatched label shape. Expected labels dimension={expected}.  "
-                f"Received {static[-1].value}. Suggested Fix:If your classifier "
+                f"Received {last}. Suggested Fix:If your classifier "
                 "expects one-hot encoding label,check your n_classes argument to the "
                 "estimator and/or the shape of your label. Otherwise, check the shape "
                 "of your label."

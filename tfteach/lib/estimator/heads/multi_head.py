@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
@@ -120,8 +121,8 @@ class MultiHead(Head):
             logits = convert(logits)
             leading = shape_of(logits)[:-1]
             static = logits.shape
-            if static.ndims is not None and static[-1].value not in (None, sum(sizes)):
-                last = static[-1].value
+            last = None if static.ndims is None else dimension_value(static[-1])
+            if last not in (None, sum(sizes)):
                 raise ValueError(
                     f"Could not split logits of shape {static.as_list()} among the "
                     f"heads with individual logits dimensions: {sizes}. The last "
