@@ -10,6 +10,7 @@ from typing import Any
 
 from tfteach.framework import nest
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
@@ -50,10 +51,10 @@ def _known_batch_size(inputs: Any, first: Tensor) -> int | None:
     """
     if first.shape.ndims == 1:
         return first.shape.as_list()[0]
-    batch = first.shape.with_rank_at_least(2)[0]
+    batch = Dimension(first.shape.with_rank_at_least(2)[0])
     for tensor in nest.flatten(inputs):
         sizes = tensor.shape.with_rank_at_least(2)
-        batch = batch.merge_with(sizes[0])
+        batch = batch.merge_with(Dimension(sizes[0]))
         for i, size in enumerate(sizes.as_list()[1:]):
             if size is None:
                 raise ValueError(
