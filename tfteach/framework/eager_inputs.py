@@ -7,10 +7,13 @@ Source: python/eager/pywrap_tfe_src.cc, core/common_runtime/eager/ (rules, messa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from tfteach.framework.convert import convert, with_value
-from tfteach.framework.dtypes import DType, c_name
+from tfteach.framework.dtypes import DType, c_name, int32
 from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.errors import InvalidArgumentError, NotFoundError
 from tfteach.framework.input_conversion import TypeRefusals, check_length
@@ -73,8 +76,12 @@ def _first_dtype(values: list[Any]) -> DType | None:
 
 def _converted(cls: type[Op], arg: Arg, value: Any, dtype: DType | None) -> Any:
     hint = None
-    if dtype is None and isinstance(value, list | tuple):
-        hint = getattr(cls, f"{arg.type_attr}_default", None)
+    if isinstance(value, list | tuple):
+        if dtype is None:
+            hint = getattr(cls, f"{arg.type_attr}_default", None)
+        integers = _integers(value, dtype or hint)
+        if integers is not None:
+            return integers
     try:
         tensor = convert(value, dtype, arg.name, hint)
     except ValueError:
@@ -82,6 +89,16 @@ def _converted(cls: type[Op], arg: Arg, value: Any, dtype: DType | None) -> Any:
             raise
         tensor = convert(value, None, arg.name)  # whose type the op refuses
     return with_value(tensor)
+
+
+def _integers(values: Sequence[Any], dtype: DType | None) -> EagerTensor | None:
+    """Sizes, axes and the like, without the questions that other lists need."""
+    if dtype is not int32:  # which stays on the host, whatever the device is
+        return None
+    for value in values:
+        if type(value) is not int or not -(2**31) <= value < 2**31:
+            return None
+    return EagerTensor(np.array(values, np.int32), int32)
 
 
 class EagerRefusals(TypeRefusals):
