@@ -32,7 +32,8 @@ def results(tf, graph, fetches):
         values = [_plain(sess.run(fetch)) for fetch in fetches]
         with graph.as_default():
             variables = tf.global_variables() + tf.local_variables()
-        final = {v.name: _plain(sess.run(v)) for v in variables}
+        names = [v.name for v in variables]
+        final = dict(zip(names, map(_plain, sess.run(variables))))
     return {
         "collections": collections(graph),
         "values": values,
