@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import collections
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.framework.export import export_value
@@ -62,13 +62,22 @@ def build(cls: type[Op], **kwargs: Any) -> Any:
     for key in [k for k, kind in cls.fields.items() if "Function" in kind]:
         _add_to_library(kwargs[key])
     values = [kwargs.pop(key) for key in inputs]
-    made: Any = cls(**kwargs)(*values, name=name)
+    op = cls(**kwargs)
+    made: Any = op(*values, name=name)
     outputs: tuple[Arg, ...] = cls.outputs
     if len(outputs) > 1:
         if made and any(arg.is_sequence for arg in outputs):
-            made = split_args(outputs, made, made[0].op)
+            made = split_args(outputs, made, lambda key: _attribute(op, values, key))
         return collections.namedtuple(kind, [arg.name for arg in outputs])(*made)
     return made
+
+
+def _attribute(op: Op, values: Sequence[Any], name: str) -> Any:
+    """A length or a list of types: a field, or what the lists of inputs tell."""
+    if name in op.fields:
+        return getattr(op, name)
+    pairs = zip(type(op).inputs, values, strict=True)
+    return next(len(v) for arg, v in pairs if name in (arg.number_attr, arg.type_attr))
 
 
 def _add_to_library(value: Any) -> None:

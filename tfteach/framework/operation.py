@@ -308,7 +308,7 @@ class Operation:
 
     def grouped_inputs(self) -> list[Any]:
         """The inputs, one entry per argument of the signature."""
-        return split_args(type(self.spec).inputs, self.inputs, self)
+        return split_args(type(self.spec).inputs, self.inputs, self.get_attr)
 
     def colocation_groups(self) -> list[bytes]:
         """The groups of ops that this one is colocated with."""

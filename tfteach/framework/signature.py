@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfteach.framework import dtypes
@@ -11,7 +11,7 @@ from tfteach.framework.dtypes import DType
 
 if TYPE_CHECKING:
     from tfteach.framework.op import Op
-    from tfteach.framework.operation import Operation, Tensor
+    from tfteach.framework.operation import Tensor
 
 
 class Arg(NamedTuple):
@@ -64,15 +64,20 @@ def checked_positions(op: type[Op]) -> tuple[int, ...] | None:
 
 
 def split_args(
-    args: Iterable[Arg], tensors: Iterable[Tensor], op: Operation
+    args: Iterable[Arg], tensors: Iterable[Tensor], attribute: Callable[[str], Any]
 ) -> list[Any]:
-    """Group a node's flat inputs or outputs by the signature's arguments."""
+    """Group a node's flat inputs or outputs by the signature's arguments.
+
+    Args:
+      args: the arguments.
+      tensors: the tensors, flat.
+      attribute: the value of an attribute by its name: a length, or a list.
+    """
     flat = iter(tensors)
     groups: list[Any] = []
     for arg in args:
         if arg.is_sequence:
-            key = arg.number_attr or arg.type_attr
-            size = op.get_attr(key)
+            size = attribute(arg.number_attr or arg.type_attr)
             count = size if isinstance(size, int) else len(size)
             groups.append([next(flat) for _ in range(count)])
         else:

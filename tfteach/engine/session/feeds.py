@@ -73,7 +73,7 @@ def resolve_feed(graph: Graph, key: Any) -> Tensor:
     """The tensor that a key of a feed dict denotes."""
     try:
         tensor = graph.as_graph_element(key, allow_operation=False)
-    except (TypeError, ValueError, KeyError) as error:
+    except (AttributeError, TypeError, ValueError, KeyError) as error:
         raise TypeError(
             f"Cannot interpret feed_dict key as Tensor: {error.args[0]}"
         ) from None
