@@ -60,11 +60,14 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.layers.pooling import max_pool3d as max_pool3d
     from tfteach.lib.contrib.layers.real_valued_columns import bucketized_column as bucketized_column
     from tfteach.lib.contrib.layers.real_valued_columns import real_valued_column as real_valued_column
+    from tfteach.lib.contrib.layers.recompute import recompute_grad as recompute_grad
     from tfteach.lib.contrib.layers.regularizers import apply_regularization as apply_regularization
     from tfteach.lib.contrib.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
     from tfteach.lib.contrib.layers.regularizers import l1_regularizer as l1_regularizer
     from tfteach.lib.contrib.layers.regularizers import l2_regularizer as l2_regularizer
     from tfteach.lib.contrib.layers.regularizers import sum_regularizer as sum_regularizer
+    from tfteach.lib.contrib.layers.reversible import RevBlock as RevBlock
+    from tfteach.lib.contrib.layers.reversible import rev_block as rev_block
     from tfteach.lib.contrib.layers.separable import convolution2d_in_plane as conv2d_in_plane
     from tfteach.lib.contrib.layers.separable import convolution2d_in_plane as convolution2d_in_plane
     from tfteach.lib.contrib.layers.separable import separable_convolution2d as separable_conv2d
@@ -96,6 +99,7 @@ if TYPE_CHECKING:
 _LATER = {
     "OPTIMIZER_CLS_NAMES": ("tfteach.lib.contrib.layers.optimizers", "OPTIMIZER_CLS_NAMES"),
     "OPTIMIZER_SUMMARIES": ("tfteach.lib.contrib.layers.optimizers", "OPTIMIZER_SUMMARIES"),
+    "RevBlock": ("tfteach.lib.contrib.layers.reversible", "RevBlock"),
     "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY": ("tfteach.lib.contrib.layers.crossed_column", "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY"),
     "apply_regularization": ("tfteach.lib.contrib.layers.regularizers", "apply_regularization"),
     "avg_pool2d": ("tfteach.lib.contrib.layers.pooling", "avg_pool2d"),
@@ -151,9 +155,11 @@ _LATER = {
     "parse_feature_columns_from_examples": ("tfteach.lib.contrib.layers.parse_feature_columns", "parse_feature_columns_from_examples"),
     "parse_feature_columns_from_sequence_examples": ("tfteach.lib.contrib.layers.parse_feature_columns", "parse_feature_columns_from_sequence_examples"),
     "real_valued_column": ("tfteach.lib.contrib.layers.real_valued_columns", "real_valued_column"),
+    "recompute_grad": ("tfteach.lib.contrib.layers.recompute", "recompute_grad"),
     "relu": ("tfteach.lib.contrib.layers.dense", "relu"),
     "relu6": ("tfteach.lib.contrib.layers.dense", "relu6"),
     "repeat": ("tfteach.lib.contrib.layers.shaping", "repeat"),
+    "rev_block": ("tfteach.lib.contrib.layers.reversible", "rev_block"),
     "safe_embedding_lookup_sparse": ("tfteach.lib.contrib.layers.embedding", "safe_embedding_lookup_sparse"),
     "scattered_embedding_column": ("tfteach.lib.contrib.layers.embedding_columns", "scattered_embedding_column"),
     "separable_conv2d": ("tfteach.lib.contrib.layers.separable", "separable_convolution2d"),
