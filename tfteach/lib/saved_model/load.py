@@ -51,7 +51,7 @@ from tfteach.variables.resource import BaseResourceVariable
 from tfteach.variables.uninitialized import uninitialized_variable
 
 
-@export("saved_model.load_v2")
+@export("saved_model.load_v2", v2="saved_model.load")
 def load(export_dir: PathLike, tags: Iterable[str] | str | None = None) -> Trackable:
     """Load a SavedModel as an object with the variables and functions that were saved.
 

@@ -277,7 +277,10 @@ def python_call(context: KernelContext, body: Body) -> Called | None:
         return None
     inputs = [known[tensor] for tensor in op.inputs]
     kept = [tensor.value_index for tensor in outputs]
-    first: Any = context if op.spec.is_stateful else context.xp
+    first: Any = context.xp
+    if op.spec.is_stateful:
+        first = copy.copy(context)
+        first.op = op  # whose types it asks for; that of `context` draws elements
     compute = op.spec.compute
 
     def call(arrays: Sequence[Any]) -> list[Any]:

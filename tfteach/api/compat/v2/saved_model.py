@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tfteach.lib.saved_model.constants import SAVED_MODEL_SCHEMA_VERSION as SAVED_MODEL_SCHEMA_VERSION
     from tfteach.lib.saved_model.constants import VARIABLES_DIRECTORY as VARIABLES_DIRECTORY
     from tfteach.lib.saved_model.constants import VARIABLES_FILENAME as VARIABLES_FILENAME
+    from tfteach.lib.saved_model.load import load as load
     from tfteach.lib.saved_model.loader import maybe_saved_model_directory as contains_saved_model
     from tfteach.lib.saved_model.save import save as save
     from tfteach.lib.saved_model.signature_constants import CLASSIFY_INPUTS as CLASSIFY_INPUTS
@@ -54,6 +55,7 @@ _LATER = {
     "VARIABLES_DIRECTORY": ("tfteach.lib.saved_model.constants", "VARIABLES_DIRECTORY"),
     "VARIABLES_FILENAME": ("tfteach.lib.saved_model.constants", "VARIABLES_FILENAME"),
     "contains_saved_model": ("tfteach.lib.saved_model.loader", "maybe_saved_model_directory"),
+    "load": ("tfteach.lib.saved_model.load", "load"),
     "save": ("tfteach.lib.saved_model.save", "save"),
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tfteach.framework.dimension import Dimension
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
@@ -197,11 +198,11 @@ def embedding_tied_rnn_seq2seq(
         return decoded_either_way(feed_previous, len(decoder_inputs), decode, zeros)
 
 
-def _batch_size(inputs: Sequence[Any]) -> Tensor:
+def _batch_size(inputs: Sequence[Any]) -> Tensor | int:
     """The batch size of the first input; ValueError if others differ."""
-    first = inputs[0].shape[0]
+    first = Dimension(inputs[0].shape[0])
     for other in inputs[1:]:
-        first.merge_with(other.shape[0])
+        first.merge_with(Dimension(other.shape[0]))
     return shape(inputs[0])[0] if first.value is None else first.value
 
 

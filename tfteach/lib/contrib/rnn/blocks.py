@@ -332,7 +332,7 @@ class GRUBlockCell(OfUnits, LayerRNNCell):
 
     def call(self, inputs: Tensor, state: Any) -> Any:
         size = state.shape.with_rank(2)[1]
-        if size.value is not None and size.value != self._num_units:
+        if dimension_value(size) not in (None, self._num_units):
             raise ValueError(
                 f"Shape of h_prev[1] incorrect: cell_size {self._num_units} vs {size}"
             )
