@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tfteach as tf
+from tests.golden import object_models
 from tests.golden.model_files import FOLDER
 from tfteach.explain.function_bodies import with_function_bodies
 from tfteach.explain.graph_rows import rows_of_graph_def
@@ -113,6 +115,28 @@ def test_assets_of_tensorflow_1_are_in_a_collection(tmp_path: Path) -> None:
         builder.save()
     [graph] = read_model(folder).graphs
     assert graph.assets == (("vocabulary", "path:0", 4),)
+
+
+def test_functions_of_objects_say_what_they_accept(tmp_path: Path) -> None:
+    golden = Path(object_models.__file__).with_suffix(".json").read_text()
+    files = json.loads(golden)["2.21.0"]["files"]
+    [graph] = read_model(object_models.unpacked(files, tmp_path)).graphs
+    assert METHODS in graph.to_text()
+
+
+METHODS = """\
+method __call__
+  takes x: float32 ?×2, training=False, scale=1.0
+  takes x: float32 1×2, training=True, scale=1.0
+method collatz
+  takes n: int32 scalar
+method look_up
+  takes keys: string [?]
+method many
+  takes x: float32 scalar, rest_0: float32 1×2, k=3
+method serve
+  takes x: float32 ?×2
+"""
 
 
 def test_a_graph_without_functions_stays_as_it_is() -> None:

@@ -153,6 +153,15 @@ def packed(folder):
     return found
 
 
+def unpacked(files, folder):
+    """Write what `packed` returned to a folder, a Path; its path as text."""
+    for path, data in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(zlib.decompress(base64.b64decode(data)))
+    return str(folder)
+
+
 def main(path):
     import tensorflow as tf
 

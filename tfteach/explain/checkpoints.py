@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.engine.devices.memory_ledger import show_bytes
-from tfteach.explain.model_files import SAVED_MODEL, shape_words
+from tfteach.explain.model_files import SAVED_MODEL
+from tfteach.explain.output_types import shape_words
 from tfteach.explain.value_summary import Figures, figures_of, number_text
 from tfteach.framework.errors import InvalidArgumentError, NotFoundError
 from tfteach.framework.files import file_system

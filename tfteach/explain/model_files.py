@@ -7,12 +7,14 @@ The files of TensorFlow 1 and 2 are told apart by their contents, since names su
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.explain.graph_rows import is_known
+from tfteach.explain.output_types import shape_words
 from tfteach.explain.saved_assets import ModelAsset, assets_of
+from tfteach.explain.saved_functions import ModelFunction, functions_of
 from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.errors import (
     DataLossError,
@@ -92,6 +94,7 @@ class ModelGraph(NamedTuple):
       unknown: type -> count of the ops that tfteach can draw, but not run.
       functions: the number of functions in the graph's library.
       assets: files that the graph of a SavedModel reads.
+      methods: functions of the objects of a SavedModel.
     """
 
     title: str
@@ -101,6 +104,7 @@ class ModelGraph(NamedTuple):
     unknown: dict[str, int]
     functions: int
     assets: tuple[ModelAsset, ...] = ()
+    methods: tuple[ModelFunction, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -139,6 +143,9 @@ class ModelGraph(NamedTuple):
             lines.append(f"signature {signature.name} ({signature.method})")
             lines += [f"  takes {tensor} ({tensor.op})" for tensor in signature.inputs]
             lines += [f"  gives {tensor} ({tensor.op})" for tensor in signature.outputs]
+        for method in self.methods:
+            lines.append(f"method {method.name}")
+            lines += [f"  takes {trace or 'nothing'}" for trace in method.traces]
         lines += [f"asset {asset}" for asset in self.assets]
         shown = self.variables[:most]
         for tensor in shown:
@@ -375,7 +382,7 @@ def _meta_graph(meta: Any, title: str) -> ModelGraph:
         for name, signature in sorted(meta.signature_def.items())
         if name != "__saved_model_init_op"
     ]
-    return graph._replace(signatures=signatures)
+    return graph._replace(signatures=signatures, methods=tuple(functions_of(meta)))
 
 
 def _ports(ports: Any) -> Iterator[ModelTensor]:
@@ -433,16 +440,6 @@ def _dtype_words(number: int) -> str:
 
 def _shape_of(proto: Any) -> list[int] | None:
     return None if proto.unknown_rank else [dim.size for dim in proto.dim]
-
-
-def shape_words(shape: Iterable[int] | None) -> str:
-    """A shape as text: "?×3", "scalar", or "of unknown shape"."""
-    if shape is None:
-        return "of unknown shape"
-    sizes = ["?" if size < 0 else str(size) for size in shape]
-    if len(sizes) == 1:
-        return f"[{sizes[0]}]"
-    return "×".join(sizes) or "scalar"
 
 
 def unknown_words(unknown: dict[str, int]) -> str:

@@ -1,9 +1,9 @@
-"""The types of a node's outputs, as far as its GraphDef determines them."""
+"""The types of a node's outputs, as far as its GraphDef determines them; shapes."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tfteach.framework.dtypes import as_dtype
@@ -93,3 +93,13 @@ def type_name(number: int) -> str:
         return as_dtype(number).name if number else UNKNOWN
     except TypeError:  # a type that is newer than TensorFlow 1.15
         return f"type {number}"
+
+
+def shape_words(shape: Iterable[int] | None) -> str:
+    """A shape as text: "?×3", "scalar", or "of unknown shape"."""
+    if shape is None:
+        return "of unknown shape"
+    sizes = ["?" if size < 0 else str(size) for size in shape]
+    if len(sizes) == 1:
+        return f"[{sizes[0]}]"
+    return "×".join(sizes) or "scalar"

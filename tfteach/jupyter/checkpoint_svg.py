@@ -6,7 +6,7 @@ from html import escape
 
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.explain.checkpoints import CheckpointContents, SavedVariable
-from tfteach.explain.model_files import shape_words
+from tfteach.explain.output_types import shape_words
 from tfteach.explain.value_summary import number_text
 
 MOST_ROWS = 40

@@ -1,29 +1,23 @@
 """SavedModels of objects with functions: TensorFlow's run here, ours in TensorFlow."""
 
-import base64
+import inspect
 import json
-import zlib
+import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.eagerly import eagerly
+from tests.eagerly import eager_program, eagerly
 from tests.golden import object_models, saved_models
+from tests.golden.object_models import unpacked
 
 __all__ = ["eagerly"]
 
 GOLDEN = json.loads(Path(object_models.__file__).with_suffix(".json").read_text())
 ANSWERS, SERVED = GOLDEN["1.15.5"]["answers"], GOLDEN["1.15.5"]["served"]
-
-
-def unpacked(files, folder):
-    for path, data in files.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(zlib.decompress(base64.b64decode(data)))
-    return str(folder)
 
 
 # ---- theirs, here
@@ -79,3 +73,184 @@ def test_signatures_of_graphs_are_functions(eagerly, name, tmp_path):
     given = saved_models.WORDS if key == "words" else saved_models.NUMBERS
     [found] = serve(tf.constant(given)).values()
     np.testing.assert_allclose(found.numpy(), golden["result"], rtol=1e-5)
+
+
+# ---- in real TensorFlow
+
+
+@pytest.mark.oracle
+def test_our_model_runs_in_real_tensorflow(eagerly, oracle, tmp_path):
+    check_in(oracle, tmp_path)
+
+
+@pytest.mark.skipif(
+    "TFTEACH_TENSORFLOW_2" not in os.environ,
+    reason="no TensorFlow 2: set TFTEACH_TENSORFLOW_2 to its Python",
+)
+def test_our_model_runs_in_tensorflow_2(eagerly, tmp_path):
+    check_in(os.environ["TFTEACH_TENSORFLOW_2"], tmp_path)
+
+
+def check_in(python, tmp_path):
+    folder = str(tmp_path / "model")
+    object_models.save(tf, folder)
+    script = f"""
+import json, sys
+sys.path.insert(0, {str(Path(object_models.__file__).parent)!r})
+import object_models, tensorflow as tf
+tf.compat.v1.enable_v2_behavior()
+found = object_models.answers(tf, {folder!r}), object_models.served(tf, {folder!r})
+print(json.dumps(found))
+"""
+    done = subprocess.run([python, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == [ANSWERS, SERVED]
+
+
+# ---- objects
+
+
+def doubled(**attributes):
+    """A module with a variable and a function that uses it."""
+    module = tf.Module()
+    module.v = tf.Variable(2.0, name="v")
+    scalar = tf.TensorSpec([], tf.float32)
+    module.f = tf.function(lambda x: module.v * x, input_signature=[scalar])
+    for name, value in attributes.items():
+        setattr(module, name, value)
+    return module
+
+
+def test_a_loaded_model_can_be_trained(eagerly, tmp_path):
+    tf.saved_model.save(doubled(), str(tmp_path))
+    model = tf.saved_model.load_v2(str(tmp_path))
+    optimizer = tf.train.GradientDescentOptimizer(0.25)
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            loss = (model.f(3.0) - 3.0) ** 2
+        optimizer.apply_gradients([(tape.gradient(loss, model.v), model.v)])
+    assert model.v.numpy() == pytest.approx(13.25)
+    other = tf.saved_model.load_v2(str(tmp_path))
+    assert [other.f(3.0).numpy(), other.v.numpy()] == [6.0, 2.0]
+
+
+def test_attributes_lists_and_dicts_come_back(eagerly, tmp_path):
+    on_read = tf.VariableSynchronization.ON_READ
+    made = doubled(
+        parts=[tf.Variable(1, name="one"), {"k": tf.Variable([2.0])}],
+        calls={"f": tf.function(lambda x, *, k=1: x * k)},
+        other=tf.Variable(0, synchronization=on_read, trainable=False),
+    )
+    made.calls["f"](tf.constant(2), k=4)
+    made.traced = made.f.get_concrete_function()
+    tf.saved_model.save(made, str(tmp_path))
+    model = tf.saved_model.load_v2(str(tmp_path))
+    assert [model.parts[0].numpy(), model.parts[1]["k"].numpy()] == [1, 2.0]
+    assert model.calls["f"](3, k=4).numpy() == 12
+    assert str(inspect.signature(model.calls["f"])) == "(x, *, k=1)"
+    assert model.traced(x=tf.constant(4.0)).numpy() == 8.0
+    assert model.other.synchronization is on_read
+    assert not model.other.trainable
+    assert model.parts[0].name == "one:0"
+
+
+def test_a_graph_initializes_what_it_loads(tmp_path):
+    with eager_program():
+        table = tf.lookup.KeyValueTensorInitializer(["a"], [5.0])
+        made = doubled(table=tf.lookup.StaticHashTable(table, -1.0))
+        made.g = tf.function(lambda k: made.table.lookup(k) * made.v)
+        made.g(tf.constant("a"))
+        tf.saved_model.save(made, str(tmp_path))
+    with tf.Graph().as_default(), tf.Session() as session:
+        model = tf.saved_model.load_v2(str(tmp_path))
+        y = model.f(tf.constant(3.0)), model.g(tf.constant("a"))
+        grad = tf.gradients(y[0], model.v.handle)
+        session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        assert session.run([*y, *grad]) == [6.0, 10.0, 3.0]
+
+
+def test_a_graph_saves_the_values_of_its_session(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        made = tf.Module()
+        made.v = tf.Variable(2.0, use_resource=True)
+        session.run(made.v.initializer)
+        session.run(made.v.assign(7.0))
+        tf.saved_model.save(made, str(tmp_path))
+    with eager_program():
+        assert tf.saved_model.load_v2(str(tmp_path)).v.numpy() == 7.0
+
+
+# ---- what is refused
+
+
+def test_what_cannot_be_saved_is_refused(eagerly, tmp_path):
+    def refused(kind, message, item, signatures=None):
+        with pytest.raises(kind, match=message):
+            tf.saved_model.save(item, str(tmp_path / "model"), signatures)
+
+    scalar = [tf.TensorSpec([], tf.float32)]
+    refused(ValueError, "Expected a Trackable object for export, got 3", 3)
+    elsewhere = tf.Variable(2.0)
+    lost = tf.Module()
+    lost.f = tf.function(lambda x: elsewhere * x, input_signature=scalar)
+    refused(AssertionError, "references untracked object", lost)
+    lost.f = tf.function(lambda x: elsewhere * x)
+    lost.f(tf.constant(1.0))
+    refused(KeyError, "unsupported or not reachable from root", lost)
+    model = doubled()
+    any_trace = tf.function(lambda x: x)
+    refused(ValueError, "Expected a TensorFlow function to", model, any_trace)
+    nested = tf.function(lambda x: [[x]], input_signature=scalar)
+    refused(ValueError, "Got non-flat outputs", model, nested)
+    in_dict = tf.function(lambda x: {"a": [x]}, input_signature=scalar)
+    refused(ValueError, "dictionary containing non-Tensor value", model, in_dict)
+    refused(ValueError, "reserved attribute", doubled(signatures=tf.Variable(1)))
+    with pytest.raises(AssertionError, match="not supported inside a traced"):
+        tf.function(lambda: tf.saved_model.save(model, "x"))()
+    assert not (tmp_path / "model" / "saved_model.pb").exists()
+
+
+def test_calls_that_no_trace_accepts_are_refused(eagerly, tmp_path):
+    made = tf.Module()
+    made.f = tf.function(lambda x, k=1: x * k)
+    made.f(tf.constant([1.0, 2.0]))
+    made.f(tf.constant(1), k=2)
+    made.g = tf.function(
+        lambda x, y: x + y, input_signature=[tf.TensorSpec([], tf.float32)] * 2
+    )
+    tf.saved_model.save(made, str(tmp_path))
+    model = tf.saved_model.load_v2(str(tmp_path))
+    with pytest.raises(ValueError, match="Could not find matching") as caught:
+        model.f(tf.constant(1.0))
+    assert str(caught.value) == NO_MATCH
+    assert model.f([1.0, 2.0]).numpy().tolist() == [1.0, 2.0]
+    serve = model.signatures["serving_default"]
+    with pytest.raises(TypeError, match="Expected at most 0 positional arguments"):
+        serve(tf.constant(1.0), tf.constant(2.0))
+    with pytest.raises(TypeError, match="object does not support item assignment"):
+        model.signatures["serving_default"] = serve
+    with pytest.raises(ValueError, match=r"incompatible argument tags=\['train'\]"):
+        tf.saved_model.load_v2(str(tmp_path), "train")
+    assert tf.saved_model.load_v2(str(tmp_path), {"serve"}).g(1.0, 2.0).numpy() == 3.0
+
+
+NO_MATCH = """\
+Could not find matching function to call loaded from the SavedModel. Got:
+  Positional arguments (2 total):
+    * Tensor("x:0", shape=(), dtype=float32)
+    * 1
+  Keyword arguments: {}
+
+Expected these arguments to match one of the following 2 option(s):
+
+Option 1:
+  Positional arguments (2 total):
+    * TensorSpec(shape=(2,), dtype=tf.float32, name='x')
+    * 1
+  Keyword arguments: {}
+
+Option 2:
+  Positional arguments (2 total):
+    * TensorSpec(shape=(), dtype=tf.int32, name='x')
+    * 2
+  Keyword arguments: {}"""

@@ -13,9 +13,9 @@ from tfteach.explain.model_files import (
     ModelGraph,
     ModelTensor,
     read_model,
-    shape_words,
     unknown_words,
 )
+from tfteach.explain.output_types import shape_words
 from tfteach.explain.serving_ops import (
     beside_outputs,
     calls_that_compute,

@@ -83,15 +83,14 @@ def load(export_dir: PathLike, tags: Iterable[str] | str | None = None) -> Track
     meta_graph = meta_graphs[0]
     with open_init_scope(get_default_graph()):
         if len(meta_graphs) > 1 or not meta_graph.HasField("object_graph_def"):
-            from_graph: Trackable = load_graph_as_object(
-                export_dir, None if tags is None else _as_set(tags)
-            )
+            from_graph: Trackable = load_graph_as_object(export_dir, _tags(tags))
             return from_graph
         info = meta_graph.meta_info_def
-        if tags is not None and _as_set(tags) != set(info.tags):
+        wanted = _tags(tags)
+        if wanted is not None and set(wanted) != set(info.tags):
             raise ValueError(
                 f"The SavedModel at {export_dir} has one MetaGraph with tags "
-                f"{info.tags}, but got an incompatible argument tags={tags} to "
+                f"{info.tags}, but got an incompatible argument tags={wanted} to "
                 "tf.saved_model.load. You may omit it, pass 'None', or pass matching "
                 "tags."
             )
@@ -102,8 +101,10 @@ def load(export_dir: PathLike, tags: Iterable[str] | str | None = None) -> Track
     return loaded
 
 
-def _as_set(tags: Any) -> set[str]:
-    return tags if isinstance(tags, set) else set(nest.flatten(tags))
+def _tags(tags: Any) -> Any:
+    # A set is no structure, whose elements could be flattened.
+    is_plain = tags is None or isinstance(tags, set)
+    return tags if is_plain else nest.flatten(tags)
 
 
 class _Loader:

@@ -62,6 +62,9 @@ class SignatureMap(Mapping[str, Any], Trackable):
         return functions_among(self.items())
 
 
+SignatureMap.__name__ = "_SignatureMap"  # as Python's own errors name it
+
+
 class _Revived(NamedTuple):
     """How objects of a class are made anew.
 

@@ -259,6 +259,12 @@ class WrappedFunction(ConcreteFunction):
                 return graph.as_graph_element(fetch.name)  # perhaps an Operation
             return get_tensor_from_tensor_info(fetch, graph)
         parts = nest.flatten(fetch, expand_composites=True)
+        for part in parts:
+            if isinstance(part, Tensor | Operation) and part.graph is not graph:
+                raise ValueError(
+                    "Can only prune function whose feeds and fetches are from this "
+                    f"graph ({graph}). Input {part} is from graph {part.graph}"
+                )
         found = [graph.as_graph_element(part) for part in parts]
         return nest.pack_sequence_as(fetch, found, expand_composites=True)
 
