@@ -12,7 +12,7 @@ from tfteach.explain.checkpoints import (
     SavedVariable,
     explain_checkpoint,
 )
-from tfteach.explain.model_files import shape_words
+from tfteach.explain.output_types import shape_words
 from tfteach.explain.value_summary import number_text
 from tfteach.jupyter.checkpoint_svg import checkpoint_svg
 from tfteach.jupyter.mime_bundle import bundle_with
