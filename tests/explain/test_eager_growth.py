@@ -62,6 +62,21 @@ def test_tensors_that_python_keeps() -> None:
     assert "`float(loss)`" in verdict.fix()
 
 
+def test_variables_of_an_iteration() -> None:
+    kept = []
+    with watch_eager() as growth:
+        for _ in range(3):
+            v = tf.Variable([1.0, 2.0])
+            v.assign_add([1.0, 1.0])
+        for _ in range(3):
+            kept.append(tf.Variable([1.0, 2.0]))
+    one, other = growth.loops
+    assert str(one.first) == "1 tensor (8 bytes)"
+    assert one.first == one.last
+    assert str(other.last) == "4 tensors (32 bytes)"  # v, too
+    assert growth.verdict.loop is other
+
+
 def test_without_a_loop() -> None:
     with watch_eager() as growth:
         pass

@@ -334,6 +334,16 @@ def test_a_cell_of_an_eager_program(
     assert capsys.readouterr().out.startswith(said)
 
 
+def test_a_fresh_graph_in_an_eager_program_is_shown_as_it_grows(
+    shell: Any,  # noqa: F811
+    eagerly: None,
+) -> None:
+    shell.user_ns["shell"] = shell
+    cell = "x = tf.sqrt(2.0); shown = len(shell.shown)"
+    run(shell, f"%%lazy --fresh\n{cell}")
+    assert shell.user_ns["shown"] == 1
+
+
 def test_tensors_that_are_kept(
     shell: Any,  # noqa: F811
     capsys: pytest.CaptureFixture[str],

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.eagerly import eagerly as eagerly
 from tests.jupyter.test_magics import completed, kinds, run, shell  # noqa: F401
 from tfteach.explain.function_calls import watch_functions
 from tfteach.jupyter import TraceView
+from tfteach.jupyter.widgets import trace
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -95,6 +97,30 @@ def test_the_lines_of_ops_in_loops_and_branches_and_the_code_of_autograph() -> N
     assert converted["origins"][at] == inner[product][1]
     assert row["is_changed"]
     assert row["count"] == 0
+
+
+def test_it_begins_with_the_function_that_wastes_most() -> None:
+    @tf.function
+    def slow(x: Any) -> Any:
+        time.sleep(0.1)
+        return x
+
+    scale = tf.function(lambda x, n: x * n)
+    with watch_functions() as log:
+        slow(tf.constant(1))
+        for n in range(3):
+            scale(tf.constant(1), n)
+    state = state_of(TraceView(log))
+    assert [row["name"] for row in state["_functions"]] == ["slow", "scale"]
+    assert (state["function"], state["call"]) == (1, 3)
+
+
+def test_graphs_of_many_ops_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = tf.function(lambda x, n: sum([x] * n))
+    for n in (1, 9, 2):
+        many(tf.constant(1), n)
+    monkeypatch.setattr(trace, "MOST_ROWS", 12)
+    assert set(state_of(TraceView(many))["_graphs"]) == {"0:1", "0:3"}
 
 
 def test_what_autograph_leaves_as_it_is() -> None:

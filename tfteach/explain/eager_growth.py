@@ -19,9 +19,9 @@ from tfteach.explain.large_constants import size_text
 from tfteach.explain.lazy_loading import Place, in_file
 from tfteach.explain.user_loops import LoopTracker, OpenLoop
 from tfteach.framework.call_origin import SourceLine, line_of, user_frame, user_frames
-from tfteach.framework.dtypes import resource
 from tfteach.framework.observers import OpRan
 from tfteach.framework.operation import Tensor
+from tfteach.framework.variable_cell import Cell
 
 __all__ = ["EagerGrowth", "EagerVerdict", "LoopUse", "watch_eager"]
 
@@ -30,10 +30,14 @@ LEAST_ITERATIONS = 3  # of which each has kept a tensor
 
 
 class Held(NamedTuple):
-    """The tensors that Python refers to at a time, of those that ops have returned."""
+    """The tensors and variables in use at a time: Python refers to them."""
 
     tensors: int
     size_bytes: int
+
+    def plus(self, tensors: int, size_bytes: int) -> Held:
+        """With these in addition."""
+        return Held(self.tensors + tensors, self.size_bytes + size_bytes)
 
     def __str__(self) -> str:
         if not self.tensors:
@@ -162,7 +166,6 @@ class EagerGrowth(Growth):
 
     Attributes:
       ops_ran: the number of ops that ran; a call of a traced function is one.
-      held: the tensors that Python refers to now, of those that these ops returned.
 
     Example:
       >>> with watch_eager() as growth:
@@ -174,7 +177,8 @@ class EagerGrowth(Growth):
 
     def __init__(self) -> None:
         self.ops_ran = 0
-        self.held = Held(0, 0)
+        self._computed = Held(0, 0)  # without variables
+        self._variables: weakref.WeakSet[Tensor] = weakref.WeakSet()  # their handles
         self._tracker = LoopTracker()
         self._loops: dict[tuple[str, int], LoopUse] = {}
         self._at: weakref.WeakKeyDictionary[OpenLoop, int]
@@ -183,11 +187,18 @@ class EagerGrowth(Growth):
         self._innermost_at = weakref.WeakKeyDictionary()
         self._open: list[LoopUse] = []  # the loops around the last op
         self._lines: dict[SourceLine, int] = {}
-        self._held: set[weakref.ref[Tensor]] = set()
+        self._references: set[weakref.ref[Tensor]] = set()
         self._thread = threading.get_ident()
         # Loops around the recording are none that it sees.
         self._around = tuple(self._tracker.at_call(user_frames()))
         super().__init__(eager_graph())
+
+    @property
+    def held(self) -> Held:
+        """The tensors and variables in use now, of those that these ops returned."""
+        cells = [handle.value for handle in self._variables]  # type: ignore[attr-defined]
+        sizes = [cell.value.nbytes for cell in cells if cell.is_initialized]
+        return self._computed.plus(len(cells), sum(sizes))
 
     @property
     def loops(self) -> list[LoopUse]:
@@ -220,7 +231,7 @@ class EagerGrowth(Growth):
             self._leave(self._open)
             self._open = []
         super().close()
-        self._held.clear()
+        self._references.clear()
 
     def text(self, place: Place | None = None) -> str:
         """The numbers, the verdict and the lines.
@@ -284,24 +295,27 @@ class EagerGrowth(Growth):
 
     def _leave(self, uses: Sequence[LoopUse]) -> None:
         """An iteration of these loops has ended."""
+        held = self.held if uses else None
         for use in uses:
-            use.last = self.held
+            use.last = held
             if use.first is None:
-                use.first = use.last
+                use.first = held
 
     def _hold(self, tensors: Sequence[Tensor]) -> None:
         """Count tensors for as long as Python refers to them."""
         for tensor in tensors:
-            if tensor.dtype.base_dtype is resource:
-                continue  # a variable's handle, not its value
-            size = int(getattr(getattr(tensor, "value", None), "nbytes", 0))
+            value = getattr(tensor, "value", None)
+            if isinstance(value, Cell):
+                self._variables.add(tensor)
+                continue
+            size = int(getattr(value, "nbytes", 0))
 
             def ended(reference: Any, size: int = size) -> None:
-                self._held.discard(reference)
-                self.held = Held(self.held[0] - 1, self.held[1] - size)
+                self._references.discard(reference)
+                self._computed = self._computed.plus(-1, -size)
 
-            self._held.add(weakref.ref(tensor, ended))
-            self.held = Held(self.held[0] + 1, self.held[1] + size)
+            self._references.add(weakref.ref(tensor, ended))
+            self._computed = self._computed.plus(1, size)
 
 
 def _count(number: int, noun: str) -> str:

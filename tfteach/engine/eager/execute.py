@@ -153,6 +153,8 @@ def _run(
         node = _node(graph, op, inputs) if node is None else node
         node.outputs = list(outputs)
         _announce(graph, node, began_s, name)
+        if op.returns_handle:
+            node.outputs = []  # a cycle: the handle refers to the node that made it
     return outputs
 
 

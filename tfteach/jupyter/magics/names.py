@@ -149,8 +149,7 @@ def graphs_at_hand(user_ns: dict[str, Any]) -> list[Graph]:
     """The default graph, those of open sessions, and those with a Python name."""
     named = [value for value in _values(user_ns) if isinstance(value, Graph)]
     of_sessions = [session.graph for session in open_sessions()]
-    found = dict.fromkeys([get_default_graph(), *of_sessions, *named])
-    return [graph for graph in found if not graph.is_eager]
+    return list(dict.fromkeys([get_default_graph(), *of_sessions, *named]))
 
 
 def graphs_in(user_ns: dict[str, Any]) -> list[str]:
