@@ -78,14 +78,14 @@ def public_names(file: str, attribute: str) -> list[str]:
 # Packages and modules that few programs use: imported on first access.
 LATER = tuple(
     f"tfteach.{package}."
-    for package in "compat.examples control.ctc_dense control.hessians "
-    "control.matrix_exponential control.matrix_rank control.matrix_solve_ls "
-    "control.py_function lib.autograph lib.contrib lib.data lib.distributions "
-    "lib.estimator lib.feature_column lib.files lib.functions lib.image "
-    "lib.inference lib.layers lib.lookup lib.losses lib.metrics lib.module "
+    for package in "compat.examples compat.testing.both_modes control.ctc_dense "
+    "control.hessians control.matrix_exponential control.matrix_rank "
+    "control.matrix_solve_ls control.py_function lib.autograph lib.contrib lib.data "
+    "lib.distributions lib.estimator lib.feature_column lib.files lib.functions "
+    "lib.image lib.inference lib.layers lib.lookup lib.losses lib.metrics lib.module "
     "lib.parsing lib.queues lib.rnn lib.saved_model lib.signal lib.training "
-    "ops.image ops.io ops.quantization ops.queues ops.signal "
-    "ops.sparse.sparse_cross ops.text ops.training".split()
+    "ops.image ops.io ops.quantization ops.queues ops.signal ops.sparse.sparse_cross "
+    "ops.text ops.training".split()
 )
 
 # The same, but other modules need a few of theirs at once.

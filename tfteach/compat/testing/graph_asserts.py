@@ -1,4 +1,4 @@
-"""Assertions on graphs that tests take from `test_util`.
+"""Assertions on graphs that tests take from `test_util`, and its decorators.
 
 Source: python/framework/test_util.py (API, messages).
 """
@@ -8,6 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tfteach.compat.testing.both_modes import (
+    run_all_in_graph_and_eager_modes as run_all_in_graph_and_eager_modes,
+)
+from tfteach.compat.testing.both_modes import (
+    run_in_graph_and_eager_modes as run_in_graph_and_eager_modes,
+)
 from tfteach.framework.graph import Graph
 
 

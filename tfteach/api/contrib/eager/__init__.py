@@ -25,6 +25,8 @@ from tfteach.variables.scope.template import make_template as make_template
 
 if TYPE_CHECKING:
     from tfteach.api.contrib.eager import metrics as metrics
+    from tfteach.compat.testing.both_modes import run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
+    from tfteach.compat.testing.both_modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
     from tfteach.control.py_function import py_function as py_func
     from tfteach.lib.contrib.eager.devices import async_clear_error as async_clear_error
     from tfteach.lib.contrib.eager.devices import async_wait as async_wait
@@ -79,6 +81,8 @@ _LATER = {
     "py_func": ("tfteach.control.py_function", "py_function"),
     "restore_network_checkpoint": ("tfteach.lib.contrib.eager.network_checkpoint", "restore_network_checkpoint"),
     "restore_variables_on_create": ("tfteach.lib.contrib.eager.saver", "restore_variables_on_create"),
+    "run_all_tests_in_graph_and_eager_modes": ("tfteach.compat.testing.both_modes", "run_all_in_graph_and_eager_modes"),
+    "run_test_in_graph_and_eager_modes": ("tfteach.compat.testing.both_modes", "run_in_graph_and_eager_modes"),
     "save_network_checkpoint": ("tfteach.lib.contrib.eager.network_checkpoint", "save_network_checkpoint"),
     "set_execution_mode": ("tfteach.lib.contrib.eager.devices", "set_execution_mode"),
     "seterr": ("tfteach.lib.contrib.eager.execution_callbacks", "seterr"),
