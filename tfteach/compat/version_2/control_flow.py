@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tfteach.autodiff.gradients import UnconnectedGradients, gradients
 from tfteach.control.branch import Branch, cond
 from tfteach.control.hessians import hessians
 from tfteach.control.loop import while_loop
 from tfteach.framework.convert import convert_to_tensor
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.export import export
 from tfteach.framework.opened_scopes import RecordedNameScope
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import device
+from tfteach.framework.shape import as_shape, size_of
 from tfteach.framework.type_aliases import (
     DeviceLike,
     DTypeLike,
@@ -155,7 +159,15 @@ def constant_v2(
     shape: ShapeLike | None = None,
     name: str = "Const",
 ) -> Tensor:
-    """`tf.constant` without `verify_shape`."""
+    """`tf.constant` of all values that `shape` asks for, or of one that is repeated.
+
+    Raises:
+      TypeError: `value` has another number of elements.
+    """
+    if shape is not None and not get_default_graph().is_eager:
+        sizes = as_shape(shape)
+        if np.size(value) not in (1, size_of(sizes)):  # type: ignore[arg-type]
+            raise TypeError(f"Expected Tensor's shape: {sizes}, got {np.shape(value)}.")  # type: ignore[arg-type]
     return constant(value, dtype, shape, name)
 
 

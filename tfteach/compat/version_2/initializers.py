@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from tfteach.compat.version_2.control_flow import constant_v2
 from tfteach.framework.dtypes import DType, as_dtype, float32, string
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.core import fill
-from tfteach.ops.core.constant import constant
 from tfteach.ops.random.random_ops import (
     random_normal,
     random_uniform,
@@ -119,10 +119,10 @@ class ConstantV2(InitializerV2, v1.Constant):
         shape: TensorShape | Sequence[int],
         dtype: DTypeLike | None = None,
         partition_info: PartitionInfo | None = None,
-        verify_shape: bool | None = None,
+        verify_shape: bool | None = True,
     ) -> Tensor:
         kind = None if dtype is None else as_dtype(dtype)
-        return constant(self.value, kind, shape, verify_shape=bool(verify_shape))
+        return constant_v2(self.value, kind, shape)
 
 
 @export(v2="random_uniform_initializer initializers.RandomUniform")

@@ -63,6 +63,7 @@ class EventWriter(ReferencedResource):
                 makedirs(folder)
                 file = EventFile(folder, max_queue + 1, flush_millis / 1000, suffix)
                 file.open()
+                file.flush()  # the version: readers see a complete file
                 self._file, self._was_created = file, True
 
     @property
@@ -290,9 +291,10 @@ class WriteRawProtoSummary(_WriterOp):
     def compute(
         self, ctx: KernelContext, writer: EventWriter, step: Array, tensor: Array
     ) -> None:
-        for item in np.asarray(tensor, object).ravel().tolist():
-            error = "Bad tf.compat.v1.Summary binary proto tensor string"
-            _write(writer, step, _parsed("Summary", error, item))
+        error = "Bad tf.compat.v1.Summary binary proto tensor string"
+        items = np.asarray(tensor, object).ravel().tolist()
+        # Messages one after the other are one of all their values.
+        _write(writer, step, b"".join(_parsed("Summary", error, i) for i in items))
 
 
 class ImportEvent(_WriterOp):
