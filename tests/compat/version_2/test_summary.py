@@ -159,6 +159,30 @@ def test_writers(eagerly, tmp_path):
         writers[0].init()
 
 
+def test_a_file_grows_when_its_queue_is_full(eagerly, tmp_path):
+    writer = summary.create_file_writer(str(tmp_path), 1, 10**6)
+    [file] = tmp_path.iterdir()
+    assert len(list(tf.train.summary_iterator(str(file)))) == 1  # its version
+    sizes = []
+    with writer.as_default():
+        for i in range(3):
+            summary.write(f"tag{i}", i, 0)
+            sizes.append(len(values_in(tmp_path)))
+    assert sizes == [0, 2, 2]
+    writer.close()
+    assert len(values_in(tmp_path)) == 3
+
+
+def test_raw_summaries_are_one_event(writer, tmp_path):
+    value = tf.Summary.Value(simple_value=1.0)
+    data = [tf.Summary(value=[value] * n).SerializeToString() for n in (2, 0, 1)]
+    summary.experimental.write_raw_pb(data, 12)
+    summary.flush()
+    [file] = tmp_path.iterdir()
+    _, event = tf.train.summary_iterator(str(file))
+    assert (event.step, len(event.summary.value)) == (12, 3)
+
+
 def test_a_writer_of_a_functions_tensor(eagerly, tmp_path):
     @tf.function
     def train(folder):

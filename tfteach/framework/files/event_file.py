@@ -98,6 +98,12 @@ class EventFile:
             if self._file is None:
                 self._open()
 
+    def start(self) -> None:
+        """Create a complete file without events; `flush_secs` begin now."""
+        self.open()
+        self.flush()
+        self._next_flush = time.monotonic() + self._flush_secs
+
     def flush(self) -> None:
         """Write what is buffered."""
         with self._lock:

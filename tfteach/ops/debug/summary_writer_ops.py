@@ -62,8 +62,7 @@ class EventWriter(ReferencedResource):
                 folder = resolve(logdir)
                 makedirs(folder)
                 file = EventFile(folder, max_queue + 1, flush_millis / 1000, suffix)
-                file.open()
-                file.flush()  # the version: readers see a complete file
+                file.start()
                 self._file, self._was_created = file, True
 
     @property

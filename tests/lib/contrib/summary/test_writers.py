@@ -201,6 +201,7 @@ def test_each_kind_of_summary(tmp_path: Path) -> None:
         contrib.audio("s", tf.zeros([1, 4, 1]), 8000.0, 2)
         contrib.generic("g", [1, 2], step=5)
         contrib.graph(tf.Graph())
+        contrib.flush()
         contrib.import_event(events(tmp_path)[0].SerializeToString())
         with pytest.raises(tf.errors.DataLossError, match=r"Bad tf\.Event"):
             contrib.import_event(b"abc")
