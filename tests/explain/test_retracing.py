@@ -100,6 +100,16 @@ def test_a_function_made_in_the_loop() -> None:
     assert found.code() == "fast_step = tf.function(step)  # once, before the loop"
 
 
+def test_a_lambda_in_the_loop() -> None:
+    def run() -> None:
+        for _ in range(3):
+            double = tf.function(lambda x: x * 2.0)
+            double(tf.constant(1.0))
+
+    cure = "double = tf.function(lambda x: x * 2.0)  # once, before the loop"
+    assert verdict_on(run).code() == cure
+
+
 def test_a_decorated_function_in_the_loop() -> None:
     def run() -> None:
         for _ in range(3):

@@ -134,16 +134,19 @@ def making_of(function: Any, name: str, line: SourceLine | None) -> str:
     """
     code = getattr(function, "__code__", None)
     tree = None if line is None else tree_of(line.file)
-    if tree is not None and line is not None:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and _called(node.func) in _MAKERS:
-                names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-                is_lambda = any(isinstance(n, ast.Lambda) for n in ast.walk(node))
-                if name in names or (is_lambda and name == "<lambda>"):
-                    made = name if name.isidentifier() else "f"
-                    text = ast.unparse(node)
-                    return f"fast_{made} = {text}  # once, before the loop"
-    if code is None:
+    first = 0 if code is None or code.co_name != "<lambda>" else code.co_firstlineno
+    for node in () if tree is None else ast.walk(tree):
+        if not (isinstance(node, ast.Call) and _called(node.func) in _MAKERS):
+            continue
+        inner = list(ast.walk(node))
+        text = f"{ast.unparse(node)}  # once, before the loop"
+        if first and any(
+            isinstance(n, ast.Lambda) and n.lineno == first for n in inner
+        ):
+            return f"{name if name.isidentifier() else 'f'} = {text}"
+        if name in {n.id for n in inner if isinstance(n, ast.Name)}:
+            return f"fast_{name} = {text}"
+    if code is None or first:
         return ""
     text = definition_text(function, "")
     return f"{text.replace('()', '', 1)}  # once, before the loop"

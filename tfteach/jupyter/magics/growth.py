@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from textwrap import wrap
 from typing import Any, ClassVar
 
 from IPython.core.error import UsageError
@@ -172,7 +173,7 @@ class _Watch:
             if verdict.is_lazy:
                 print(verdict.headline(place), *advice_of(verdict, place), sep="\n")
         if self.eager is not None and self.eager.verdict.kind == "held":
-            print(self.eager.verdict.fix(place))
+            print(*wrap(self.eager.verdict.fix(place), 79), sep="\n")
         for finding in findings_of(self.log.graphs):
             if finding.is_waste or finding.kind == "kept":
                 print(*finding_lines(finding, place, costs=False), sep="\n")
