@@ -162,8 +162,10 @@ def test_text_and_pictures() -> None:
     assert view.to_text().startswith("collatz (test_trace_view.py line ")
     assert "Fix: Pass `steps` as a Tensor" in view.to_text()
     bundle = view.static_bundle()
-    assert "polyline" in bundle["image/svg+xml"]
-    assert "traced 3 times" in bundle["image/svg+xml"]
+    picture = bundle["image/svg+xml"]
+    assert "traced 3 times" in picture
+    box = picture.index("Identity<")  # of the trace, below its plot
+    assert picture.index("polyline") < picture.index('<svg y="200"') < box
     assert "Retracing: " in bundle["text/html"]
     with watch_functions() as empty:
         pass

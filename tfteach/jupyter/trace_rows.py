@@ -7,6 +7,7 @@ from typing import Any
 
 from tfteach.explain.autograph_code import converted_code
 from tfteach.explain.function_calls import FunctionTrace, FunctionUse
+from tfteach.explain.graph_rows import Row
 from tfteach.explain.inner_lines import inner_lines
 from tfteach.framework.call_origin import SourceLine
 from tfteach.jupyter import display
@@ -103,11 +104,18 @@ def _converted_block(
     }
 
 
+def operations_of(trace: FunctionTrace) -> list[Row]:
+    """The ops of a trace with those of its branches and loops; [] if it is gone."""
+    if trace.graph is None:
+        return []
+    return rows_with_functions(trace.graph, display.where, uncalled=False)
+
+
 def graph_row(trace: FunctionTrace) -> dict[str, Any] | None:
     """The ops of a trace, and the lines of those inside its branches and loops."""
     if trace.graph is None:
         return None
-    rows = rows_with_functions(trace.graph, display.where, uncalled=False)
+    rows = operations_of(trace)
     inner = inner_lines(trace.graph)
     return {
         "ops": packed(rows),

@@ -1,11 +1,12 @@
 """The static picture of traced functions: traces made plotted against calls, as SVG.
 
 A call moves right, a trace up. A function that is traced once draws a flat line;
-retracing draws a staircase.
+retracing draws a staircase. The graph of a trace stands below.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,23 +19,43 @@ MOST_DRAWN = 4  # functions
 LINE = "#0b63ce"
 
 
-def svg_of(uses: Sequence[Any]) -> str:
-    """One plot for each function, side by side with equal scales."""
+PIXELS = 4 / 3  # of a point
+
+
+def svg_of(uses: Sequence[Any], graph: str | None = None) -> str:
+    """One plot for each function, side by side with equal scales.
+
+    Args:
+      uses: the functions, as `FunctionUse`s.
+      graph: the picture of a trace as SVG, which stands below.
+    """
     drawn = list(uses[:MOST_DRAWN]) or [None]
     most_calls = max(1, *(0 if use is None else use.count for use in drawn), 1)
     most_traces = max(2, *(0 if u is None else len(u.traces) for u in drawn), 2)
-    width = WIDTH * len(drawn)
+    plots = WIDTH * len(drawn)
+    below, graph_width, graph_height = _placed(graph)
+    width, height = max(plots, graph_width), HEIGHT + graph_height
     pieces = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" '
-        f'height="{HEIGHT}" viewBox="0 0 {width} {HEIGHT}" font-family="{FONT}" '
+        f'height="{height}" viewBox="0 0 {width} {height}" font-family="{FONT}" '
         'font-size="11">',
-        f'<rect width="{width}" height="{HEIGHT}" fill="#ffffff"/>',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
     ]
     for number, use in enumerate(drawn):
         pieces.append(f'<g transform="translate({number * WIDTH},0)">')
         pieces += [] if use is None else _plot(use, most_calls, most_traces)
         pieces.append("</g>")
-    return "\n".join([*pieces, "</svg>"])
+    return "\n".join([*pieces, below, "</svg>"])
+
+
+def _placed(graph: str | None) -> tuple[str, int, int]:
+    """The picture of a graph, moved below the plots, and its size in pixels."""
+    if graph is None:
+        return "", 0, 0
+    size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', graph)
+    assert size is not None, "Graphviz writes a size in points"
+    width, height = (round(float(points) * PIXELS) for points in size.groups())
+    return graph.replace("<svg", f'<svg y="{HEIGHT}"', 1), width, height
 
 
 def _plot(use: Any, most_calls: int, most_traces: int) -> list[str]:

@@ -9,10 +9,18 @@ import traitlets
 
 from tfteach.explain.function_calls import FunctionLog, FunctionUse, explain_function
 from tfteach.explain.retracing_text import text_of
+from tfteach.jupyter import graph_svg
 from tfteach.jupyter.display import place
 from tfteach.jupyter.mime_bundle import bundle_with
+from tfteach.jupyter.picture_contents import Still
 from tfteach.jupyter.step_wire import as_text
-from tfteach.jupyter.trace_rows import MOST_ROWS, MOST_SHOWN, function_row, graph_row
+from tfteach.jupyter.trace_rows import (
+    MOST_ROWS,
+    MOST_SHOWN,
+    function_row,
+    graph_row,
+    operations_of,
+)
 from tfteach.jupyter.trace_svg import svg_of
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView
@@ -129,8 +137,13 @@ class TraceView(PlainView):
         return text_of(self.uses, place)
 
     def to_svg(self) -> str:
-        """The plots of traces against calls, as SVG."""
-        return svg_of(self.uses)
+        """The plots of traces against calls, and the last trace's graph, as SVG."""
+        uses = self.uses
+        if not uses:
+            return svg_of(uses)
+        trace = uses[min(self.function, len(uses) - 1)].traces[-1:]
+        rows = operations_of(trace[0]) if trace else []
+        return svg_of(uses, graph_svg.svg_of(Still(rows)))
 
     def static_bundle(self) -> dict[str, str]:
         """The static picture as a dict from MIME types to SVG, HTML and text."""
