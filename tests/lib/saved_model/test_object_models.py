@@ -13,6 +13,8 @@ import tfteach as tf
 from tests.eagerly import eager_program, eagerly
 from tests.golden import object_models, saved_models
 from tests.golden.object_models import unpacked
+from tfteach.lib.files.trackable import TrackableAsset
+from tfteach.lib.saved_model.loader import parse_saved_model
 
 __all__ = ["eagerly"]
 
@@ -152,6 +154,79 @@ def test_attributes_lists_and_dicts_come_back(eagerly, tmp_path):
     assert model.other.synchronization is on_read
     assert not model.other.trainable
     assert model.parts[0].name == "one:0"
+
+
+def test_static_shapes_are_those_of_the_traces(eagerly, tmp_path):
+    made = tf.Module()
+    made.w = tf.Variable(tf.ones([2, 3]))
+    rows = tf.TensorSpec([None, 2], tf.float32, "x")
+    inner = tf.function(lambda x: tf.matmul(x, made.w))
+    made.f = tf.function(lambda x: inner(x) + 1.0, input_signature=[rows])
+    tf.saved_model.save(made, str(tmp_path))
+    model = tf.saved_model.load_v2(str(tmp_path))
+    assert model.w.shape == [2, 3]
+    [body] = model.f.concrete_functions
+    shapes = [op.outputs[0].shape for op in body.graph.get_operations()]
+    assert list(map(str, shapes)) == [
+        "(?, 2)", "<unknown>", "(?, 3)", "()", "(?, 3)", "(?, 3)",
+    ]  # fmt: skip
+    [spec] = model.signatures["serving_default"].structured_outputs.values()
+    assert spec.shape.as_list() == [None, 3]
+    # With these TensorFlow 1.15 differentiates calls in calls.
+    library = parse_saved_model(str(tmp_path)).meta_graphs[0].graph_def.library
+    calls = [
+        node.attr["_gradient_op_type"].s
+        for function in library.function
+        for node in function.node_def
+        if node.op == "StatefulPartitionedCall"
+    ]
+    assert calls == [b"StatefulPartitionedCall-0"] * 2
+
+
+def test_a_trace_for_the_very_value_is_preferred(eagerly, tmp_path):
+    made = tf.Module()
+    made.f = tf.function(
+        lambda x: x if isinstance(x, tf.Tensor) else 10 * tf.constant(x)
+    )
+    made.f(tf.constant(1))
+    made.f(1)
+    tf.saved_model.save(made, str(tmp_path))
+    model = tf.saved_model.load_v2(str(tmp_path))
+    assert [model.f(1).numpy(), model.f(2).numpy()] == [10, 2]
+
+
+def test_each_load_has_its_tables(eagerly, tmp_path):
+    made = tf.Module()
+    made.t = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1)
+    word = tf.TensorSpec([], tf.string)
+    made.learn = tf.function(
+        lambda k: made.t.insert(k, 3) and None, input_signature=[word]
+    )
+    made.find = tf.function(lambda k: made.t.lookup(k), input_signature=[word])
+    tf.saved_model.save(made, str(tmp_path))
+    models = [tf.saved_model.load_v2(str(tmp_path)) for _ in range(2)]
+    models[0].learn("a")
+    assert [model.find("a").numpy() for model in models] == [3, -1]
+
+
+def test_files_are_found_where_the_model_is(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("here")
+    with eager_program():
+        made = tf.Module()
+        made.file = TrackableAsset(str(path))
+        made.read = tf.function(
+            lambda: tf.io.read_file(made.file.asset_path), input_signature=[]
+        )
+        tf.saved_model.save(made, str(tmp_path / "model"))
+        path.unlink()
+        (tmp_path / "model").rename(tmp_path / "moved")
+        assert tf.saved_model.load_v2(tmp_path / "moved").read().numpy() == b"here"
+    with tf.Graph().as_default(), tf.Session() as session:
+        load = tf.saved_model.loader.load
+        signatures = load(session, ["serve"], str(tmp_path / "moved")).signature_def
+        name = signatures["serving_default"].outputs["output_0"].name
+        assert session.run(name) == b"here"
 
 
 def test_a_graph_initializes_what_it_loads(tmp_path):

@@ -68,6 +68,16 @@ def _escaped(name: str) -> str:
     return name.replace(".", "..").replace("/", ".S")
 
 
+def key_of(prefix: str, attribute: str) -> str:
+    """The key of an object's attribute in a checkpoint.
+
+    Args:
+      prefix: of the object's `Node`.
+      attribute: its name.
+    """
+    return f"{prefix}/{_ATTRIBUTES}/{_escaped(attribute)}"
+
+
 class Node(NamedTuple):
     """An object in the graph, and the key that its attributes' keys begin with."""
 
@@ -163,7 +173,7 @@ class ObjectGraph:
             for name, child in self._children[number].items():
                 proto.children.add(node_id=child, local_name=name)
             for attribute in attributes(item):
-                key = f"{prefix}/{_ATTRIBUTES}/{_escaped(attribute.name)}"
+                key = key_of(prefix, attribute.name)
                 saveable = cache.make(item, attribute, key)
                 saveables.append(saveable)
                 proto.attributes.add(

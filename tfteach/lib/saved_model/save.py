@@ -24,10 +24,14 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos import pool
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.trackable import CapturableResource, Trackable
+from tfteach.framework.trackable import (
+    VARIABLE_VALUE_KEY,
+    CapturableResource,
+    Trackable,
+)
 from tfteach.framework.type_aliases import PathLike, Structure
 from tfteach.lib.files.object_checkpoint import write_objects
-from tfteach.lib.files.object_graph import SaveableCache
+from tfteach.lib.files.object_graph import key_of
 from tfteach.lib.files.saver import Saver
 from tfteach.lib.files.trackable import TrackableAsset
 from tfteach.lib.functions.argument_signature import user_specified_name
@@ -278,11 +282,9 @@ class _ExportedGraph:
 
     def _saver_def(self) -> Any:
         """A Saver that restores the variables from the checkpoint of the objects."""
-        proto, _ = self._saved.graph.saved(SaveableCache())
         by_key = {
-            attribute.checkpoint_key: self._variables[id(item)]
-            for item, node in zip(self._saved.graph.items(), proto.nodes, strict=True)
-            for attribute in node.attributes
+            key_of(prefix, VARIABLE_VALUE_KEY): self._variables[id(item)]
+            for item, prefix in self._saved.graph.nodes
             if id(item) in self._variables
         }
         return Saver(by_key).as_saver_def() if by_key else None
