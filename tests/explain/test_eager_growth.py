@@ -99,6 +99,26 @@ def test_the_loop_around_a_recording_is_none_of_its_loops() -> None:
         assert growth.runs == 3
 
 
+def test_the_end_of_a_dataset_is_no_iteration() -> None:
+    with watch_eager() as growth:
+        for batch in tf.data.Dataset.range(5).batch(2):
+            tf.reduce_sum(batch)
+    assert [loop.iterations for loop in growth.loops] == [3]
+    assert growth.runs == 3
+    with watch_eager() as growth:
+        for _ in tf.data.Dataset.range(5):
+            pass
+    assert growth.loops == []
+    assert growth.ops_ran > 5
+
+
+def test_a_line_with_a_generator_is_one() -> None:
+    with watch_eager() as growth:
+        sum(tf.sqrt(float(n)) for n in range(4))
+    ((line, count),) = growth.lines
+    assert (line.text, count) == ("sum(tf.sqrt(float(n)) for n in range(4))", 8)
+
+
 def test_a_call_of_a_traced_function_is_one() -> None:
     double = tf.function(lambda x: x * 2.0 + 1.0)
     x = tf.constant([1.0, 2.0])

@@ -186,7 +186,7 @@ class EagerGrowth(Growth):
         self._innermost_at: weakref.WeakKeyDictionary[OpenLoop, int]
         self._innermost_at = weakref.WeakKeyDictionary()
         self._open: list[LoopUse] = []  # the loops around the last op
-        self._lines: dict[SourceLine, int] = {}
+        self._lines: dict[tuple[str, int], tuple[SourceLine, int]] = {}
         self._references: set[weakref.ref[Tensor]] = set()
         self._thread = threading.get_ident()
         # Loops around the recording are none that it sees.
@@ -203,12 +203,12 @@ class EagerGrowth(Growth):
     @property
     def loops(self) -> list[LoopUse]:
         """The loops that ran ops, in the order of their first ones."""
-        return list(self._loops.values())
+        return [loop for loop in self._loops.values() if loop.iterations]
 
     @property
     def lines(self) -> list[tuple[SourceLine, int]]:
         """The lines that ran ops, each with their number, the largest first."""
-        return sorted(self._lines.items(), key=lambda item: -item[1])
+        return sorted(self._lines.values(), key=lambda item: -item[1])
 
     @property
     def is_judged(self) -> bool:
@@ -265,21 +265,23 @@ class EagerGrowth(Growth):
         origin = user_frame()
         if origin is not None:
             line = line_of(origin)
-            self._lines[line] = self._lines.get(line, 0) + 1
+            first, count = self._lines.get(line[:2], (line, 0))
+            self._lines[line[:2]] = first, count + 1
         found = self._tracker.at_call(user_frames())
         loops = [loop for loop in found if loop not in self._around]
         uses = [self._use(open_loop) for open_loop in loops]
         self._leave([use for use in self._open if use not in uses])
         self._open = uses
         for open_loop, use in zip(loops, uses, strict=True):
-            if self._at.get(open_loop) != open_loop.iteration:
+            if not open_loop.asks and self._at.get(open_loop) != open_loop.iteration:
                 if open_loop in self._at:
                     self._leave([use])
                 self._at[open_loop] = open_loop.iteration
                 use.iterations += 1
             use.ops += 1
-        if loops and self._innermost_at.get(loops[-1]) != loops[-1].iteration:
-            self._innermost_at[loops[-1]] = loops[-1].iteration
+        inner = loops[-1] if loops and not loops[-1].asks else None
+        if inner is not None and self._innermost_at.get(inner) != inner.iteration:
+            self._innermost_at[inner] = inner.iteration
             self._recorded.append((self.graph.version, origin))
         if isinstance(event, OpRan):
             self._hold(event.op.outputs)

@@ -44,11 +44,14 @@ class OpenLoop:
     Attributes:
       loop: the loop.
       iteration: the number of the iteration, from 0.
+      asks: whether the last call was made by a `for` that asks for its next value,
+        which may be the end.
       scope: where a caller draws it; "" at first.
     """
 
     def __init__(self, loop: Loop) -> None:
         self.loop, self.iteration, self.scope = loop, 0, ""
+        self.asks = False
         self._values: list[Any] | None = None  # not assigned yet
 
     def assigned(self, values: list[Any]) -> bool:
@@ -149,6 +152,8 @@ class LoopTracker:
         known = {open_loop.loop for open_loop in level.loops}
         level.loops += [OpenLoop(loop) for loop in now.loops if loop not in known]
         self._assigned(level, now)
+        for open_loop in level.loops:
+            open_loop.asks = now.is_next and open_loop.loop is now.loops[-1]
 
     @staticmethod
     def _assigned(level: _Level, now: _Around) -> list[OpenLoop]:
