@@ -133,6 +133,12 @@ def test_recomputed(graph: tf.Graph, options: Any) -> None:
     assert tanhs() == 1
     grads = tf.gradients(tf.reduce_sum(output**2), [x, y, *variables])
     assert tanhs() == 2
+    waiting = [op for op in graph.get_operations() if op.control_inputs]
+    where = "gradients/a/IdentityN_grad/a/dense"
+    assert [op.name for op in waiting][:2] == [
+        f"{where}/MatMul/ReadVariableOp",
+        f"{where}/BiasAdd/ReadVariableOp",
+    ]
     assert run([output, *grads]) == [
         [[1.8131, -0.7616]],
         [[0.8184, 2.3274]],

@@ -100,6 +100,13 @@ def test_names_in_variable_scopes(session: Any) -> None:
     with tf.variable_scope("outer"):
         assert [built(One()).name, built(One()).name] == ["outer/one", "outer/one_1"]
         later = One("later")
+        with tf.variable_scope("model"):
+            pass
+        inner = Model()
+    with tf.variable_scope("model"):
+        pass
+    assert built(Model()).name == "model_1"
+    assert built(inner).name == "outer/model_1"
     assert names(built(later)) == ["outer/later/dense/kernel"]
     assert later.name == "outer/later"
 

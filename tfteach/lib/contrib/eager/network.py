@@ -170,7 +170,7 @@ class Network(Layer):
         parent._set_scope()
         with (
             variable_scope(parent._scope),
-            variable_scope(None, use_resource=True, default_name=layer.name) as scope,
+            variable_scope(None, default_name=layer.name) as scope,
         ):
             layer._scope = scope
 
