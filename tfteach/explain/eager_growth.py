@@ -23,14 +23,19 @@ from tfteach.framework.observers import OpRan
 from tfteach.framework.operation import Tensor
 from tfteach.framework.variable_cell import Cell
 
-__all__ = ["EagerGrowth", "EagerVerdict", "LoopUse", "watch_eager"]
+__all__ = ["EagerGrowth", "EagerVerdict", "Held", "LoopUse", "watch_eager"]
 
 MOST_LINES = 5  # listed individually
 LEAST_ITERATIONS = 3  # of which each has kept a tensor
 
 
 class Held(NamedTuple):
-    """The tensors and variables in use at a time: Python refers to them."""
+    """The tensors and variables in use at a time: Python refers to them.
+
+    Attributes:
+      tensors: how many.
+      size_bytes: the memory of their values, each counted for itself.
+    """
 
     tensors: int
     size_bytes: int
