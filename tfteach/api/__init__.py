@@ -97,7 +97,9 @@ from tfteach.control.functional import foldr as foldr
 from tfteach.control.functional import map_fn as map_fn
 from tfteach.control.functional import scan as scan
 from tfteach.control.loop import while_loop as while_loop
+from tfteach.control.matrix_solve_ls import matrix_solve_ls as matrix_solve_ls
 from tfteach.control.norm import norm as norm
+from tfteach.control.py_function import py_function as py_function
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.control.switch_case import switch_case as switch_case
 from tfteach.control.tensor_array import TensorArray as TensorArray
@@ -472,8 +474,6 @@ if TYPE_CHECKING:
     from tfteach.api import spectral as spectral
     from tfteach.api import train as train
     from tfteach.control.hessians import hessians as hessians
-    from tfteach.control.matrix_solve_ls import matrix_solve_ls as matrix_solve_ls
-    from tfteach.control.py_function import py_function as py_function
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.lib.data.optional import OptionalSpec as OptionalSpec
     from tfteach.lib.functions.function import function as function
@@ -673,7 +673,6 @@ _LATER = {
     "matrix_inverse": ("tfteach.ops.linalg.solve", "matrix_inverse"),
     "matrix_set_diag": ("tfteach.ops.linalg.matrix_diag", "matrix_set_diag"),
     "matrix_solve": ("tfteach.ops.linalg.solve", "matrix_solve"),
-    "matrix_solve_ls": ("tfteach.control.matrix_solve_ls", "matrix_solve_ls"),
     "matrix_square_root": ("tfteach.ops.linalg.matrix_functions", "matrix_square_root"),
     "matrix_triangular_solve": ("tfteach.ops.linalg.solve", "matrix_triangular_solve"),
     "metrics": ("tfteach.api", "metrics"),
@@ -681,7 +680,6 @@ _LATER = {
     "parse_single_example": ("tfteach.lib.parsing.examples", "parse_single_example"),
     "parse_single_sequence_example": ("tfteach.lib.parsing.sequences", "parse_single_sequence_example"),
     "parse_tensor": ("tfteach.ops.io.serialize_tensor", "parse_tensor"),
-    "py_function": ("tfteach.control.py_function", "py_function"),
     "python_io": ("tfteach.api", "python_io"),
     "qr": ("tfteach.ops.linalg.qr", "qr"),
     "quantization": ("tfteach.api", "quantization"),

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
+from tfteach.control.matrix_solve_ls import matrix_solve_ls as lstsq
 from tfteach.control.norm import norm as norm
 from tfteach.control.norm import normalize as normalize
 from tfteach.ops.array.transpose_reverse import matrix_transpose as matrix_transpose
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from tfteach.control.matrix_exponential import matrix_exponential as expm
     from tfteach.control.matrix_rank import matrix_rank as matrix_rank
     from tfteach.control.matrix_rank import pinv as pinv
-    from tfteach.control.matrix_solve_ls import matrix_solve_ls as lstsq
     from tfteach.ops.linalg.adjoint import adjoint as adjoint
     from tfteach.ops.linalg.cholesky import cholesky as cholesky
     from tfteach.ops.linalg.cholesky import logdet as logdet
@@ -66,7 +66,6 @@ _LATER = {
     "inv": ("tfteach.ops.linalg.solve", "matrix_inverse"),
     "logdet": ("tfteach.ops.linalg.cholesky", "logdet"),
     "logm": ("tfteach.ops.linalg.matrix_functions", "matrix_logarithm"),
-    "lstsq": ("tfteach.control.matrix_solve_ls", "matrix_solve_ls"),
     "lu": ("tfteach.ops.linalg.lu", "lu"),
     "matmul": ("tfteach.ops.linalg.matmul", "matmul"),
     "matrix_rank": ("tfteach.control.matrix_rank", "matrix_rank"),

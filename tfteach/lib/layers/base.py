@@ -434,7 +434,7 @@ def _settle_training(
 
 def _in_graph(layer: Layer) -> Callable[..., Any]:
     """`call`; if it is the program's, AutoGraph turns its control flow into ops."""
-    if type(layer).__module__.startswith("tfteach."):
+    if type(layer).__module__.partition(".")[0] == __package__.partition(".")[0]:
         return layer.call
     from tfteach.lib.autograph.calls import tf_convert
 

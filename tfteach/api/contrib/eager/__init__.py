@@ -10,6 +10,7 @@ from tfteach.autodiff.gradient_functions import val_and_grad_function as value_a
 from tfteach.autodiff.gradient_tape import GradientTape as GradientTape
 from tfteach.compat.platform.app import eager_run as run
 from tfteach.compat.renamed import absent as _absent
+from tfteach.control.py_function import py_function as py_func
 from tfteach.engine.eager.context import ASYNC as ASYNC
 from tfteach.engine.eager.context import DEVICE_PLACEMENT_EXPLICIT as DEVICE_PLACEMENT_EXPLICIT
 from tfteach.engine.eager.context import DEVICE_PLACEMENT_SILENT as DEVICE_PLACEMENT_SILENT
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from tfteach.api.contrib.eager import metrics as metrics
     from tfteach.compat.testing.both_modes import run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
     from tfteach.compat.testing.both_modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
-    from tfteach.control.py_function import py_function as py_func
     from tfteach.lib.contrib.eager.devices import async_clear_error as async_clear_error
     from tfteach.lib.contrib.eager.devices import async_wait as async_wait
     from tfteach.lib.contrib.eager.devices import execution_mode as execution_mode
@@ -78,7 +78,6 @@ _LATER = {
     "metrics": ("tfteach.api.contrib.eager", "metrics"),
     "nan_callback": ("tfteach.lib.contrib.eager.execution_callbacks", "nan_callback"),
     "num_gpus": ("tfteach.lib.contrib.eager.devices", "num_gpus"),
-    "py_func": ("tfteach.control.py_function", "py_function"),
     "restore_network_checkpoint": ("tfteach.lib.contrib.eager.network_checkpoint", "restore_network_checkpoint"),
     "restore_variables_on_create": ("tfteach.lib.contrib.eager.saver", "restore_variables_on_create"),
     "run_all_tests_in_graph_and_eager_modes": ("tfteach.compat.testing.both_modes", "run_all_in_graph_and_eager_modes"),
