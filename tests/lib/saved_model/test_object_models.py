@@ -13,7 +13,9 @@ import tfteach as tf
 from tests.eagerly import eager_program, eagerly
 from tests.golden import object_models, saved_models
 from tests.golden.object_models import unpacked
+from tfteach.framework.protos import pool
 from tfteach.lib.files.trackable import TrackableAsset
+from tfteach.lib.saved_model.function_library import load_function_def_library
 from tfteach.lib.saved_model.loader import parse_saved_model
 
 __all__ = ["eagerly"]
@@ -307,6 +309,16 @@ def test_calls_that_no_trace_accepts_are_refused(eagerly, tmp_path):
     with pytest.raises(ValueError, match=r"incompatible argument tags=\['train'\]"):
         tf.saved_model.load_v2(str(tmp_path), "train")
     assert tf.saved_model.load_v2(str(tmp_path), {"serve"}).g(1.0, 2.0).numpy() == 3.0
+
+
+def test_functions_that_call_each_other_in_a_circle_are_refused():
+    library = pool.message("FunctionDefLibrary")()
+    for name, other in ("f", "g"), ("g", "f"):
+        node = library.function.add(signature={"name": name}).node_def.add()
+        node.name, node.op = "call", "PartitionedCall"
+        node.attr["f"].func.name = other
+    with pytest.raises(ValueError, match=r"cyclic-dependency .* \['f', 'g'\]"):
+        load_function_def_library(library, "", {})
 
 
 NO_MATCH = """\

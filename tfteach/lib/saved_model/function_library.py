@@ -15,7 +15,6 @@ from typing import Any
 
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.functions.defined_function import DefinedFunction
-from tfteach.framework.graph import get_default_graph
 from tfteach.framework.shape import as_shape
 from tfteach.lib.functions.concrete_function import ConcreteFunction
 from tfteach.lib.functions.traced_graph import TracedGraph
@@ -37,7 +36,7 @@ def new_suffix() -> str:
 def load_function_def_library(
     library: Any,
     load_shared_name_suffix: str,
-    saved: Mapping[str, Any] = {},
+    saved: Mapping[str, Any],
     producer_op_list: Any = None,
 ) -> Functions:
     """The functions of a FunctionDefLibrary, by their names there.
@@ -171,9 +170,3 @@ def _callees_first(definitions: Iterable[Any]) -> list[Any]:
                 done[name] = True
                 ordered.append(known[name])
     return ordered
-
-
-def add_to_default_graph(functions: Mapping[str, ConcreteFunction]) -> None:
-    """Add functions to the library of the default graph."""
-    for function in functions.values():
-        function.add_to_graph(get_default_graph())

@@ -149,7 +149,6 @@ def load(
     Raises:
       OSError: the directory has no SavedModel, or its file is damaged.
       RuntimeError: no MetaGraph has these tags.
-      NotImplementedError: the graph calls functions, as TensorFlow 2's do.
       ValueError: the variables' checkpoint does not exist.
 
     Example:
