@@ -218,7 +218,8 @@ def test_graphs_of_new_traces(writer, tmp_path):
         square(tf.constant(x))
     with pytest.raises(ValueError, match="No step set"):
         summary.trace_export("lost")
-    square(tf.constant([1.0]))
+    for _ in range(2):
+        square(tf.constant([1.0]))
     summary.trace_export("square", 5)
     square(tf.constant([1]))
     summary.flush()

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from tfteach.api.test import main as main
     from tfteach.compat.testing.lazy_test_names import create_local_cluster as create_local_cluster
     from tfteach.compat.testing.lazy_test_names import is_built_with_rocm as is_built_with_rocm
+    from tfteach.compat.version_2.testing import assert_equal_graph_def_v2 as assert_equal_graph_def
+    from tfteach.compat.version_2.testing import compute_gradient as compute_gradient
     from tfteach.engine.session.device_list import gpu_device_name as gpu_device_name
     from tfteach.engine.session.device_list import is_built_with_cuda as is_built_with_cuda
     from tfteach.engine.session.device_list import is_gpu_available as is_gpu_available
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 _LATER = {
     "Benchmark": ("tfteach.api.test", "Benchmark"),
     "TestCase": ("tfteach.api.test", "TestCase"),
+    "assert_equal_graph_def": ("tfteach.compat.version_2.testing", "assert_equal_graph_def_v2"),
     "benchmark_config": ("tfteach.api.test", "benchmark_config"),
+    "compute_gradient": ("tfteach.compat.version_2.testing", "compute_gradient"),
     "create_local_cluster": ("tfteach.compat.testing.lazy_test_names", "create_local_cluster"),
     "gpu_device_name": ("tfteach.engine.session.device_list", "gpu_device_name"),
     "is_built_with_cuda": ("tfteach.engine.session.device_list", "is_built_with_cuda"),
