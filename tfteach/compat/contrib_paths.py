@@ -83,6 +83,7 @@ def rows() -> dict[str, tuple[str, ...]]:
     found["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.lib.contrib.rnn.linear",)
     found |= {
         "contrib.framework.python.ops.audio_ops": ("audio",),
+        "contrib.eager.python.evaluator": ("tfteach.lib.contrib.eager.evaluator",),
         "contrib.eager.python.metrics": ("contrib.eager.metrics",),
         "contrib.eager.python.metrics_impl": ("contrib.eager.metrics",),
         "contrib.decision_trees": (),

@@ -115,3 +115,17 @@ def test_what_is_refused() -> None:
         decorate(Logged)
     with pytest.raises(NotImplementedError, match="assert_no_eager_garbage"):
         decorate(assert_no_eager_garbage=True)
+
+
+def test_functions_are_evaluated_eagerly() -> None:
+    class Called(Logged):
+        @tfe.run_test_in_graph_and_eager_modes
+        def testMean(self) -> None:
+            mean = tfe.metrics.Mean()
+            update = mean([1.0, 2.0])
+            self.evaluate([v.initializer for v in mean.variables])
+            self.evaluate(update)
+            self.note(float(self.evaluate(mean.value())))
+
+    log, _ = run(Called)
+    assert [entry for entry in log if isinstance(entry, list)][-1] == [True, 1.5]

@@ -38,7 +38,9 @@ _SEED = 87654321  # TensorFlow's DEFAULT_GRAPH_SEED
 
 
 def _value(tensor: Any) -> Any:
-    """The value of what an eager program has computed; other things are values."""
+    """The value of what an eager program computed; functions are called."""
+    if callable(tensor):
+        return nest.map_structure(_value, tensor())
     read = getattr(tensor, "numpy", None)
     return tensor if read is None else read()
 

@@ -51,6 +51,7 @@ class Metric(Trackable):
     Attributes:
       name: the name, with a number if it was taken.
       variables: the variables, once it was called.
+      evaluator: the name of the evaluator that has it, or None.
 
     Example:
       >>> mean = tf.contrib.eager.metrics.Mean("loss")
@@ -64,6 +65,7 @@ class Metric(Trackable):
         self, name: str | None = None, use_global_variables: bool = False
     ) -> None:
         self._built = False
+        self.evaluator: str | None = None
         self._vars: list[Any] = []
         self._initial_values: list[Any] = []
         self._use_global_variables = use_global_variables
