@@ -142,3 +142,31 @@ def test_forms_of_imports(line: str, tmp_path: Path, printed: Printed) -> None:
         "tfe.metrics.Mean.__name__, tfe.num_gpus())\n"
     )
     assert printed(program) == ["1.5 True Mean 0"]
+
+
+INNER = """\
+import tensorflow as tf
+from tensorflow.contrib.eager.python import evaluator, network
+from tensorflow.python.eager import context
+from tensorflow.python.eager.execution_callbacks import InfOrNanError, errstate
+from tensorflow.python.framework import test_util
+
+tf.enable_eager_execution()
+try:
+    with errstate("raise"):
+        tf.log(0.0)
+except InfOrNanError as error:
+    print(error.op_type, context.num_gpus(), evaluator.Evaluator.__name__)
+print(network.Network is tf.contrib.eager.Network)
+print(test_util.run_in_graph_and_eager_modes.__name__)
+"""
+
+
+def test_inner_modules(tmp_path: Path, printed: Printed) -> None:
+    program = tmp_path / "inner.py"
+    program.write_text(INNER)
+    assert printed(program) == [
+        "Log 0 Evaluator",
+        "True",
+        "run_in_graph_and_eager_modes",
+    ]

@@ -32,8 +32,8 @@ client.session: . tfteach.engine.session.session
 client.timeline: client.timeline
 compat.compat: compat
 eager.backprop: . tfteach.autodiff.gradient_functions
-eager.context: . tfteach.engine.eager.context
-estimator: estimator
+eager.context: . contrib.eager tfteach.engine.eager.context
+eager.execution_callbacks: tfteach.lib.contrib.eager.execution_callbacks
 estimator.*: estimator
 estimator.canned.*: estimator
 estimator.export.*: estimator.export
