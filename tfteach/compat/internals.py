@@ -20,7 +20,9 @@ from tfteach.compat import (
     function_paths,
     generated_ops,
     training_paths,
+    version_2_paths,
 )
+from tfteach.compat.modules_at_the_top import AT_THE_TOP
 from tfteach.compat.top_level import top_level
 from tfteach.framework.protos import pool
 
@@ -229,6 +231,7 @@ _MORE = {
     "ops.sparse_ops": "tfteach.ops.sparse.sparse_cross",
     **training_paths.MORE,
     **function_paths.MORE,
+    **version_2_paths.MORE,
 }
 for _path, _modules in _MORE.items():
     _TABLE[_path] = _TABLE.get(_path, ()) + tuple(_modules.split())
@@ -299,29 +302,7 @@ _ALIASES = {
 }
 _ALIASES |= contrib_paths.ALIASES | training_paths.ALIASES
 _ALIASES |= autograph_paths.ALIASES | function_paths.ALIASES
-# tensorflow/python/__init__.py imports these modules, so that
-# `from tensorflow.python import array_ops` works, too.
-_AT_THE_TOP = {
-    name: f"{folder}.{name}"
-    for folder, names in (
-        (
-            "framework",
-            "constant_op dtypes errors errors_impl graph_util random_seed "
-            "sparse_tensor tensor_shape tensor_spec tensor_util",
-        ),
-        ("lib.io", "file_io"),
-        (
-            "ops",
-            "array_ops check_ops clip_ops control_flow_ops map_fn math_ops metrics nn "
-            "nn_ops random_ops resource_variable_ops rnn rnn_cell sets sparse_ops "
-            "state_ops tensor_array_ops",
-        ),
-        ("platform", "app flags gfile resource_loader test tf_logging"),
-        ("util", "deprecation nest"),
-    )
-    for name in names.split()
-}
-
+_ALIASES |= version_2_paths.ALIASES
 # Programs import these modules for the gradients that they register; here the classes
 # of the ops know them.
 _FOR_GRADIENTS = {
@@ -455,7 +436,7 @@ def inner(path: str) -> Any:
     """The module `tensorflow.python.<path>`, or None."""
     if path.partition(".")[0] == "keras" and public(path):
         return public(path)
-    path = _AT_THE_TOP.get(path, path)
+    path = AT_THE_TOP.get(path, path)
     if path.rpartition(".")[2].startswith("gen_"):
         return generated_ops.module(path)
     made = _made.get(path)
