@@ -122,7 +122,7 @@ from tensorflow.python.compat import v2_compat; v2_compat.enable_v2_behavior
 from tensorflow.python.ops import array_ops; array_ops.shape_v2, array_ops.where_v2
 from tensorflow.python.ops import init_ops_v2 as i; i.GlorotUniform, i.zeros_initializer
 from tensorflow.python.ops import summary_ops_v2 as s; s.create_file_writer_v2, s.write
-from tensorflow.python.ops import summary_ops_v2 as s; s.scalar(family="x", name="", tensor=1)
+from tensorflow.python.ops import summary_ops_v2 as s; s.scalar("", 1, family="x")
 from tensorflow.python.tools import freeze_graph; freeze_graph.freeze_graph
 from tensorflow.python.tools.inspect_checkpoint import print_tensors_in_checkpoint_file
 from tensorflow.python.framework import graph_io; graph_io.write_graph
