@@ -25,11 +25,15 @@ def build(tf, function):
     return graph, fetches
 
 
-def results(tf, graph, fetches):
-    """Collections, fetched values and final variables, as JSON can hold them."""
+def results(tf, graph, fetches, at_once=False):
+    """Collections, fetched values and final variables, as JSON can hold them.
+
+    `at_once`: all fetches in one run, which is planned once.
+    """
     with tf.Session(graph=graph) as sess:
         sess.run(graph.get_operation_by_name("start"))
-        values = [_plain(sess.run(fetch)) for fetch in fetches]
+        runs = sess.run(fetches) if at_once else map(sess.run, fetches)
+        values = [_plain(value) for value in runs]
         with graph.as_default():
             variables = tf.global_variables() + tf.local_variables()
         names = [v.name for v in variables]
@@ -82,8 +86,8 @@ def inner(tf, path):
     return importlib.import_module(f"{root}.{path}")
 
 
-def write(functions, path):
-    """Record the functions with real TensorFlow."""
+def write(functions, path, at_once=False):
+    """Record the functions with real TensorFlow; see `results`."""
     import tensorflow as tf
 
     found = {}
@@ -92,7 +96,7 @@ def write(functions, path):
         packed = zlib.compress(graph.as_graph_def().SerializeToString(), 9)
         found[function.__name__] = {
             "graph": base64.b64encode(packed).decode(),
-            **results(tf, graph, fetches),
+            **results(tf, graph, fetches, at_once),
         }
     with open(path, "w") as file:
         rows = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found.items()]

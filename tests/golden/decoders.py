@@ -314,10 +314,11 @@ def tree(tf):
     ]
 
 
+AT_ONCE = True  # loops take long to plan
 GRAPHS = [beams, beams_with_attention, tree]
 GRAPHS += [attention_training, attention_greedy, attention_variants, monotonic]
 GRAPHS += [training, state_of_both_directions, time_major, greedy_and_sampled]
 GRAPHS += [own_functions, scheduled]
 
 if __name__ == "__main__":
-    write(GRAPHS, sys.argv[1])
+    write(GRAPHS, sys.argv[1], AT_ONCE)

@@ -173,6 +173,7 @@ def raw(tf):
     return [outputs.stack(), state, *_trained(tf, [state])]
 
 
+AT_ONCE = True  # loops take long to plan
 GRAPHS = [
     one_step_of_each_cell, lstm_with_everything, stacked_and_wrapped,
     own_cell_with_get_variable, dynamic, dynamic_with_lengths,
@@ -181,4 +182,4 @@ GRAPHS = [
 ]  # fmt: skip
 
 if __name__ == "__main__":
-    write(GRAPHS, sys.argv[1])
+    write(GRAPHS, sys.argv[1], AT_ONCE)
