@@ -8,36 +8,22 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.forked_programs import forked_programs
 from tests.scripts.test_scripts import HERE, assert_same_line
 
 PROGRAMS = sorted((HERE / "eager").glob("*.py"))
 
 
-# Forks itself for each program: they need no import of their own.
-SERVER = """
-import os, sys
-from pathlib import Path
-import tfteach
+RUN = """
+import os, pathlib
 from tfteach.compat.running.run import run
-
-tfteach.install_as_tensorflow()
-for line in sys.stdin:
-    program, output = line.rstrip("\\n").split("\\t")
-    child = os.fork()
-    if not child:
-        file = os.open(output, os.O_CREAT | os.O_WRONLY)
-        os.dup2(file, 1)
-        os.chdir(Path(program).parent)
-        run(Path(program), [])
-        sys.exit()
-    print(os.waitpid(child, 0)[1], flush=True)
+os.chdir({folder!r})
+run(pathlib.Path({program!r}), [])
 """
 Printed = Callable[[Path], list[str]]
 
@@ -45,24 +31,10 @@ Printed = Callable[[Path], list[str]]
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
     """What a program prints when `python -m tfteach run` runs it, as lines."""
-    output = tmp_path_factory.mktemp("printed") / "output"
-
-    def lines(program: Path) -> list[str]:
-        output.unlink(missing_ok=True)
-        assert server.stdin
-        assert server.stdout
-        server.stdin.write(f"{program}\t{output}\n")
-        server.stdin.flush()
-        assert server.stdout.readline() == "0\n", "see stderr"
-        return output.read_text().splitlines()
-
-    with subprocess.Popen(
-        [sys.executable, "-c", SERVER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
-        yield lines
+    with forked_programs(tmp_path_factory.mktemp("printed")) as forks:
+        yield lambda program: forks.run(
+            RUN.format(folder=str(program.parent), program=str(program))
+        ).splitlines()
 
 
 def assert_same_lines(ours: list[str], theirs: list[str]) -> None:

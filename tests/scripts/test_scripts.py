@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.forked_programs import Forks, forked_programs
 from tests.scripts.record import DIGITS
 from tfteach.compat.examples import write_synthetic_mnist
 
@@ -42,23 +42,33 @@ def assert_same_line(ours: str, theirs: str) -> None:
         ), theirs
 
 
+RECORD = """
+import json, os, warnings
+from tests.scripts.record import record
+os.chdir({folder!r})
+warnings.simplefilter("ignore")
+print(json.dumps(record({program!r})))
+"""
+
+
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    with forked_programs(tmp_path_factory.mktemp("printed")) as forks:
+        yield forks
+
+
 @pytest.mark.parametrize(
     "path", sorted((HERE / "oracle").glob("*.json")), ids=lambda p: p.stem
 )
-def test_script_does_what_it_does_in_tensorflow(path: Path, tmp_path: Path) -> None:
+def test_script_does_what_it_does_in_tensorflow(
+    path: Path, tmp_path: Path, forks: Forks
+) -> None:
     program = HERE / "programs" / f"{path.stem}.py"
-    result = tmp_path / "ours.json"
     if "mnist" in path.stem:
         with contextlib.chdir(tmp_path):
             write_synthetic_mnist(**DIGITS)
-    done = subprocess.run(
-        [sys.executable, HERE / "record.py", program, result, "tfteach"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    ours: dict[str, Any] = json.loads(result.read_text())
+    printed = forks.run(RECORD.format(folder=str(tmp_path), program=str(program)))
+    ours: dict[str, Any] = json.loads(printed)
     theirs: dict[str, Any] = json.loads(path.read_text())
     assert ours["nodes"] == theirs["nodes"]
     assert ours["collections"] == theirs["collections"]
