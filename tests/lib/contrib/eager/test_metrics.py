@@ -21,6 +21,15 @@ def test_means(eagerly):
     assert mean.result().numpy() == 4.0
 
 
+def test_a_metric_is_built_once(eagerly):
+    mean = metrics.Mean()
+    mean.build()
+    first = mean.numer
+    mean(2.0)
+    assert mean.numer is first
+    assert mean.result().numpy() == 2.0
+
+
 def test_names(eagerly):
     made = metrics.Mean("loss"), metrics.Mean("loss"), metrics.Accuracy("a b")
     assert [metric.name for metric in made] == ["loss", "loss", "a b"]

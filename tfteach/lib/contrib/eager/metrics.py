@@ -5,8 +5,9 @@ Source: contrib/eager/python/metrics_impl.py.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.control.branch import smart_cond
@@ -74,16 +75,26 @@ class Metric(Trackable):
         with variable_scope(scope_name, use_resource=True, reuse=False) as scope:
             end = scope.name.rfind(scope_name) + len(scope_name)
             self._name, self._scope = name + scope.name[end:], scope
+        self.build = self._noting(self.build)  # type: ignore[method-assign]
         self._graph = get_default_graph()
         if not self._graph.is_eager:  # the updates run in the order of the program
             self.call = defun(self.call)  # type: ignore[method-assign]
+
+    def _noting(self, build: Callable[..., None]) -> Callable[..., None]:
+        """`build`, which a program may call itself: `__call__` does not again."""
+
+        @functools.wraps(build)
+        def built(*args: Any, **kwargs: Any) -> None:
+            build(*args, **kwargs)
+            self._built = True
+
+        return built
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Update the metric; the arguments are those of `call`."""
         if not self._built:
             with self._graph.as_default(), variable_scope(self._scope):
                 self.build(*args, **kwargs)
-            self._built = True
         return self.call(*args, **kwargs)
 
     @property
