@@ -251,6 +251,7 @@ def test_the_pipelines_as_they_are_now(shell: Any, capsys: Any) -> None:  # noqa
     assert isinstance(run(shell, "%pipeline --session no").error_in_exec, UsageError)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_the_main_thread_is_interrupted() -> None:
     with pytest.raises(KeyboardInterrupt):  # noqa: PT012  # the loop is what ends
         magic.interrupt()

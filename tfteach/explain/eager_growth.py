@@ -41,7 +41,15 @@ class Held(NamedTuple):
     size_bytes: int
 
     def plus(self, tensors: int, size_bytes: int) -> Held:
-        """With these in addition."""
+        """With these in addition.
+
+        Args:
+          tensors: how many more; negative for fewer.
+          size_bytes: the memory of their values.
+
+        Returns:
+          A `Held`.
+        """
         return Held(self.tensors + tensors, self.size_bytes + size_bytes)
 
     def __str__(self) -> str:
