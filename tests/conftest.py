@@ -177,6 +177,16 @@ def required() -> set[str]:
     return set(filter(None, os.environ.get("TFTEACH_REQUIRE", "").split(",")))
 
 
+@pytest.fixture(scope="module")
+def small_heap() -> None:
+    """For files that collect garbage often: what other tests left is set aside.
+
+    After thousands of tests each collection would take a second.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """SIGINT interrupts; a shell has it ignored in what it runs in the background."""

@@ -89,6 +89,8 @@ class Op(Traits):
     _interned: ClassVar[dict[Any, Op]] = {}
     _inferred: dict[Any, Any]
     eager_kernels: dict[Any, Any]  # by the inputs' types (engine/eager/execute.py)
+    # The last pair of input types, their kernel and the result's type.
+    eager_pair: tuple[Any, Any, Any, Any] = (None, None, None, None)
 
     def __init_subclass__(
         cls, abstract: bool = False, role: Role | None = None, **kwargs: Any

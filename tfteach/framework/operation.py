@@ -172,8 +172,7 @@ class Tensor:
     def __deepcopy__(self, memo: Any) -> Tensor:
         return self
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
         return self is other

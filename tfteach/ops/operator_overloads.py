@@ -30,9 +30,11 @@ from tfteach.ops.math.modulo import FloorMod
 from tfteach.ops.math.multiply import Mul
 from tfteach.ops.math.unary import negative
 
+_JOIN, _ADD = Add(), AddV2()
+
 
 def _add(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    op = Add() if x.dtype.base_dtype is string else AddV2()
+    op = _JOIN if x.dtype.base_dtype is string else _ADD
     return op(x, y, name=name)
 
 
@@ -83,7 +85,8 @@ def _binary(
 
 
 def _of(kind: type[Op]) -> Callable[..., Any]:
-    return lambda x, y, name=None: kind()(x, y, name=name)
+    op = kind()
+    return lambda x, y, name=None: op(x, y, name=name)
 
 
 _binary("add", _add, "add")

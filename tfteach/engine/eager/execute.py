@@ -62,21 +62,22 @@ def execute(
       name: the name that the caller gave, for messages; or None.
     """
     # What follows is repeated in `_run`; here without anything that most ops lack.
-    kernel = None
     if len(values) == 2:
         x, y = values
         if type(x) is EagerTensor and type(y) is EagerTensor:
-            kernel = op.eager_kernels.get((x.dtype, y.dtype))
-            if kernel is not None and kernel.dtype is not None and graph.is_fast:
+            x_dtype, y_dtype, function, dtype = op.eager_pair
+            if x_dtype is not x.dtype or y_dtype is not y.dtype:
+                function, dtype = _pair(op, x.dtype, y.dtype)
+            if function is not None and graph.is_fast:
                 mode = float_errors.set(IGNORED)
                 try:
-                    found = kernel.function(x.value, y.value)
+                    found = function(x.value, y.value)
                 except Exception as error:
                     raise_from_kernel(error, op, name, graph.host)
                 finally:
                     float_errors.reset(mode)
                 result = _new(EagerTensor)
-                result.value, result.dtype = found, kernel.dtype
+                result.value, result.dtype = found, dtype
                 if tapes.active:
                     _record(graph, op, values, [result])
                 return result
@@ -96,6 +97,18 @@ def execute(
 
 
 _new = EagerTensor.__new__
+
+
+def _pair(op: Op, x: DType, y: DType) -> tuple[Any, Any]:
+    """The kernel of an op for two inputs and its result's type; Nones if not known.
+
+    The op remembers it for the next call, whose inputs mostly have the same types.
+    """
+    kernel = op.eager_kernels.get((x, y))
+    if kernel is None or kernel.dtype is None:
+        return None, None
+    object.__setattr__(op, "eager_pair", (x, y, kernel.function, kernel.dtype))
+    return kernel.function, kernel.dtype
 
 
 def _run(

@@ -130,6 +130,9 @@ def _add_gradient(op: Operation, grad: Tensor) -> list[Gradient]:
     return [to_x(grad), to_y(grad)]
 
 
+_ADD = Add()  # made once: looking it up takes a tenth of an eager call
+
+
 @export("math.add", "add")
 def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise sum, with broadcasting.
@@ -150,7 +153,7 @@ def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
     Source: Add in core/ops/math_ops.cc.
     """
-    return Add()(x, y, name=name)
+    return _ADD(x, y, name=name)
 
 
 class Sub(Binary):
@@ -180,6 +183,9 @@ class Sub(Binary):
         return f"{x} - {y}"
 
 
+_SUB = Sub()
+
+
 @export("math.subtract", "subtract")
 def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise difference, with broadcasting.
@@ -200,7 +206,7 @@ def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
     Source: Sub in core/ops/math_ops.cc.
     """
-    return Sub()(x, y, name=name)
+    return _SUB(x, y, name=name)
 
 
 def zero_where(xp: ArrayModule, where: Any, values: Any) -> Any:

@@ -60,6 +60,9 @@ def _same(grad: Tensor) -> Tensor:
     return grad
 
 
+_MUL = Mul()
+
+
 @export("math.multiply", "multiply")
 def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Element-wise product, with broadcasting.
@@ -80,7 +83,7 @@ def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
     Source: Mul in core/ops/math_ops.cc.
     """
-    return Mul()(x, y, name=name)
+    return _MUL(x, y, name=name)
 
 
 class MulNoNan(Binary):
