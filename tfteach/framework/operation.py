@@ -172,7 +172,8 @@ class Tensor:
     def __deepcopy__(self, memo: Any) -> Tensor:
         return self
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return id(self)
 
     def __eq__(self, other: object) -> bool:
         return self is other
