@@ -47,9 +47,9 @@ LATE = [
     "werkzeug",
 ]
 
-# An idle machine needs 0.2 s, a third of it for NumPy; 0.35 s is the promise. CPU time
-# hardly sees what else runs, yet it is no stopwatch: this is the alarm, not the aim.
-IMPORT_LIMIT_S = 0.45
+# Times what Python with NumPy alone takes: 0.1 to 0.25 s of CPU time on one and the
+# same machine. The package itself takes as long: this is the alarm.
+IMPORT_LIMIT = 1.5
 
 
 def run_python(*words: str, cwd: Path = ROOT, **environment: str) -> str:
@@ -105,10 +105,14 @@ def test_what_is_imported_late_is_there() -> None:
 
 def test_import_is_quick(tmp_path: Path) -> None:
     """... once Python has kept the byte code, as it does at the first import."""
-    code = "import time, tfteach; print(time.process_time())"
+    code = (
+        "import time, numpy; numpy_s = time.process_time()\n"
+        "import tfteach; print(numpy_s, time.process_time() - numpy_s)"
+    )
     kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
-    times_s = [float(run_python("-c", code, **kept)) for _ in range(6)]
-    assert min(times_s) < IMPORT_LIMIT_S
+    times_s = [run_python("-c", code, **kept).split() for _ in range(7)]
+    numpy_s, own_s = (min(map(float, each)) for each in zip(*times_s, strict=True))
+    assert own_s < IMPORT_LIMIT * numpy_s
 
 
 @pytest.mark.parametrize("name", ["learn", "test"])

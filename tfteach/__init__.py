@@ -35,6 +35,7 @@ from tfteach.framework.functions import library as _function_library
 from tfteach.framework.graphdef import methods as _graphdef_methods
 from tfteach.ops import operator_overloads as _operator_overloads
 from tfteach.ops.array import indexed_slices_to_tensor as _indexed_slices_to_tensor
+from tfteach.ops.sparse import sparse_dense_math as _sparse_dense_math
 
 # Imported for what they register: operators, gradient rules and a conversion.
 _REGISTERING = (
@@ -48,6 +49,7 @@ _REGISTERING = (
     _indexed_slices_to_tensor,
     _matrix_set_diag_grad,
     _operator_overloads,
+    _sparse_dense_math,
     _symbolic_gradient,
     _tensor_array_grad,
 )

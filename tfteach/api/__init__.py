@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from tfteach.api import app as app
-from tfteach.api import bitwise as bitwise
 from tfteach.api import client as client
 from tfteach.api import compat as compat
 from tfteach.api import config as config
@@ -28,8 +27,6 @@ from tfteach.api import random as random
 from tfteach.api import raw_ops as raw_ops
 from tfteach.api import resource_loader as resource_loader
 from tfteach.api import sparse as sparse
-from tfteach.api import strings as strings
-from tfteach.api import summary as summary
 from tfteach.api import test as test
 from tfteach.api import version as version
 from tfteach.autodiff.custom_gradient import custom_gradient as custom_gradient
@@ -66,29 +63,6 @@ from tfteach.compat.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_
 from tfteach.control.branch import cond as cond
 from tfteach.control.case import Assert as Assert
 from tfteach.control.case import case as case
-from tfteach.control.checks.confusion import confusion_matrix as confusion_matrix
-from tfteach.control.checks.ranks import assert_rank as assert_rank
-from tfteach.control.checks.ranks import assert_rank_at_least as assert_rank_at_least
-from tfteach.control.checks.ranks import assert_rank_in as assert_rank_in
-from tfteach.control.checks.ranks import assert_scalar as assert_scalar
-from tfteach.control.checks.types import assert_integer as assert_integer
-from tfteach.control.checks.types import assert_proper_iterable as assert_proper_iterable
-from tfteach.control.checks.types import assert_same_float_dtype as assert_same_float_dtype
-from tfteach.control.checks.types import assert_type as assert_type
-from tfteach.control.checks.types import is_non_decreasing as is_non_decreasing
-from tfteach.control.checks.types import is_numeric_tensor as is_numeric_tensor
-from tfteach.control.checks.types import is_strictly_increasing as is_strictly_increasing
-from tfteach.control.checks.values import assert_equal as assert_equal
-from tfteach.control.checks.values import assert_greater as assert_greater
-from tfteach.control.checks.values import assert_greater_equal as assert_greater_equal
-from tfteach.control.checks.values import assert_less as assert_less
-from tfteach.control.checks.values import assert_less_equal as assert_less_equal
-from tfteach.control.checks.values import assert_near as assert_near
-from tfteach.control.checks.values import assert_negative as assert_negative
-from tfteach.control.checks.values import assert_non_negative as assert_non_negative
-from tfteach.control.checks.values import assert_non_positive as assert_non_positive
-from tfteach.control.checks.values import assert_none_equal as assert_none_equal
-from tfteach.control.checks.values import assert_positive as assert_positive
 from tfteach.control.control_flow_v2_toggles import control_flow_v2_enabled as control_flow_v2_enabled
 from tfteach.control.control_flow_v2_toggles import disable_control_flow_v2 as disable_control_flow_v2
 from tfteach.control.control_flow_v2_toggles import enable_control_flow_v2 as enable_control_flow_v2
@@ -167,71 +141,6 @@ from tfteach.framework.scope import set_random_seed as set_random_seed
 from tfteach.framework.shape import TensorShape as TensorShape
 from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
 from tfteach.framework.type_spec import TypeSpec as TypeSpec
-from tfteach.ops.array.bincount_histogram import bincount as bincount
-from tfteach.ops.array.bincount_histogram import histogram_fixed_width as histogram_fixed_width
-from tfteach.ops.array.bincount_histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
-from tfteach.ops.array.bitcast import bitcast as bitcast
-from tfteach.ops.array.broadcast_to import broadcast_dynamic_shape as broadcast_dynamic_shape
-from tfteach.ops.array.broadcast_to import broadcast_static_shape as broadcast_static_shape
-from tfteach.ops.array.broadcast_to import broadcast_to as broadcast_to
-from tfteach.ops.array.broadcast_to import meshgrid as meshgrid
-from tfteach.ops.array.concat_split import concat as concat
-from tfteach.ops.array.concat_split import split as split
-from tfteach.ops.array.dynamic_partition import dynamic_partition as dynamic_partition
-from tfteach.ops.array.dynamic_partition import dynamic_stitch as dynamic_stitch
-from tfteach.ops.array.gather import batch_gather as batch_gather
-from tfteach.ops.array.gather import boolean_mask as boolean_mask
-from tfteach.ops.array.gather import gather as gather
-from tfteach.ops.array.gather_nd import gather_nd as gather_nd
-from tfteach.ops.array.one_hot import one_hot as one_hot
-from tfteach.ops.array.one_hot import sequence_mask as sequence_mask
-from tfteach.ops.array.padding import pad as pad
-from tfteach.ops.array.scatter_nd import scatter_nd as scatter_nd
-from tfteach.ops.array.scatter_nd import tensor_scatter_add as tensor_scatter_add
-from tfteach.ops.array.scatter_nd import tensor_scatter_add as tensor_scatter_nd_add
-from tfteach.ops.array.scatter_nd import tensor_scatter_sub as tensor_scatter_nd_sub
-from tfteach.ops.array.scatter_nd import tensor_scatter_sub as tensor_scatter_sub
-from tfteach.ops.array.scatter_nd import tensor_scatter_update as tensor_scatter_nd_update
-from tfteach.ops.array.scatter_nd import tensor_scatter_update as tensor_scatter_update
-from tfteach.ops.array.searchsorted import searchsorted as searchsorted
-from tfteach.ops.array.segment_functions import segment_max as segment_max
-from tfteach.ops.array.segment_functions import segment_mean as segment_mean
-from tfteach.ops.array.segment_functions import segment_min as segment_min
-from tfteach.ops.array.segment_functions import segment_prod as segment_prod
-from tfteach.ops.array.segment_functions import segment_sum as segment_sum
-from tfteach.ops.array.segment_functions import unsorted_segment_max as unsorted_segment_max
-from tfteach.ops.array.segment_functions import unsorted_segment_mean as unsorted_segment_mean
-from tfteach.ops.array.segment_functions import unsorted_segment_min as unsorted_segment_min
-from tfteach.ops.array.segment_functions import unsorted_segment_prod as unsorted_segment_prod
-from tfteach.ops.array.segment_functions import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
-from tfteach.ops.array.segment_functions import unsorted_segment_sum as unsorted_segment_sum
-from tfteach.ops.array.slicing import slice as slice
-from tfteach.ops.array.sort import argsort as argsort
-from tfteach.ops.array.sort import sort as sort
-from tfteach.ops.array.space_to_batch import batch_to_space as batch_to_space
-from tfteach.ops.array.space_to_batch import batch_to_space_nd as batch_to_space_nd
-from tfteach.ops.array.space_to_batch import required_space_to_batch_paddings as required_space_to_batch_paddings
-from tfteach.ops.array.space_to_batch import space_to_batch as space_to_batch
-from tfteach.ops.array.space_to_batch import space_to_batch_nd as space_to_batch_nd
-from tfteach.ops.array.space_to_depth import depth_to_space as depth_to_space
-from tfteach.ops.array.space_to_depth import space_to_depth as space_to_depth
-from tfteach.ops.array.static_values import get_static_value as get_static_value
-from tfteach.ops.array.strided_slice import strided_slice as strided_slice
-from tfteach.ops.array.tile import repeat as repeat
-from tfteach.ops.array.tile import tile as tile
-from tfteach.ops.array.transpose_reverse import invert_permutation as invert_permutation
-from tfteach.ops.array.transpose_reverse import matrix_transpose as matrix_transpose
-from tfteach.ops.array.transpose_reverse import reverse as reverse
-from tfteach.ops.array.transpose_reverse import reverse as reverse_v2
-from tfteach.ops.array.transpose_reverse import reverse_sequence as reverse_sequence
-from tfteach.ops.array.transpose_reverse import roll as roll
-from tfteach.ops.array.transpose_reverse import transpose as transpose
-from tfteach.ops.array.unique import setdiff1d as setdiff1d
-from tfteach.ops.array.unique import unique as unique
-from tfteach.ops.array.unique import unique_with_counts as unique_with_counts
-from tfteach.ops.array.unravel_index import unravel_index as unravel_index
-from tfteach.ops.array.where_select import where as where
-from tfteach.ops.array.where_select import where_v2 as where_v2
 from tfteach.ops.core.constant import constant as constant
 from tfteach.ops.core.control_flow_ops import group as group
 from tfteach.ops.core.control_flow_ops import no_op as no_op
@@ -264,150 +173,6 @@ from tfteach.ops.core.sparse_tensor import sparse_placeholder as sparse_placehol
 from tfteach.ops.core.stack_unstack import parallel_stack as parallel_stack
 from tfteach.ops.core.stack_unstack import stack as stack
 from tfteach.ops.core.stack_unstack import unstack as unstack
-from tfteach.ops.debug.check_numerics import add_check_numerics_ops as add_check_numerics_ops
-from tfteach.ops.debug.check_numerics import check_numerics as check_numerics
-from tfteach.ops.debug.check_numerics import verify_tensor_all_finite as verify_tensor_all_finite
-from tfteach.ops.debug.print_assert import Print_ as Print
-from tfteach.ops.debug.print_assert import print_ as print
-from tfteach.ops.debug.py_func import numpy_function as numpy_function
-from tfteach.ops.debug.py_func import py_func as py_func
-from tfteach.ops.math.add_n import accumulate_n as accumulate_n
-from tfteach.ops.math.add_n import add_n as add_n
-from tfteach.ops.math.binary import add as add
-from tfteach.ops.math.binary import maximum as maximum
-from tfteach.ops.math.binary import minimum as minimum
-from tfteach.ops.math.binary import pow as pow
-from tfteach.ops.math.binary import squared_difference as squared_difference
-from tfteach.ops.math.binary import subtract as subtract
-from tfteach.ops.math.cast import cast as cast
-from tfteach.ops.math.cast import saturate_cast as saturate_cast
-from tfteach.ops.math.cast import to_bfloat16 as to_bfloat16
-from tfteach.ops.math.cast import to_complex128 as to_complex128
-from tfteach.ops.math.cast import to_complex64 as to_complex64
-from tfteach.ops.math.cast import to_double as to_double
-from tfteach.ops.math.cast import to_float as to_float
-from tfteach.ops.math.cast import to_int32 as to_int32
-from tfteach.ops.math.cast import to_int64 as to_int64
-from tfteach.ops.math.clip_by_value import clip_by_value as clip_by_value
-from tfteach.ops.math.compare import equal as equal
-from tfteach.ops.math.compare import greater as greater
-from tfteach.ops.math.compare import greater_equal as greater_equal
-from tfteach.ops.math.compare import less as less
-from tfteach.ops.math.compare import less_equal as less_equal
-from tfteach.ops.math.compare import logical_and as logical_and
-from tfteach.ops.math.compare import logical_not as logical_not
-from tfteach.ops.math.compare import logical_or as logical_or
-from tfteach.ops.math.compare import logical_xor as logical_xor
-from tfteach.ops.math.compare import not_equal as not_equal
-from tfteach.ops.math.complex import abs as abs
-from tfteach.ops.math.complex import angle as angle
-from tfteach.ops.math.complex import complex as complex
-from tfteach.ops.math.complex import conj as conj
-from tfteach.ops.math.complex import imag as imag
-from tfteach.ops.math.complex import real as real
-from tfteach.ops.math.cumsum import cumprod as cumprod
-from tfteach.ops.math.cumsum import cumsum as cumsum
-from tfteach.ops.math.division import div as div
-from tfteach.ops.math.division import div_no_nan as div_no_nan
-from tfteach.ops.math.division import divide as divide
-from tfteach.ops.math.division import floor_div as floor_div
-from tfteach.ops.math.division import floordiv as floordiv
-from tfteach.ops.math.division import realdiv as realdiv
-from tfteach.ops.math.division import truediv as truediv
-from tfteach.ops.math.division import truncatediv as truncatediv
-from tfteach.ops.math.exponential import exp as exp
-from tfteach.ops.math.exponential import expm1 as expm1
-from tfteach.ops.math.exponential import log as log
-from tfteach.ops.math.exponential import log1p as log1p
-from tfteach.ops.math.exponential import sigmoid as sigmoid
-from tfteach.ops.math.exponential import tanh as tanh
-from tfteach.ops.math.modulo import floormod as floormod
-from tfteach.ops.math.modulo import floormod as mod
-from tfteach.ops.math.modulo import truncatemod as truncatemod
-from tfteach.ops.math.multiply import multiply as multiply
-from tfteach.ops.math.multiply import scalar_mul as scalar_mul
-from tfteach.ops.math.range import linspace as lin_space
-from tfteach.ops.math.range import linspace as linspace
-from tfteach.ops.math.range import range as range
-from tfteach.ops.math.reduce_functions import arg_max as arg_max
-from tfteach.ops.math.reduce_functions import arg_min as arg_min
-from tfteach.ops.math.reduce_functions import argmax as argmax
-from tfteach.ops.math.reduce_functions import argmin as argmin
-from tfteach.ops.math.reduce_functions import reduce_all as reduce_all
-from tfteach.ops.math.reduce_functions import reduce_any as reduce_any
-from tfteach.ops.math.reduce_functions import reduce_max as reduce_max
-from tfteach.ops.math.reduce_functions import reduce_mean as reduce_mean
-from tfteach.ops.math.reduce_functions import reduce_min as reduce_min
-from tfteach.ops.math.reduce_functions import reduce_prod as reduce_prod
-from tfteach.ops.math.reduce_functions import reduce_sum as reduce_sum
-from tfteach.ops.math.rounding import ceil as ceil
-from tfteach.ops.math.rounding import floor as floor
-from tfteach.ops.math.rounding import is_finite as is_finite
-from tfteach.ops.math.rounding import is_inf as is_inf
-from tfteach.ops.math.rounding import is_nan as is_nan
-from tfteach.ops.math.rounding import rint as rint
-from tfteach.ops.math.rounding import round as round
-from tfteach.ops.math.statistics import count_nonzero as count_nonzero
-from tfteach.ops.math.statistics import reduce_logsumexp as reduce_logsumexp
-from tfteach.ops.math.trigonometry import acos as acos
-from tfteach.ops.math.trigonometry import acosh as acosh
-from tfteach.ops.math.trigonometry import asin as asin
-from tfteach.ops.math.trigonometry import asinh as asinh
-from tfteach.ops.math.trigonometry import atan as atan
-from tfteach.ops.math.trigonometry import atan2 as atan2
-from tfteach.ops.math.trigonometry import atanh as atanh
-from tfteach.ops.math.trigonometry import cos as cos
-from tfteach.ops.math.trigonometry import cosh as cosh
-from tfteach.ops.math.trigonometry import sin as sin
-from tfteach.ops.math.trigonometry import sinh as sinh
-from tfteach.ops.math.trigonometry import tan as tan
-from tfteach.ops.math.unary import negative as negative
-from tfteach.ops.math.unary import reciprocal as reciprocal
-from tfteach.ops.math.unary import rsqrt as rsqrt
-from tfteach.ops.math.unary import sign as sign
-from tfteach.ops.math.unary import sqrt as sqrt
-from tfteach.ops.math.unary import square as square
-from tfteach.ops.nn.activations import log_sigmoid as log_sigmoid
-from tfteach.ops.nn.clip_by_norm import clip_by_average_norm as clip_by_average_norm
-from tfteach.ops.nn.clip_by_norm import clip_by_global_norm as clip_by_global_norm
-from tfteach.ops.nn.clip_by_norm import clip_by_norm as clip_by_norm
-from tfteach.ops.nn.clip_by_norm import global_norm as global_norm
-from tfteach.ops.random.random_gamma_poisson import random_gamma as random_gamma
-from tfteach.ops.random.random_gamma_poisson import random_poisson as random_poisson
-from tfteach.ops.random.random_ops import get_seed as get_seed
-from tfteach.ops.random.random_ops import multinomial as multinomial
-from tfteach.ops.random.random_ops import random_normal as random_normal
-from tfteach.ops.random.random_ops import random_shuffle as random_shuffle
-from tfteach.ops.random.random_ops import random_uniform as random_uniform
-from tfteach.ops.random.random_ops import truncated_normal as truncated_normal
-from tfteach.ops.special.erf_lgamma import digamma as digamma
-from tfteach.ops.special.erf_lgamma import erf as erf
-from tfteach.ops.special.erf_lgamma import erfc as erfc
-from tfteach.ops.special.erf_lgamma import lgamma as lgamma
-from tfteach.ops.special.erf_lgamma import polygamma as polygamma
-from tfteach.ops.special.erf_lgamma import zeta as zeta
-from tfteach.ops.special.incomplete_gamma_beta import betainc as betainc
-from tfteach.ops.special.incomplete_gamma_beta import igamma as igamma
-from tfteach.ops.special.incomplete_gamma_beta import igammac as igammac
-from tfteach.ops.special.incomplete_gamma_beta import lbeta as lbeta
-from tfteach.ops.state.ref_variables import assign as assign
-from tfteach.ops.state.ref_variables import assign_add as assign_add
-from tfteach.ops.state.ref_variables import assign_sub as assign_sub
-from tfteach.ops.state.ref_variables import count_up_to as count_up_to
-from tfteach.ops.state.scatter_functions import batch_scatter_update as batch_scatter_update
-from tfteach.ops.state.scatter_functions import scatter_add as scatter_add
-from tfteach.ops.state.scatter_functions import scatter_div as scatter_div
-from tfteach.ops.state.scatter_functions import scatter_max as scatter_max
-from tfteach.ops.state.scatter_functions import scatter_min as scatter_min
-from tfteach.ops.state.scatter_functions import scatter_mul as scatter_mul
-from tfteach.ops.state.scatter_functions import scatter_nd_add as scatter_nd_add
-from tfteach.ops.state.scatter_functions import scatter_nd_sub as scatter_nd_sub
-from tfteach.ops.state.scatter_functions import scatter_nd_update as scatter_nd_update
-from tfteach.ops.state.scatter_functions import scatter_sub as scatter_sub
-from tfteach.ops.state.scatter_functions import scatter_update as scatter_update
-from tfteach.ops.state.session_tensors import delete_session_tensor as delete_session_tensor
-from tfteach.ops.state.session_tensors import get_session_handle as get_session_handle
-from tfteach.ops.state.session_tensors import get_session_tensor as get_session_tensor
 from tfteach.variables.base import Variable as Variable
 from tfteach.variables.base import VariableAggregation as VariableAggregation
 from tfteach.variables.base import VariableSynchronization as VariableSynchronization
@@ -458,6 +223,7 @@ from tfteach.variables.scope.variable_scope import no_regularizer as no_regulari
 if TYPE_CHECKING:
     from tfteach.api import audio as audio
     from tfteach.api import autograph as autograph
+    from tfteach.api import bitwise as bitwise
     from tfteach.api import distributions as distributions
     from tfteach.api import estimator as estimator
     from tfteach.api import feature_column as feature_column
@@ -472,7 +238,32 @@ if TYPE_CHECKING:
     from tfteach.api import sets as sets
     from tfteach.api import signal as signal
     from tfteach.api import spectral as spectral
+    from tfteach.api import strings as strings
+    from tfteach.api import summary as summary
     from tfteach.api import train as train
+    from tfteach.control.checks.confusion import confusion_matrix as confusion_matrix
+    from tfteach.control.checks.ranks import assert_rank as assert_rank
+    from tfteach.control.checks.ranks import assert_rank_at_least as assert_rank_at_least
+    from tfteach.control.checks.ranks import assert_rank_in as assert_rank_in
+    from tfteach.control.checks.ranks import assert_scalar as assert_scalar
+    from tfteach.control.checks.types import assert_integer as assert_integer
+    from tfteach.control.checks.types import assert_proper_iterable as assert_proper_iterable
+    from tfteach.control.checks.types import assert_same_float_dtype as assert_same_float_dtype
+    from tfteach.control.checks.types import assert_type as assert_type
+    from tfteach.control.checks.types import is_non_decreasing as is_non_decreasing
+    from tfteach.control.checks.types import is_numeric_tensor as is_numeric_tensor
+    from tfteach.control.checks.types import is_strictly_increasing as is_strictly_increasing
+    from tfteach.control.checks.values import assert_equal as assert_equal
+    from tfteach.control.checks.values import assert_greater as assert_greater
+    from tfteach.control.checks.values import assert_greater_equal as assert_greater_equal
+    from tfteach.control.checks.values import assert_less as assert_less
+    from tfteach.control.checks.values import assert_less_equal as assert_less_equal
+    from tfteach.control.checks.values import assert_near as assert_near
+    from tfteach.control.checks.values import assert_negative as assert_negative
+    from tfteach.control.checks.values import assert_non_negative as assert_non_negative
+    from tfteach.control.checks.values import assert_non_positive as assert_non_positive
+    from tfteach.control.checks.values import assert_none_equal as assert_none_equal
+    from tfteach.control.checks.values import assert_positive as assert_positive
     from tfteach.control.hessians import hessians as hessians
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.lib.data.optional import OptionalSpec as OptionalSpec
@@ -489,6 +280,78 @@ if TYPE_CHECKING:
     from tfteach.lib.parsing.features import VarLenFeature as VarLenFeature
     from tfteach.lib.parsing.sequences import parse_single_sequence_example as parse_single_sequence_example
     from tfteach.lib.saved_model.wrap_function import wrap_function as wrap_function
+    from tfteach.ops.array.bincount_histogram import bincount as bincount
+    from tfteach.ops.array.bincount_histogram import histogram_fixed_width as histogram_fixed_width
+    from tfteach.ops.array.bincount_histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
+    from tfteach.ops.array.bitcast import bitcast as bitcast
+    from tfteach.ops.array.broadcast_to import broadcast_dynamic_shape as broadcast_dynamic_shape
+    from tfteach.ops.array.broadcast_to import broadcast_static_shape as broadcast_static_shape
+    from tfteach.ops.array.broadcast_to import broadcast_to as broadcast_to
+    from tfteach.ops.array.broadcast_to import meshgrid as meshgrid
+    from tfteach.ops.array.concat_split import concat as concat
+    from tfteach.ops.array.concat_split import split as split
+    from tfteach.ops.array.dynamic_partition import dynamic_partition as dynamic_partition
+    from tfteach.ops.array.dynamic_partition import dynamic_stitch as dynamic_stitch
+    from tfteach.ops.array.gather import batch_gather as batch_gather
+    from tfteach.ops.array.gather import boolean_mask as boolean_mask
+    from tfteach.ops.array.gather import gather as gather
+    from tfteach.ops.array.gather_nd import gather_nd as gather_nd
+    from tfteach.ops.array.one_hot import one_hot as one_hot
+    from tfteach.ops.array.one_hot import sequence_mask as sequence_mask
+    from tfteach.ops.array.padding import pad as pad
+    from tfteach.ops.array.scatter_nd import scatter_nd as scatter_nd
+    from tfteach.ops.array.scatter_nd import tensor_scatter_add as tensor_scatter_add
+    from tfteach.ops.array.scatter_nd import tensor_scatter_add as tensor_scatter_nd_add
+    from tfteach.ops.array.scatter_nd import tensor_scatter_sub as tensor_scatter_nd_sub
+    from tfteach.ops.array.scatter_nd import tensor_scatter_sub as tensor_scatter_sub
+    from tfteach.ops.array.scatter_nd import tensor_scatter_update as tensor_scatter_nd_update
+    from tfteach.ops.array.scatter_nd import tensor_scatter_update as tensor_scatter_update
+    from tfteach.ops.array.searchsorted import searchsorted as searchsorted
+    from tfteach.ops.array.segment_functions import segment_max as segment_max
+    from tfteach.ops.array.segment_functions import segment_mean as segment_mean
+    from tfteach.ops.array.segment_functions import segment_min as segment_min
+    from tfteach.ops.array.segment_functions import segment_prod as segment_prod
+    from tfteach.ops.array.segment_functions import segment_sum as segment_sum
+    from tfteach.ops.array.segment_functions import unsorted_segment_max as unsorted_segment_max
+    from tfteach.ops.array.segment_functions import unsorted_segment_mean as unsorted_segment_mean
+    from tfteach.ops.array.segment_functions import unsorted_segment_min as unsorted_segment_min
+    from tfteach.ops.array.segment_functions import unsorted_segment_prod as unsorted_segment_prod
+    from tfteach.ops.array.segment_functions import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
+    from tfteach.ops.array.segment_functions import unsorted_segment_sum as unsorted_segment_sum
+    from tfteach.ops.array.slicing import slice as slice
+    from tfteach.ops.array.sort import argsort as argsort
+    from tfteach.ops.array.sort import sort as sort
+    from tfteach.ops.array.space_to_batch import batch_to_space as batch_to_space
+    from tfteach.ops.array.space_to_batch import batch_to_space_nd as batch_to_space_nd
+    from tfteach.ops.array.space_to_batch import required_space_to_batch_paddings as required_space_to_batch_paddings
+    from tfteach.ops.array.space_to_batch import space_to_batch as space_to_batch
+    from tfteach.ops.array.space_to_batch import space_to_batch_nd as space_to_batch_nd
+    from tfteach.ops.array.space_to_depth import depth_to_space as depth_to_space
+    from tfteach.ops.array.space_to_depth import space_to_depth as space_to_depth
+    from tfteach.ops.array.static_values import get_static_value as get_static_value
+    from tfteach.ops.array.strided_slice import strided_slice as strided_slice
+    from tfteach.ops.array.tile import repeat as repeat
+    from tfteach.ops.array.tile import tile as tile
+    from tfteach.ops.array.transpose_reverse import invert_permutation as invert_permutation
+    from tfteach.ops.array.transpose_reverse import matrix_transpose as matrix_transpose
+    from tfteach.ops.array.transpose_reverse import reverse as reverse
+    from tfteach.ops.array.transpose_reverse import reverse as reverse_v2
+    from tfteach.ops.array.transpose_reverse import reverse_sequence as reverse_sequence
+    from tfteach.ops.array.transpose_reverse import roll as roll
+    from tfteach.ops.array.transpose_reverse import transpose as transpose
+    from tfteach.ops.array.unique import setdiff1d as setdiff1d
+    from tfteach.ops.array.unique import unique as unique
+    from tfteach.ops.array.unique import unique_with_counts as unique_with_counts
+    from tfteach.ops.array.unravel_index import unravel_index as unravel_index
+    from tfteach.ops.array.where_select import where as where
+    from tfteach.ops.array.where_select import where_v2 as where_v2
+    from tfteach.ops.debug.check_numerics import add_check_numerics_ops as add_check_numerics_ops
+    from tfteach.ops.debug.check_numerics import check_numerics as check_numerics
+    from tfteach.ops.debug.check_numerics import verify_tensor_all_finite as verify_tensor_all_finite
+    from tfteach.ops.debug.print_assert import Print_ as Print
+    from tfteach.ops.debug.print_assert import print_ as print
+    from tfteach.ops.debug.py_func import numpy_function as numpy_function
+    from tfteach.ops.debug.py_func import py_func as py_func
     from tfteach.ops.io.decode_csv import decode_csv as decode_csv
     from tfteach.ops.io.decode_json_example import decode_json_example as decode_json_example
     from tfteach.ops.io.decode_raw import decode_compressed as decode_compressed
@@ -528,6 +391,107 @@ if TYPE_CHECKING:
     from tfteach.ops.linalg.solve import matrix_triangular_solve as matrix_triangular_solve
     from tfteach.ops.linalg.sparse_matmul import sparse_matmul as sparse_matmul
     from tfteach.ops.linalg.svd import svd as svd
+    from tfteach.ops.math.add_n import accumulate_n as accumulate_n
+    from tfteach.ops.math.add_n import add_n as add_n
+    from tfteach.ops.math.binary import add as add
+    from tfteach.ops.math.binary import maximum as maximum
+    from tfteach.ops.math.binary import minimum as minimum
+    from tfteach.ops.math.binary import pow as pow
+    from tfteach.ops.math.binary import squared_difference as squared_difference
+    from tfteach.ops.math.binary import subtract as subtract
+    from tfteach.ops.math.cast import cast as cast
+    from tfteach.ops.math.cast import saturate_cast as saturate_cast
+    from tfteach.ops.math.cast import to_bfloat16 as to_bfloat16
+    from tfteach.ops.math.cast import to_complex128 as to_complex128
+    from tfteach.ops.math.cast import to_complex64 as to_complex64
+    from tfteach.ops.math.cast import to_double as to_double
+    from tfteach.ops.math.cast import to_float as to_float
+    from tfteach.ops.math.cast import to_int32 as to_int32
+    from tfteach.ops.math.cast import to_int64 as to_int64
+    from tfteach.ops.math.clip_by_value import clip_by_value as clip_by_value
+    from tfteach.ops.math.compare import equal as equal
+    from tfteach.ops.math.compare import greater as greater
+    from tfteach.ops.math.compare import greater_equal as greater_equal
+    from tfteach.ops.math.compare import less as less
+    from tfteach.ops.math.compare import less_equal as less_equal
+    from tfteach.ops.math.compare import logical_and as logical_and
+    from tfteach.ops.math.compare import logical_not as logical_not
+    from tfteach.ops.math.compare import logical_or as logical_or
+    from tfteach.ops.math.compare import logical_xor as logical_xor
+    from tfteach.ops.math.compare import not_equal as not_equal
+    from tfteach.ops.math.complex import abs as abs
+    from tfteach.ops.math.complex import angle as angle
+    from tfteach.ops.math.complex import complex as complex
+    from tfteach.ops.math.complex import conj as conj
+    from tfteach.ops.math.complex import imag as imag
+    from tfteach.ops.math.complex import real as real
+    from tfteach.ops.math.cumsum import cumprod as cumprod
+    from tfteach.ops.math.cumsum import cumsum as cumsum
+    from tfteach.ops.math.division import div as div
+    from tfteach.ops.math.division import div_no_nan as div_no_nan
+    from tfteach.ops.math.division import divide as divide
+    from tfteach.ops.math.division import floor_div as floor_div
+    from tfteach.ops.math.division import floordiv as floordiv
+    from tfteach.ops.math.division import realdiv as realdiv
+    from tfteach.ops.math.division import truediv as truediv
+    from tfteach.ops.math.division import truncatediv as truncatediv
+    from tfteach.ops.math.exponential import exp as exp
+    from tfteach.ops.math.exponential import expm1 as expm1
+    from tfteach.ops.math.exponential import log as log
+    from tfteach.ops.math.exponential import log1p as log1p
+    from tfteach.ops.math.exponential import sigmoid as sigmoid
+    from tfteach.ops.math.exponential import tanh as tanh
+    from tfteach.ops.math.modulo import floormod as floormod
+    from tfteach.ops.math.modulo import floormod as mod
+    from tfteach.ops.math.modulo import truncatemod as truncatemod
+    from tfteach.ops.math.multiply import multiply as multiply
+    from tfteach.ops.math.multiply import scalar_mul as scalar_mul
+    from tfteach.ops.math.range import linspace as lin_space
+    from tfteach.ops.math.range import linspace as linspace
+    from tfteach.ops.math.range import range as range
+    from tfteach.ops.math.reduce_functions import arg_max as arg_max
+    from tfteach.ops.math.reduce_functions import arg_min as arg_min
+    from tfteach.ops.math.reduce_functions import argmax as argmax
+    from tfteach.ops.math.reduce_functions import argmin as argmin
+    from tfteach.ops.math.reduce_functions import reduce_all as reduce_all
+    from tfteach.ops.math.reduce_functions import reduce_any as reduce_any
+    from tfteach.ops.math.reduce_functions import reduce_max as reduce_max
+    from tfteach.ops.math.reduce_functions import reduce_mean as reduce_mean
+    from tfteach.ops.math.reduce_functions import reduce_min as reduce_min
+    from tfteach.ops.math.reduce_functions import reduce_prod as reduce_prod
+    from tfteach.ops.math.reduce_functions import reduce_sum as reduce_sum
+    from tfteach.ops.math.rounding import ceil as ceil
+    from tfteach.ops.math.rounding import floor as floor
+    from tfteach.ops.math.rounding import is_finite as is_finite
+    from tfteach.ops.math.rounding import is_inf as is_inf
+    from tfteach.ops.math.rounding import is_nan as is_nan
+    from tfteach.ops.math.rounding import rint as rint
+    from tfteach.ops.math.rounding import round as round
+    from tfteach.ops.math.statistics import count_nonzero as count_nonzero
+    from tfteach.ops.math.statistics import reduce_logsumexp as reduce_logsumexp
+    from tfteach.ops.math.trigonometry import acos as acos
+    from tfteach.ops.math.trigonometry import acosh as acosh
+    from tfteach.ops.math.trigonometry import asin as asin
+    from tfteach.ops.math.trigonometry import asinh as asinh
+    from tfteach.ops.math.trigonometry import atan as atan
+    from tfteach.ops.math.trigonometry import atan2 as atan2
+    from tfteach.ops.math.trigonometry import atanh as atanh
+    from tfteach.ops.math.trigonometry import cos as cos
+    from tfteach.ops.math.trigonometry import cosh as cosh
+    from tfteach.ops.math.trigonometry import sin as sin
+    from tfteach.ops.math.trigonometry import sinh as sinh
+    from tfteach.ops.math.trigonometry import tan as tan
+    from tfteach.ops.math.unary import negative as negative
+    from tfteach.ops.math.unary import reciprocal as reciprocal
+    from tfteach.ops.math.unary import rsqrt as rsqrt
+    from tfteach.ops.math.unary import sign as sign
+    from tfteach.ops.math.unary import sqrt as sqrt
+    from tfteach.ops.math.unary import square as square
+    from tfteach.ops.nn.activations import log_sigmoid as log_sigmoid
+    from tfteach.ops.nn.clip_by_norm import clip_by_average_norm as clip_by_average_norm
+    from tfteach.ops.nn.clip_by_norm import clip_by_global_norm as clip_by_global_norm
+    from tfteach.ops.nn.clip_by_norm import clip_by_norm as clip_by_norm
+    from tfteach.ops.nn.clip_by_norm import global_norm as global_norm
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
     from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
@@ -546,6 +510,14 @@ if TYPE_CHECKING:
     from tfteach.ops.queues.queues import PaddingFIFOQueue as PaddingFIFOQueue
     from tfteach.ops.queues.queues import PriorityQueue as PriorityQueue
     from tfteach.ops.queues.queues import RandomShuffleQueue as RandomShuffleQueue
+    from tfteach.ops.random.random_gamma_poisson import random_gamma as random_gamma
+    from tfteach.ops.random.random_gamma_poisson import random_poisson as random_poisson
+    from tfteach.ops.random.random_ops import get_seed as get_seed
+    from tfteach.ops.random.random_ops import multinomial as multinomial
+    from tfteach.ops.random.random_ops import random_normal as random_normal
+    from tfteach.ops.random.random_ops import random_shuffle as random_shuffle
+    from tfteach.ops.random.random_ops import random_uniform as random_uniform
+    from tfteach.ops.random.random_ops import truncated_normal as truncated_normal
     from tfteach.ops.signal.fft import fft as fft
     from tfteach.ops.signal.fft import fft2d as fft2d
     from tfteach.ops.signal.fft import fft3d as fft3d
@@ -583,6 +555,34 @@ if TYPE_CHECKING:
     from tfteach.ops.sparse.sparse_shape import sparse_slice as sparse_slice
     from tfteach.ops.sparse.sparse_tensor_spec import SparseTensorSpec as SparseTensorSpec
     from tfteach.ops.sparse.sparse_to_dense import sparse_to_dense as sparse_to_dense
+    from tfteach.ops.special.erf_lgamma import digamma as digamma
+    from tfteach.ops.special.erf_lgamma import erf as erf
+    from tfteach.ops.special.erf_lgamma import erfc as erfc
+    from tfteach.ops.special.erf_lgamma import lgamma as lgamma
+    from tfteach.ops.special.erf_lgamma import polygamma as polygamma
+    from tfteach.ops.special.erf_lgamma import zeta as zeta
+    from tfteach.ops.special.incomplete_gamma_beta import betainc as betainc
+    from tfteach.ops.special.incomplete_gamma_beta import igamma as igamma
+    from tfteach.ops.special.incomplete_gamma_beta import igammac as igammac
+    from tfteach.ops.special.incomplete_gamma_beta import lbeta as lbeta
+    from tfteach.ops.state.ref_variables import assign as assign
+    from tfteach.ops.state.ref_variables import assign_add as assign_add
+    from tfteach.ops.state.ref_variables import assign_sub as assign_sub
+    from tfteach.ops.state.ref_variables import count_up_to as count_up_to
+    from tfteach.ops.state.scatter_functions import batch_scatter_update as batch_scatter_update
+    from tfteach.ops.state.scatter_functions import scatter_add as scatter_add
+    from tfteach.ops.state.scatter_functions import scatter_div as scatter_div
+    from tfteach.ops.state.scatter_functions import scatter_max as scatter_max
+    from tfteach.ops.state.scatter_functions import scatter_min as scatter_min
+    from tfteach.ops.state.scatter_functions import scatter_mul as scatter_mul
+    from tfteach.ops.state.scatter_functions import scatter_nd_add as scatter_nd_add
+    from tfteach.ops.state.scatter_functions import scatter_nd_sub as scatter_nd_sub
+    from tfteach.ops.state.scatter_functions import scatter_nd_update as scatter_nd_update
+    from tfteach.ops.state.scatter_functions import scatter_sub as scatter_sub
+    from tfteach.ops.state.scatter_functions import scatter_update as scatter_update
+    from tfteach.ops.state.session_tensors import delete_session_tensor as delete_session_tensor
+    from tfteach.ops.state.session_tensors import get_session_handle as get_session_handle
+    from tfteach.ops.state.session_tensors import get_session_tensor as get_session_tensor
     from tfteach.ops.text.regex import regex_replace as regex_replace
     from tfteach.ops.text.string_conversion import as_string as as_string
     from tfteach.ops.text.string_conversion import string_to_hash_bucket as string_to_hash_bucket
@@ -610,6 +610,7 @@ _LATER = {
     "Module": ("tfteach.lib.module.module", "Module"),
     "OptionalSpec": ("tfteach.lib.data.optional", "OptionalSpec"),
     "PaddingFIFOQueue": ("tfteach.ops.queues.queues", "PaddingFIFOQueue"),
+    "Print": ("tfteach.ops.debug.print_assert", "Print_"),
     "PriorityQueue": ("tfteach.ops.queues.queues", "PriorityQueue"),
     "QueueBase": ("tfteach.ops.queues.queue_base", "QueueBase"),
     "RandomShuffleQueue": ("tfteach.ops.queues.queues", "RandomShuffleQueue"),
@@ -621,26 +622,108 @@ _LATER = {
     "TextLineReader": ("tfteach.ops.io.reader_base", "TextLineReader"),
     "VarLenFeature": ("tfteach.lib.parsing.features", "VarLenFeature"),
     "WholeFileReader": ("tfteach.ops.io.reader_base", "WholeFileReader"),
+    "abs": ("tfteach.ops.math.complex", "abs"),
+    "accumulate_n": ("tfteach.ops.math.add_n", "accumulate_n"),
+    "acos": ("tfteach.ops.math.trigonometry", "acos"),
+    "acosh": ("tfteach.ops.math.trigonometry", "acosh"),
+    "add": ("tfteach.ops.math.binary", "add"),
+    "add_check_numerics_ops": ("tfteach.ops.debug.check_numerics", "add_check_numerics_ops"),
+    "add_n": ("tfteach.ops.math.add_n", "add_n"),
+    "angle": ("tfteach.ops.math.complex", "angle"),
+    "arg_max": ("tfteach.ops.math.reduce_functions", "arg_max"),
+    "arg_min": ("tfteach.ops.math.reduce_functions", "arg_min"),
+    "argmax": ("tfteach.ops.math.reduce_functions", "argmax"),
+    "argmin": ("tfteach.ops.math.reduce_functions", "argmin"),
+    "argsort": ("tfteach.ops.array.sort", "argsort"),
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
+    "asin": ("tfteach.ops.math.trigonometry", "asin"),
+    "asinh": ("tfteach.ops.math.trigonometry", "asinh"),
+    "assert_equal": ("tfteach.control.checks.values", "assert_equal"),
+    "assert_greater": ("tfteach.control.checks.values", "assert_greater"),
+    "assert_greater_equal": ("tfteach.control.checks.values", "assert_greater_equal"),
+    "assert_integer": ("tfteach.control.checks.types", "assert_integer"),
+    "assert_less": ("tfteach.control.checks.values", "assert_less"),
+    "assert_less_equal": ("tfteach.control.checks.values", "assert_less_equal"),
+    "assert_near": ("tfteach.control.checks.values", "assert_near"),
+    "assert_negative": ("tfteach.control.checks.values", "assert_negative"),
+    "assert_non_negative": ("tfteach.control.checks.values", "assert_non_negative"),
+    "assert_non_positive": ("tfteach.control.checks.values", "assert_non_positive"),
+    "assert_none_equal": ("tfteach.control.checks.values", "assert_none_equal"),
+    "assert_positive": ("tfteach.control.checks.values", "assert_positive"),
+    "assert_proper_iterable": ("tfteach.control.checks.types", "assert_proper_iterable"),
+    "assert_rank": ("tfteach.control.checks.ranks", "assert_rank"),
+    "assert_rank_at_least": ("tfteach.control.checks.ranks", "assert_rank_at_least"),
+    "assert_rank_in": ("tfteach.control.checks.ranks", "assert_rank_in"),
+    "assert_same_float_dtype": ("tfteach.control.checks.types", "assert_same_float_dtype"),
+    "assert_scalar": ("tfteach.control.checks.ranks", "assert_scalar"),
+    "assert_type": ("tfteach.control.checks.types", "assert_type"),
+    "assign": ("tfteach.ops.state.ref_variables", "assign"),
+    "assign_add": ("tfteach.ops.state.ref_variables", "assign_add"),
+    "assign_sub": ("tfteach.ops.state.ref_variables", "assign_sub"),
+    "atan": ("tfteach.ops.math.trigonometry", "atan"),
+    "atan2": ("tfteach.ops.math.trigonometry", "atan2"),
+    "atanh": ("tfteach.ops.math.trigonometry", "atanh"),
     "audio": ("tfteach.api", "audio"),
     "autograph": ("tfteach.api", "autograph"),
+    "batch_gather": ("tfteach.ops.array.gather", "batch_gather"),
+    "batch_scatter_update": ("tfteach.ops.state.scatter_functions", "batch_scatter_update"),
+    "batch_to_space": ("tfteach.ops.array.space_to_batch", "batch_to_space"),
+    "batch_to_space_nd": ("tfteach.ops.array.space_to_batch", "batch_to_space_nd"),
+    "betainc": ("tfteach.ops.special.incomplete_gamma_beta", "betainc"),
+    "bincount": ("tfteach.ops.array.bincount_histogram", "bincount"),
+    "bitcast": ("tfteach.ops.array.bitcast", "bitcast"),
+    "bitwise": ("tfteach.api", "bitwise"),
+    "boolean_mask": ("tfteach.ops.array.gather", "boolean_mask"),
+    "broadcast_dynamic_shape": ("tfteach.ops.array.broadcast_to", "broadcast_dynamic_shape"),
+    "broadcast_static_shape": ("tfteach.ops.array.broadcast_to", "broadcast_static_shape"),
+    "broadcast_to": ("tfteach.ops.array.broadcast_to", "broadcast_to"),
+    "cast": ("tfteach.ops.math.cast", "cast"),
+    "ceil": ("tfteach.ops.math.rounding", "ceil"),
+    "check_numerics": ("tfteach.ops.debug.check_numerics", "check_numerics"),
     "cholesky": ("tfteach.ops.linalg.cholesky", "cholesky"),
     "cholesky_solve": ("tfteach.ops.linalg.solve", "cholesky_solve"),
+    "clip_by_average_norm": ("tfteach.ops.nn.clip_by_norm", "clip_by_average_norm"),
+    "clip_by_global_norm": ("tfteach.ops.nn.clip_by_norm", "clip_by_global_norm"),
+    "clip_by_norm": ("tfteach.ops.nn.clip_by_norm", "clip_by_norm"),
+    "clip_by_value": ("tfteach.ops.math.clip_by_value", "clip_by_value"),
+    "complex": ("tfteach.ops.math.complex", "complex"),
+    "concat": ("tfteach.ops.array.concat_split", "concat"),
+    "confusion_matrix": ("tfteach.control.checks.confusion", "confusion_matrix"),
+    "conj": ("tfteach.ops.math.complex", "conj"),
+    "cos": ("tfteach.ops.math.trigonometry", "cos"),
+    "cosh": ("tfteach.ops.math.trigonometry", "cosh"),
+    "count_nonzero": ("tfteach.ops.math.statistics", "count_nonzero"),
+    "count_up_to": ("tfteach.ops.state.ref_variables", "count_up_to"),
     "cross": ("tfteach.ops.linalg.cross", "cross"),
+    "cumprod": ("tfteach.ops.math.cumsum", "cumprod"),
+    "cumsum": ("tfteach.ops.math.cumsum", "cumsum"),
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),
     "decode_csv": ("tfteach.ops.io.decode_csv", "decode_csv"),
     "decode_json_example": ("tfteach.ops.io.decode_json_example", "decode_json_example"),
     "decode_raw": ("tfteach.ops.io.decode_raw", "decode_raw"),
+    "delete_session_tensor": ("tfteach.ops.state.session_tensors", "delete_session_tensor"),
+    "depth_to_space": ("tfteach.ops.array.space_to_depth", "depth_to_space"),
     "dequantize": ("tfteach.ops.quantization.quantize_dequantize", "dequantize"),
     "deserialize_many_sparse": ("tfteach.ops.sparse.sparse_serialize", "deserialize_many_sparse"),
     "diag": ("tfteach.ops.linalg.matrix_diag", "diag"),
     "diag_part": ("tfteach.ops.linalg.matrix_diag", "diag_part"),
+    "digamma": ("tfteach.ops.special.erf_lgamma", "digamma"),
     "distributions": ("tfteach.api", "distributions"),
+    "div": ("tfteach.ops.math.division", "div"),
+    "div_no_nan": ("tfteach.ops.math.division", "div_no_nan"),
+    "divide": ("tfteach.ops.math.division", "divide"),
+    "dynamic_partition": ("tfteach.ops.array.dynamic_partition", "dynamic_partition"),
+    "dynamic_stitch": ("tfteach.ops.array.dynamic_partition", "dynamic_stitch"),
     "edit_distance": ("tfteach.ops.sparse.edit_distance", "edit_distance"),
     "einsum": ("tfteach.ops.linalg.einsum_tensordot", "einsum"),
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
+    "equal": ("tfteach.ops.math.compare", "equal"),
+    "erf": ("tfteach.ops.special.erf_lgamma", "erf"),
+    "erfc": ("tfteach.ops.special.erf_lgamma", "erfc"),
     "estimator": ("tfteach.api", "estimator"),
+    "exp": ("tfteach.ops.math.exponential", "exp"),
+    "expm1": ("tfteach.ops.math.exponential", "expm1"),
     "extract_image_patches": ("tfteach.ops.windows.extract_patches", "extract_image_patches"),
     "extract_volume_patches": ("tfteach.ops.windows.extract_patches", "extract_volume_patches"),
     "eye": ("tfteach.ops.linalg.matrix_diag", "eye"),
@@ -654,14 +737,52 @@ _LATER = {
     "fft": ("tfteach.ops.signal.fft", "fft"),
     "fft2d": ("tfteach.ops.signal.fft", "fft2d"),
     "fft3d": ("tfteach.ops.signal.fft", "fft3d"),
+    "floor": ("tfteach.ops.math.rounding", "floor"),
+    "floor_div": ("tfteach.ops.math.division", "floor_div"),
+    "floordiv": ("tfteach.ops.math.division", "floordiv"),
+    "floormod": ("tfteach.ops.math.modulo", "floormod"),
     "function": ("tfteach.lib.functions.function", "function"),
+    "gather": ("tfteach.ops.array.gather", "gather"),
+    "gather_nd": ("tfteach.ops.array.gather_nd", "gather_nd"),
+    "get_seed": ("tfteach.ops.random.random_ops", "get_seed"),
+    "get_session_handle": ("tfteach.ops.state.session_tensors", "get_session_handle"),
+    "get_session_tensor": ("tfteach.ops.state.session_tensors", "get_session_tensor"),
+    "get_static_value": ("tfteach.ops.array.static_values", "get_static_value"),
+    "global_norm": ("tfteach.ops.nn.clip_by_norm", "global_norm"),
+    "greater": ("tfteach.ops.math.compare", "greater"),
+    "greater_equal": ("tfteach.ops.math.compare", "greater_equal"),
     "hessians": ("tfteach.control.hessians", "hessians"),
+    "histogram_fixed_width": ("tfteach.ops.array.bincount_histogram", "histogram_fixed_width"),
+    "histogram_fixed_width_bins": ("tfteach.ops.array.bincount_histogram", "histogram_fixed_width_bins"),
     "ifft": ("tfteach.ops.signal.fft", "ifft"),
     "ifft2d": ("tfteach.ops.signal.fft", "ifft2d"),
     "ifft3d": ("tfteach.ops.signal.fft", "ifft3d"),
+    "igamma": ("tfteach.ops.special.incomplete_gamma_beta", "igamma"),
+    "igammac": ("tfteach.ops.special.incomplete_gamma_beta", "igammac"),
+    "imag": ("tfteach.ops.math.complex", "imag"),
     "initialize_all_tables": ("tfteach.lib.lookup.table_initializers", "initialize_all_tables"),
+    "invert_permutation": ("tfteach.ops.array.transpose_reverse", "invert_permutation"),
+    "is_finite": ("tfteach.ops.math.rounding", "is_finite"),
+    "is_inf": ("tfteach.ops.math.rounding", "is_inf"),
+    "is_nan": ("tfteach.ops.math.rounding", "is_nan"),
+    "is_non_decreasing": ("tfteach.control.checks.types", "is_non_decreasing"),
+    "is_numeric_tensor": ("tfteach.control.checks.types", "is_numeric_tensor"),
+    "is_strictly_increasing": ("tfteach.control.checks.types", "is_strictly_increasing"),
     "is_tensor": ("tfteach.lib.contrib.framework.helpers", "is_tensor"),
     "layers": ("tfteach.api", "layers"),
+    "lbeta": ("tfteach.ops.special.incomplete_gamma_beta", "lbeta"),
+    "less": ("tfteach.ops.math.compare", "less"),
+    "less_equal": ("tfteach.ops.math.compare", "less_equal"),
+    "lgamma": ("tfteach.ops.special.erf_lgamma", "lgamma"),
+    "lin_space": ("tfteach.ops.math.range", "linspace"),
+    "linspace": ("tfteach.ops.math.range", "linspace"),
+    "log": ("tfteach.ops.math.exponential", "log"),
+    "log1p": ("tfteach.ops.math.exponential", "log1p"),
+    "log_sigmoid": ("tfteach.ops.nn.activations", "log_sigmoid"),
+    "logical_and": ("tfteach.ops.math.compare", "logical_and"),
+    "logical_not": ("tfteach.ops.math.compare", "logical_not"),
+    "logical_or": ("tfteach.ops.math.compare", "logical_or"),
+    "logical_xor": ("tfteach.ops.math.compare", "logical_xor"),
     "lookup": ("tfteach.api", "lookup"),
     "losses": ("tfteach.api", "losses"),
     "matching_files": ("tfteach.ops.io.file_ops", "matching_files"),
@@ -674,12 +795,28 @@ _LATER = {
     "matrix_set_diag": ("tfteach.ops.linalg.matrix_diag", "matrix_set_diag"),
     "matrix_solve": ("tfteach.ops.linalg.solve", "matrix_solve"),
     "matrix_square_root": ("tfteach.ops.linalg.matrix_functions", "matrix_square_root"),
+    "matrix_transpose": ("tfteach.ops.array.transpose_reverse", "matrix_transpose"),
     "matrix_triangular_solve": ("tfteach.ops.linalg.solve", "matrix_triangular_solve"),
+    "maximum": ("tfteach.ops.math.binary", "maximum"),
+    "meshgrid": ("tfteach.ops.array.broadcast_to", "meshgrid"),
     "metrics": ("tfteach.api", "metrics"),
+    "minimum": ("tfteach.ops.math.binary", "minimum"),
+    "mod": ("tfteach.ops.math.modulo", "floormod"),
+    "multinomial": ("tfteach.ops.random.random_ops", "multinomial"),
+    "multiply": ("tfteach.ops.math.multiply", "multiply"),
+    "negative": ("tfteach.ops.math.unary", "negative"),
+    "not_equal": ("tfteach.ops.math.compare", "not_equal"),
+    "numpy_function": ("tfteach.ops.debug.py_func", "numpy_function"),
+    "one_hot": ("tfteach.ops.array.one_hot", "one_hot"),
+    "pad": ("tfteach.ops.array.padding", "pad"),
     "parse_example": ("tfteach.lib.parsing.examples", "parse_example"),
     "parse_single_example": ("tfteach.lib.parsing.examples", "parse_single_example"),
     "parse_single_sequence_example": ("tfteach.lib.parsing.sequences", "parse_single_sequence_example"),
     "parse_tensor": ("tfteach.ops.io.serialize_tensor", "parse_tensor"),
+    "polygamma": ("tfteach.ops.special.erf_lgamma", "polygamma"),
+    "pow": ("tfteach.ops.math.binary", "pow"),
+    "print": ("tfteach.ops.debug.print_assert", "print_"),
+    "py_func": ("tfteach.ops.debug.py_func", "py_func"),
     "python_io": ("tfteach.api", "python_io"),
     "qr": ("tfteach.ops.linalg.qr", "qr"),
     "quantization": ("tfteach.api", "quantization"),
@@ -687,17 +824,73 @@ _LATER = {
     "quantize_v2": ("tfteach.ops.quantization.quantize_dequantize", "quantize_v2"),
     "quantized_concat": ("tfteach.ops.quantization.quantized_array", "quantized_concat"),
     "queue": ("tfteach.api", "queue"),
+    "random_gamma": ("tfteach.ops.random.random_gamma_poisson", "random_gamma"),
+    "random_normal": ("tfteach.ops.random.random_ops", "random_normal"),
+    "random_poisson": ("tfteach.ops.random.random_gamma_poisson", "random_poisson"),
+    "random_shuffle": ("tfteach.ops.random.random_ops", "random_shuffle"),
+    "random_uniform": ("tfteach.ops.random.random_ops", "random_uniform"),
+    "range": ("tfteach.ops.math.range", "range"),
     "read_file": ("tfteach.ops.io.file_ops", "read_file"),
+    "real": ("tfteach.ops.math.complex", "real"),
+    "realdiv": ("tfteach.ops.math.division", "realdiv"),
+    "reciprocal": ("tfteach.ops.math.unary", "reciprocal"),
+    "reduce_all": ("tfteach.ops.math.reduce_functions", "reduce_all"),
+    "reduce_any": ("tfteach.ops.math.reduce_functions", "reduce_any"),
     "reduce_join": ("tfteach.ops.text.string_split", "reduce_join"),
+    "reduce_logsumexp": ("tfteach.ops.math.statistics", "reduce_logsumexp"),
+    "reduce_max": ("tfteach.ops.math.reduce_functions", "reduce_max"),
+    "reduce_mean": ("tfteach.ops.math.reduce_functions", "reduce_mean"),
+    "reduce_min": ("tfteach.ops.math.reduce_functions", "reduce_min"),
+    "reduce_prod": ("tfteach.ops.math.reduce_functions", "reduce_prod"),
+    "reduce_sum": ("tfteach.ops.math.reduce_functions", "reduce_sum"),
     "regex_replace": ("tfteach.ops.text.regex", "regex_replace"),
+    "repeat": ("tfteach.ops.array.tile", "repeat"),
+    "required_space_to_batch_paddings": ("tfteach.ops.array.space_to_batch", "required_space_to_batch_paddings"),
+    "reverse": ("tfteach.ops.array.transpose_reverse", "reverse"),
+    "reverse_sequence": ("tfteach.ops.array.transpose_reverse", "reverse_sequence"),
+    "reverse_v2": ("tfteach.ops.array.transpose_reverse", "reverse"),
+    "rint": ("tfteach.ops.math.rounding", "rint"),
+    "roll": ("tfteach.ops.array.transpose_reverse", "roll"),
+    "round": ("tfteach.ops.math.rounding", "round"),
+    "rsqrt": ("tfteach.ops.math.unary", "rsqrt"),
+    "saturate_cast": ("tfteach.ops.math.cast", "saturate_cast"),
     "saved_model": ("tfteach.api", "saved_model"),
+    "scalar_mul": ("tfteach.ops.math.multiply", "scalar_mul"),
+    "scatter_add": ("tfteach.ops.state.scatter_functions", "scatter_add"),
+    "scatter_div": ("tfteach.ops.state.scatter_functions", "scatter_div"),
+    "scatter_max": ("tfteach.ops.state.scatter_functions", "scatter_max"),
+    "scatter_min": ("tfteach.ops.state.scatter_functions", "scatter_min"),
+    "scatter_mul": ("tfteach.ops.state.scatter_functions", "scatter_mul"),
+    "scatter_nd": ("tfteach.ops.array.scatter_nd", "scatter_nd"),
+    "scatter_nd_add": ("tfteach.ops.state.scatter_functions", "scatter_nd_add"),
+    "scatter_nd_sub": ("tfteach.ops.state.scatter_functions", "scatter_nd_sub"),
+    "scatter_nd_update": ("tfteach.ops.state.scatter_functions", "scatter_nd_update"),
+    "scatter_sub": ("tfteach.ops.state.scatter_functions", "scatter_sub"),
+    "scatter_update": ("tfteach.ops.state.scatter_functions", "scatter_update"),
+    "searchsorted": ("tfteach.ops.array.searchsorted", "searchsorted"),
+    "segment_max": ("tfteach.ops.array.segment_functions", "segment_max"),
+    "segment_mean": ("tfteach.ops.array.segment_functions", "segment_mean"),
+    "segment_min": ("tfteach.ops.array.segment_functions", "segment_min"),
+    "segment_prod": ("tfteach.ops.array.segment_functions", "segment_prod"),
+    "segment_sum": ("tfteach.ops.array.segment_functions", "segment_sum"),
     "self_adjoint_eig": ("tfteach.ops.linalg.self_adjoint_eig", "self_adjoint_eig"),
     "self_adjoint_eigvals": ("tfteach.ops.linalg.self_adjoint_eig", "self_adjoint_eigvals"),
+    "sequence_mask": ("tfteach.ops.array.one_hot", "sequence_mask"),
     "serialize_many_sparse": ("tfteach.ops.sparse.sparse_serialize", "serialize_many_sparse"),
     "serialize_sparse": ("tfteach.ops.sparse.sparse_serialize", "serialize_sparse"),
     "serialize_tensor": ("tfteach.ops.io.serialize_tensor", "serialize_tensor"),
+    "setdiff1d": ("tfteach.ops.array.unique", "setdiff1d"),
     "sets": ("tfteach.api", "sets"),
+    "sigmoid": ("tfteach.ops.math.exponential", "sigmoid"),
+    "sign": ("tfteach.ops.math.unary", "sign"),
     "signal": ("tfteach.api", "signal"),
+    "sin": ("tfteach.ops.math.trigonometry", "sin"),
+    "sinh": ("tfteach.ops.math.trigonometry", "sinh"),
+    "slice": ("tfteach.ops.array.slicing", "slice"),
+    "sort": ("tfteach.ops.array.sort", "sort"),
+    "space_to_batch": ("tfteach.ops.array.space_to_batch", "space_to_batch"),
+    "space_to_batch_nd": ("tfteach.ops.array.space_to_batch", "space_to_batch_nd"),
+    "space_to_depth": ("tfteach.ops.array.space_to_depth", "space_to_depth"),
     "sparse_add": ("tfteach.ops.sparse.sparse_add", "sparse_add"),
     "sparse_concat": ("tfteach.ops.sparse.sparse_concat_split", "sparse_concat"),
     "sparse_fill_empty_rows": ("tfteach.ops.sparse.sparse_shape", "sparse_fill_empty_rows"),
@@ -726,6 +919,11 @@ _LATER = {
     "sparse_to_indicator": ("tfteach.ops.sparse.sparse_functions", "sparse_to_indicator"),
     "sparse_transpose": ("tfteach.ops.sparse.sparse_functions", "sparse_transpose"),
     "spectral": ("tfteach.api", "spectral"),
+    "split": ("tfteach.ops.array.concat_split", "split"),
+    "sqrt": ("tfteach.ops.math.unary", "sqrt"),
+    "square": ("tfteach.ops.math.unary", "square"),
+    "squared_difference": ("tfteach.ops.math.binary", "squared_difference"),
+    "strided_slice": ("tfteach.ops.array.strided_slice", "strided_slice"),
     "string_join": ("tfteach.ops.text.string_ops", "string_join"),
     "string_split": ("tfteach.ops.text.string_split", "string_split"),
     "string_strip": ("tfteach.ops.text.string_ops", "string_strip"),
@@ -733,15 +931,52 @@ _LATER = {
     "string_to_hash_bucket_fast": ("tfteach.ops.text.string_conversion", "string_to_hash_bucket_fast"),
     "string_to_hash_bucket_strong": ("tfteach.ops.text.string_conversion", "string_to_hash_bucket_strong"),
     "string_to_number": ("tfteach.ops.text.string_conversion", "string_to_number"),
+    "strings": ("tfteach.api", "strings"),
     "substr": ("tfteach.ops.text.string_ops", "substr"),
+    "subtract": ("tfteach.ops.math.binary", "subtract"),
+    "summary": ("tfteach.api", "summary"),
     "svd": ("tfteach.ops.linalg.svd", "svd"),
     "tables_initializer": ("tfteach.lib.lookup.table_initializers", "tables_initializer"),
+    "tan": ("tfteach.ops.math.trigonometry", "tan"),
+    "tanh": ("tfteach.ops.math.exponential", "tanh"),
+    "tensor_scatter_add": ("tfteach.ops.array.scatter_nd", "tensor_scatter_add"),
+    "tensor_scatter_nd_add": ("tfteach.ops.array.scatter_nd", "tensor_scatter_add"),
+    "tensor_scatter_nd_sub": ("tfteach.ops.array.scatter_nd", "tensor_scatter_sub"),
+    "tensor_scatter_nd_update": ("tfteach.ops.array.scatter_nd", "tensor_scatter_update"),
+    "tensor_scatter_sub": ("tfteach.ops.array.scatter_nd", "tensor_scatter_sub"),
+    "tensor_scatter_update": ("tfteach.ops.array.scatter_nd", "tensor_scatter_update"),
     "tensordot": ("tfteach.ops.linalg.einsum_tensordot", "tensordot"),
+    "tile": ("tfteach.ops.array.tile", "tile"),
+    "to_bfloat16": ("tfteach.ops.math.cast", "to_bfloat16"),
+    "to_complex128": ("tfteach.ops.math.cast", "to_complex128"),
+    "to_complex64": ("tfteach.ops.math.cast", "to_complex64"),
+    "to_double": ("tfteach.ops.math.cast", "to_double"),
+    "to_float": ("tfteach.ops.math.cast", "to_float"),
+    "to_int32": ("tfteach.ops.math.cast", "to_int32"),
+    "to_int64": ("tfteach.ops.math.cast", "to_int64"),
     "trace": ("tfteach.ops.linalg.matmul", "trace"),
     "train": ("tfteach.api", "train"),
+    "transpose": ("tfteach.ops.array.transpose_reverse", "transpose"),
+    "truediv": ("tfteach.ops.math.division", "truediv"),
+    "truncated_normal": ("tfteach.ops.random.random_ops", "truncated_normal"),
+    "truncatediv": ("tfteach.ops.math.division", "truncatediv"),
+    "truncatemod": ("tfteach.ops.math.modulo", "truncatemod"),
+    "unique": ("tfteach.ops.array.unique", "unique"),
+    "unique_with_counts": ("tfteach.ops.array.unique", "unique_with_counts"),
+    "unravel_index": ("tfteach.ops.array.unravel_index", "unravel_index"),
+    "unsorted_segment_max": ("tfteach.ops.array.segment_functions", "unsorted_segment_max"),
+    "unsorted_segment_mean": ("tfteach.ops.array.segment_functions", "unsorted_segment_mean"),
+    "unsorted_segment_min": ("tfteach.ops.array.segment_functions", "unsorted_segment_min"),
+    "unsorted_segment_prod": ("tfteach.ops.array.segment_functions", "unsorted_segment_prod"),
+    "unsorted_segment_sqrt_n": ("tfteach.ops.array.segment_functions", "unsorted_segment_sqrt_n"),
+    "unsorted_segment_sum": ("tfteach.ops.array.segment_functions", "unsorted_segment_sum"),
     "vectorized_map": ("tfteach.lib.functions.vectorized_map", "vectorized_map"),
+    "verify_tensor_all_finite": ("tfteach.ops.debug.check_numerics", "verify_tensor_all_finite"),
+    "where": ("tfteach.ops.array.where_select", "where"),
+    "where_v2": ("tfteach.ops.array.where_select", "where_v2"),
     "wrap_function": ("tfteach.lib.saved_model.wrap_function", "wrap_function"),
     "write_file": ("tfteach.ops.io.file_ops", "write_file"),
+    "zeta": ("tfteach.ops.special.erf_lgamma", "zeta"),
 }
 
 

@@ -30,15 +30,18 @@ from tfteach.framework.dtypes import uint32 as uint32
 from tfteach.framework.dtypes import uint64 as uint64
 from tfteach.framework.dtypes import uint8 as uint8
 from tfteach.framework.dtypes import variant as variant
-from tfteach.ops.math.cast import cast as cast
-from tfteach.ops.math.cast import saturate_cast as saturate_cast
-from tfteach.ops.math.complex import complex as complex
 
 if TYPE_CHECKING:
+    from tfteach.ops.math.cast import cast as cast
+    from tfteach.ops.math.cast import saturate_cast as saturate_cast
+    from tfteach.ops.math.complex import complex as complex
     from tfteach.ops.text.string_conversion import as_string as as_string
 
 _LATER = {
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
+    "cast": ("tfteach.ops.math.cast", "cast"),
+    "complex": ("tfteach.ops.math.complex", "complex"),
+    "saturate_cast": ("tfteach.ops.math.cast", "saturate_cast"),
 }
 
 

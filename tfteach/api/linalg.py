@@ -6,15 +6,13 @@ from tfteach.compat.renamed import absent as _absent
 from tfteach.control.matrix_solve_ls import matrix_solve_ls as lstsq
 from tfteach.control.norm import norm as norm
 from tfteach.control.norm import normalize as normalize
-from tfteach.ops.array.transpose_reverse import matrix_transpose as matrix_transpose
-from tfteach.ops.array.transpose_reverse import matrix_transpose as transpose
-from tfteach.ops.nn.clip_by_norm import global_norm as global_norm
-from tfteach.ops.nn.l2_loss import l2_normalize as l2_normalize
 
 if TYPE_CHECKING:
     from tfteach.control.matrix_exponential import matrix_exponential as expm
     from tfteach.control.matrix_rank import matrix_rank as matrix_rank
     from tfteach.control.matrix_rank import pinv as pinv
+    from tfteach.ops.array.transpose_reverse import matrix_transpose as matrix_transpose
+    from tfteach.ops.array.transpose_reverse import matrix_transpose as transpose
     from tfteach.ops.linalg.adjoint import adjoint as adjoint
     from tfteach.ops.linalg.cholesky import cholesky as cholesky
     from tfteach.ops.linalg.cholesky import logdet as logdet
@@ -47,6 +45,8 @@ if TYPE_CHECKING:
     from tfteach.ops.linalg.svd import svd as svd
     from tfteach.ops.linalg.tridiagonal import tridiagonal_matmul as tridiagonal_matmul
     from tfteach.ops.linalg.tridiagonal import tridiagonal_solve as tridiagonal_solve
+    from tfteach.ops.nn.clip_by_norm import global_norm as global_norm
+    from tfteach.ops.nn.l2_loss import l2_normalize as l2_normalize
 
 _LATER = {
     "LinearOperatorLowerTriangular": ("tfteach.ops.linalg.linear_operator_lower_triangular", "LinearOperatorLowerTriangular"),
@@ -63,12 +63,15 @@ _LATER = {
     "einsum": ("tfteach.ops.linalg.einsum_tensordot", "einsum"),
     "expm": ("tfteach.control.matrix_exponential", "matrix_exponential"),
     "eye": ("tfteach.ops.linalg.matrix_diag", "eye"),
+    "global_norm": ("tfteach.ops.nn.clip_by_norm", "global_norm"),
     "inv": ("tfteach.ops.linalg.solve", "matrix_inverse"),
+    "l2_normalize": ("tfteach.ops.nn.l2_loss", "l2_normalize"),
     "logdet": ("tfteach.ops.linalg.cholesky", "logdet"),
     "logm": ("tfteach.ops.linalg.matrix_functions", "matrix_logarithm"),
     "lu": ("tfteach.ops.linalg.lu", "lu"),
     "matmul": ("tfteach.ops.linalg.matmul", "matmul"),
     "matrix_rank": ("tfteach.control.matrix_rank", "matrix_rank"),
+    "matrix_transpose": ("tfteach.ops.array.transpose_reverse", "matrix_transpose"),
     "matvec": ("tfteach.ops.linalg.matmul", "matvec"),
     "pinv": ("tfteach.control.matrix_rank", "pinv"),
     "qr": ("tfteach.ops.linalg.qr", "qr"),
@@ -81,6 +84,7 @@ _LATER = {
     "tensor_diag_part": ("tfteach.ops.linalg.matrix_diag", "diag_part"),
     "tensordot": ("tfteach.ops.linalg.einsum_tensordot", "tensordot"),
     "trace": ("tfteach.ops.linalg.matmul", "trace"),
+    "transpose": ("tfteach.ops.array.transpose_reverse", "matrix_transpose"),
     "triangular_solve": ("tfteach.ops.linalg.solve", "matrix_triangular_solve"),
     "tridiagonal_matmul": ("tfteach.ops.linalg.tridiagonal", "tridiagonal_matmul"),
     "tridiagonal_solve": ("tfteach.ops.linalg.tridiagonal", "tridiagonal_solve"),

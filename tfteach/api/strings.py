@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
-from tfteach.ops.debug.print_assert import string_format as format
 
 if TYPE_CHECKING:
+    from tfteach.ops.debug.print_assert import string_format as format
     from tfteach.ops.text.regex import regex_full_match as regex_full_match
     from tfteach.ops.text.regex import regex_replace as regex_replace
     from tfteach.ops.text.string_conversion import as_string as as_string
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _LATER = {
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
+    "format": ("tfteach.ops.debug.print_assert", "string_format"),
     "join": ("tfteach.ops.text.string_ops", "string_join"),
     "length": ("tfteach.ops.text.string_ops", "string_length"),
     "lower": ("tfteach.ops.text.string_ops", "string_lower"),

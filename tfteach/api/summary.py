@@ -3,26 +3,34 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
-from tfteach.ops.debug.summary_functions import audio as audio
-from tfteach.ops.debug.summary_functions import histogram as histogram
-from tfteach.ops.debug.summary_functions import image as image
-from tfteach.ops.debug.summary_functions import merge as merge
-from tfteach.ops.debug.summary_functions import merge_all as merge_all
-from tfteach.ops.debug.summary_functions import scalar as scalar
-from tfteach.ops.debug.summary_functions import tensor_summary as tensor_summary
-from tfteach.ops.debug.summary_functions import text as text
 
 if TYPE_CHECKING:
     from tfteach.lib.contrib.summary.summaries import all_v2_summary_ops as all_v2_summary_ops
     from tfteach.lib.contrib.summary.summaries import initialize as initialize
     from tfteach.lib.files.file_writer import FileWriter as FileWriter
     from tfteach.lib.files.file_writer import FileWriterCache as FileWriterCache
+    from tfteach.ops.debug.summary_functions import audio as audio
+    from tfteach.ops.debug.summary_functions import histogram as histogram
+    from tfteach.ops.debug.summary_functions import image as image
+    from tfteach.ops.debug.summary_functions import merge as merge
+    from tfteach.ops.debug.summary_functions import merge_all as merge_all
+    from tfteach.ops.debug.summary_functions import scalar as scalar
+    from tfteach.ops.debug.summary_functions import tensor_summary as tensor_summary
+    from tfteach.ops.debug.summary_functions import text as text
 
 _LATER = {
     "FileWriter": ("tfteach.lib.files.file_writer", "FileWriter"),
     "FileWriterCache": ("tfteach.lib.files.file_writer", "FileWriterCache"),
     "all_v2_summary_ops": ("tfteach.lib.contrib.summary.summaries", "all_v2_summary_ops"),
+    "audio": ("tfteach.ops.debug.summary_functions", "audio"),
+    "histogram": ("tfteach.ops.debug.summary_functions", "histogram"),
+    "image": ("tfteach.ops.debug.summary_functions", "image"),
     "initialize": ("tfteach.lib.contrib.summary.summaries", "initialize"),
+    "merge": ("tfteach.ops.debug.summary_functions", "merge"),
+    "merge_all": ("tfteach.ops.debug.summary_functions", "merge_all"),
+    "scalar": ("tfteach.ops.debug.summary_functions", "scalar"),
+    "tensor_summary": ("tfteach.ops.debug.summary_functions", "tensor_summary"),
+    "text": ("tfteach.ops.debug.summary_functions", "text"),
 }
 
 

@@ -89,7 +89,11 @@ LATER = tuple(
 )
 
 # The same, but other modules need a few of theirs at once.
-LATER_BY_NAME = ("tfteach.ops.linalg.", "tfteach.ops.sparse.", "tfteach.ops.windows.")
+LATER_BY_NAME = tuple(
+    f"tfteach.{package}."
+    for package in "control.checks ops.array ops.debug ops.linalg ops.math ops.nn "
+    "ops.random ops.sparse ops.special ops.state ops.windows".split()
+)
 
 
 def version_2_names() -> dict[str, tuple[str, str]]:

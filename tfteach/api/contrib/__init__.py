@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from tfteach.api.contrib import checkpoint as checkpoint
 from tfteach.api.contrib import eager as eager
 from tfteach.api.contrib import framework as framework
-from tfteach.api.contrib import nn as nn
 from tfteach.api.contrib import tensorboard as tensorboard
 from tfteach.api.contrib import util as util
 from tfteach.compat.renamed import absent as _absent
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import lookup as lookup
     from tfteach.api.contrib import losses as losses
     from tfteach.api.contrib import metrics as metrics
+    from tfteach.api.contrib import nn as nn
     from tfteach.api.contrib import opt as opt
     from tfteach.api.contrib import predictor as predictor
     from tfteach.api.contrib import quantize as quantize
@@ -58,6 +58,7 @@ _LATER = {
     "lookup": ("tfteach.api.contrib", "lookup"),
     "losses": ("tfteach.api.contrib", "losses"),
     "metrics": ("tfteach.api.contrib", "metrics"),
+    "nn": ("tfteach.api.contrib", "nn"),
     "opt": ("tfteach.api.contrib", "opt"),
     "predictor": ("tfteach.api.contrib", "predictor"),
     "quantize": ("tfteach.api.contrib", "quantize"),

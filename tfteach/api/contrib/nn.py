@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
-from tfteach.ops.array.nth_element import nth_element as nth_element
 
 if TYPE_CHECKING:
     from tfteach.lib.contrib.nn.alpha_dropout import alpha_dropout as alpha_dropout
@@ -11,12 +10,14 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.nn.cross_entropy import deprecated_flipped_softmax_cross_entropy_with_logits as deprecated_flipped_softmax_cross_entropy_with_logits
     from tfteach.lib.contrib.nn.cross_entropy import deprecated_flipped_sparse_softmax_cross_entropy_with_logits as deprecated_flipped_sparse_softmax_cross_entropy_with_logits
     from tfteach.lib.contrib.nn.sampling import sampled_sparse_softmax_loss as sampled_sparse_softmax_loss
+    from tfteach.ops.array.nth_element import nth_element as nth_element
 
 _LATER = {
     "alpha_dropout": ("tfteach.lib.contrib.nn.alpha_dropout", "alpha_dropout"),
     "deprecated_flipped_sigmoid_cross_entropy_with_logits": ("tfteach.lib.contrib.nn.cross_entropy", "deprecated_flipped_sigmoid_cross_entropy_with_logits"),
     "deprecated_flipped_softmax_cross_entropy_with_logits": ("tfteach.lib.contrib.nn.cross_entropy", "deprecated_flipped_softmax_cross_entropy_with_logits"),
     "deprecated_flipped_sparse_softmax_cross_entropy_with_logits": ("tfteach.lib.contrib.nn.cross_entropy", "deprecated_flipped_sparse_softmax_cross_entropy_with_logits"),
+    "nth_element": ("tfteach.ops.array.nth_element", "nth_element"),
     "sampled_sparse_softmax_loss": ("tfteach.lib.contrib.nn.sampling", "sampled_sparse_softmax_loss"),
 }
 

@@ -6,58 +6,6 @@ from tfteach.autodiff.swish import swish as swish
 from tfteach.compat.renamed import absent as _absent
 from tfteach.control.sparse_softmax_cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
 from tfteach.control.zero_fraction import zero_fraction as zero_fraction
-from tfteach.ops.array.in_top_k import in_top_k as in_top_k
-from tfteach.ops.array.space_to_batch import space_to_batch as space_to_batch
-from tfteach.ops.array.space_to_depth import depth_to_space as depth_to_space
-from tfteach.ops.array.space_to_depth import space_to_depth as space_to_depth
-from tfteach.ops.array.top_k import top_k as top_k
-from tfteach.ops.math.exponential import sigmoid as sigmoid
-from tfteach.ops.math.exponential import tanh as tanh
-from tfteach.ops.nn.activations import crelu as crelu
-from tfteach.ops.nn.activations import elu as elu
-from tfteach.ops.nn.activations import leaky_relu as leaky_relu
-from tfteach.ops.nn.activations import relu as relu
-from tfteach.ops.nn.activations import relu6 as relu6
-from tfteach.ops.nn.activations import selu as selu
-from tfteach.ops.nn.activations import softplus as softplus
-from tfteach.ops.nn.activations import softsign as softsign
-from tfteach.ops.nn.batch_norm import batch_norm_with_global_normalization as batch_norm_with_global_normalization
-from tfteach.ops.nn.batch_norm import batch_normalization as batch_normalization
-from tfteach.ops.nn.bias_add import bias_add as bias_add
-from tfteach.ops.nn.bias_add import relu_layer as relu_layer
-from tfteach.ops.nn.bias_add import xw_plus_b as xw_plus_b
-from tfteach.ops.nn.candidate_samplers import all_candidate_sampler as all_candidate_sampler
-from tfteach.ops.nn.candidate_samplers import compute_accidental_hits as compute_accidental_hits
-from tfteach.ops.nn.candidate_samplers import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
-from tfteach.ops.nn.candidate_samplers import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
-from tfteach.ops.nn.candidate_samplers import log_uniform_candidate_sampler as log_uniform_candidate_sampler
-from tfteach.ops.nn.candidate_samplers import uniform_candidate_sampler as uniform_candidate_sampler
-from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
-from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
-from tfteach.ops.nn.ctc_decoders import ctc_beam_search_decoder as ctc_beam_search_decoder
-from tfteach.ops.nn.ctc_decoders import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
-from tfteach.ops.nn.ctc_decoders import ctc_greedy_decoder as ctc_greedy_decoder
-from tfteach.ops.nn.ctc_loss import ctc_loss as ctc_loss
-from tfteach.ops.nn.dropout import dropout as dropout
-from tfteach.ops.nn.embedding_lookup import embedding_lookup as embedding_lookup
-from tfteach.ops.nn.embedding_lookup import embedding_lookup_sparse as embedding_lookup_sparse
-from tfteach.ops.nn.fused_batch_norm import fused_batch_norm as fused_batch_norm
-from tfteach.ops.nn.l2_loss import l2_loss as l2_loss
-from tfteach.ops.nn.l2_loss import l2_normalize as l2_normalize
-from tfteach.ops.nn.lrn import lrn as local_response_normalization
-from tfteach.ops.nn.lrn import lrn as lrn
-from tfteach.ops.nn.moments import moments as moments
-from tfteach.ops.nn.moments import normalize_moments as normalize_moments
-from tfteach.ops.nn.moments import sufficient_statistics as sufficient_statistics
-from tfteach.ops.nn.moments import weighted_moments as weighted_moments
-from tfteach.ops.nn.safe_embedding_lookup import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
-from tfteach.ops.nn.sampled_loss import nce_loss as nce_loss
-from tfteach.ops.nn.sampled_loss import sampled_softmax_loss as sampled_softmax_loss
-from tfteach.ops.nn.sigmoid_losses import log_poisson_loss as log_poisson_loss
-from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
-from tfteach.ops.nn.sigmoid_losses import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
-from tfteach.ops.nn.softmax import log_softmax as log_softmax
-from tfteach.ops.nn.softmax import softmax as softmax
 
 if TYPE_CHECKING:
     from tfteach.api.nn import rnn_cell as rnn_cell
@@ -70,6 +18,58 @@ if TYPE_CHECKING:
     from tfteach.lib.rnn.static import static_bidirectional_rnn as static_bidirectional_rnn
     from tfteach.lib.rnn.static import static_rnn as static_rnn
     from tfteach.lib.rnn.static import static_state_saving_rnn as static_state_saving_rnn
+    from tfteach.ops.array.in_top_k import in_top_k as in_top_k
+    from tfteach.ops.array.space_to_batch import space_to_batch as space_to_batch
+    from tfteach.ops.array.space_to_depth import depth_to_space as depth_to_space
+    from tfteach.ops.array.space_to_depth import space_to_depth as space_to_depth
+    from tfteach.ops.array.top_k import top_k as top_k
+    from tfteach.ops.math.exponential import sigmoid as sigmoid
+    from tfteach.ops.math.exponential import tanh as tanh
+    from tfteach.ops.nn.activations import crelu as crelu
+    from tfteach.ops.nn.activations import elu as elu
+    from tfteach.ops.nn.activations import leaky_relu as leaky_relu
+    from tfteach.ops.nn.activations import relu as relu
+    from tfteach.ops.nn.activations import relu6 as relu6
+    from tfteach.ops.nn.activations import selu as selu
+    from tfteach.ops.nn.activations import softplus as softplus
+    from tfteach.ops.nn.activations import softsign as softsign
+    from tfteach.ops.nn.batch_norm import batch_norm_with_global_normalization as batch_norm_with_global_normalization
+    from tfteach.ops.nn.batch_norm import batch_normalization as batch_normalization
+    from tfteach.ops.nn.bias_add import bias_add as bias_add
+    from tfteach.ops.nn.bias_add import relu_layer as relu_layer
+    from tfteach.ops.nn.bias_add import xw_plus_b as xw_plus_b
+    from tfteach.ops.nn.candidate_samplers import all_candidate_sampler as all_candidate_sampler
+    from tfteach.ops.nn.candidate_samplers import compute_accidental_hits as compute_accidental_hits
+    from tfteach.ops.nn.candidate_samplers import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+    from tfteach.ops.nn.candidate_samplers import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+    from tfteach.ops.nn.candidate_samplers import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+    from tfteach.ops.nn.candidate_samplers import uniform_candidate_sampler as uniform_candidate_sampler
+    from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
+    from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
+    from tfteach.ops.nn.ctc_decoders import ctc_beam_search_decoder as ctc_beam_search_decoder
+    from tfteach.ops.nn.ctc_decoders import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
+    from tfteach.ops.nn.ctc_decoders import ctc_greedy_decoder as ctc_greedy_decoder
+    from tfteach.ops.nn.ctc_loss import ctc_loss as ctc_loss
+    from tfteach.ops.nn.dropout import dropout as dropout
+    from tfteach.ops.nn.embedding_lookup import embedding_lookup as embedding_lookup
+    from tfteach.ops.nn.embedding_lookup import embedding_lookup_sparse as embedding_lookup_sparse
+    from tfteach.ops.nn.fused_batch_norm import fused_batch_norm as fused_batch_norm
+    from tfteach.ops.nn.l2_loss import l2_loss as l2_loss
+    from tfteach.ops.nn.l2_loss import l2_normalize as l2_normalize
+    from tfteach.ops.nn.lrn import lrn as local_response_normalization
+    from tfteach.ops.nn.lrn import lrn as lrn
+    from tfteach.ops.nn.moments import moments as moments
+    from tfteach.ops.nn.moments import normalize_moments as normalize_moments
+    from tfteach.ops.nn.moments import sufficient_statistics as sufficient_statistics
+    from tfteach.ops.nn.moments import weighted_moments as weighted_moments
+    from tfteach.ops.nn.safe_embedding_lookup import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+    from tfteach.ops.nn.sampled_loss import nce_loss as nce_loss
+    from tfteach.ops.nn.sampled_loss import sampled_softmax_loss as sampled_softmax_loss
+    from tfteach.ops.nn.sigmoid_losses import log_poisson_loss as log_poisson_loss
+    from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
+    from tfteach.ops.nn.sigmoid_losses import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
+    from tfteach.ops.nn.softmax import log_softmax as log_softmax
+    from tfteach.ops.nn.softmax import softmax as softmax
     from tfteach.ops.quantization.quantized_nn import quantized_avg_pool as quantized_avg_pool
     from tfteach.ops.quantization.quantized_nn import quantized_conv2d as quantized_conv2d
     from tfteach.ops.quantization.quantized_nn import quantized_max_pool as quantized_max_pool
@@ -114,6 +114,7 @@ if TYPE_CHECKING:
     from tfteach.ops.windows.pool_functions import pool as pool
 
 _LATER = {
+    "all_candidate_sampler": ("tfteach.ops.nn.candidate_samplers", "all_candidate_sampler"),
     "atrous_conv2d": ("tfteach.ops.windows.conv_nd", "atrous_conv2d"),
     "atrous_conv2d_transpose": ("tfteach.ops.windows.conv_nd", "atrous_conv2d_transpose"),
     "avg_pool": ("tfteach.ops.windows.pool", "avg_pool"),
@@ -121,8 +122,12 @@ _LATER = {
     "avg_pool2d": ("tfteach.ops.windows.pool", "avg_pool"),
     "avg_pool3d": ("tfteach.ops.windows.pool_functions", "avg_pool3d"),
     "avg_pool_v2": ("tfteach.ops.windows.pool_functions", "avg_pool_v2"),
+    "batch_norm_with_global_normalization": ("tfteach.ops.nn.batch_norm", "batch_norm_with_global_normalization"),
+    "batch_normalization": ("tfteach.ops.nn.batch_norm", "batch_normalization"),
+    "bias_add": ("tfteach.ops.nn.bias_add", "bias_add"),
     "bidirectional_dynamic_rnn": ("tfteach.lib.rnn.dynamic", "bidirectional_dynamic_rnn"),
     "collapse_repeated": ("tfteach.control.ctc_dense", "collapse_repeated"),
+    "compute_accidental_hits": ("tfteach.ops.nn.candidate_samplers", "compute_accidental_hits"),
     "conv1d": ("tfteach.ops.windows.conv_1d", "conv1d"),
     "conv1d_transpose": ("tfteach.ops.windows.conv_1d", "conv1d_transpose"),
     "conv2d": ("tfteach.ops.windows.conv_2d", "conv2d"),
@@ -135,8 +140,14 @@ _LATER = {
     "conv3d_transpose": ("tfteach.ops.windows.conv_3d", "conv3d_transpose"),
     "conv_transpose": ("tfteach.ops.windows.conv_1d", "conv_transpose"),
     "convolution": ("tfteach.ops.windows.conv_nd", "convolution"),
+    "crelu": ("tfteach.ops.nn.activations", "crelu"),
+    "ctc_beam_search_decoder": ("tfteach.ops.nn.ctc_decoders", "ctc_beam_search_decoder"),
+    "ctc_beam_search_decoder_v2": ("tfteach.ops.nn.ctc_decoders", "ctc_beam_search_decoder_v2"),
+    "ctc_greedy_decoder": ("tfteach.ops.nn.ctc_decoders", "ctc_greedy_decoder"),
+    "ctc_loss": ("tfteach.ops.nn.ctc_loss", "ctc_loss"),
     "ctc_loss_v2": ("tfteach.control.ctc_dense", "ctc_loss_v2"),
     "ctc_unique_labels": ("tfteach.control.ctc_dense", "ctc_unique_labels"),
+    "depth_to_space": ("tfteach.ops.array.space_to_depth", "depth_to_space"),
     "depthwise_conv2d": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d"),
     "depthwise_conv2d_backprop_filter": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d_native_backprop_filter"),
     "depthwise_conv2d_backprop_input": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d_native_backprop_input"),
@@ -144,28 +155,69 @@ _LATER = {
     "depthwise_conv2d_native_backprop_filter": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d_native_backprop_filter"),
     "depthwise_conv2d_native_backprop_input": ("tfteach.ops.windows.depthwise_conv", "depthwise_conv2d_native_backprop_input"),
     "dilation2d": ("tfteach.ops.windows.morphology", "dilation2d"),
+    "dropout": ("tfteach.ops.nn.dropout", "dropout"),
     "dynamic_rnn": ("tfteach.lib.rnn.dynamic", "dynamic_rnn"),
+    "elu": ("tfteach.ops.nn.activations", "elu"),
+    "embedding_lookup": ("tfteach.ops.nn.embedding_lookup", "embedding_lookup"),
+    "embedding_lookup_sparse": ("tfteach.ops.nn.embedding_lookup", "embedding_lookup_sparse"),
     "erosion2d": ("tfteach.ops.windows.morphology", "erosion2d"),
+    "fixed_unigram_candidate_sampler": ("tfteach.ops.nn.candidate_samplers", "fixed_unigram_candidate_sampler"),
     "fractional_avg_pool": ("tfteach.ops.windows.fractional_pool", "fractional_avg_pool"),
     "fractional_max_pool": ("tfteach.ops.windows.fractional_pool", "fractional_max_pool"),
+    "fused_batch_norm": ("tfteach.ops.nn.fused_batch_norm", "fused_batch_norm"),
+    "in_top_k": ("tfteach.ops.array.in_top_k", "in_top_k"),
+    "l2_loss": ("tfteach.ops.nn.l2_loss", "l2_loss"),
+    "l2_normalize": ("tfteach.ops.nn.l2_loss", "l2_normalize"),
+    "leaky_relu": ("tfteach.ops.nn.activations", "leaky_relu"),
+    "learned_unigram_candidate_sampler": ("tfteach.ops.nn.candidate_samplers", "learned_unigram_candidate_sampler"),
+    "local_response_normalization": ("tfteach.ops.nn.lrn", "lrn"),
+    "log_poisson_loss": ("tfteach.ops.nn.sigmoid_losses", "log_poisson_loss"),
+    "log_softmax": ("tfteach.ops.nn.softmax", "log_softmax"),
+    "log_uniform_candidate_sampler": ("tfteach.ops.nn.candidate_samplers", "log_uniform_candidate_sampler"),
+    "lrn": ("tfteach.ops.nn.lrn", "lrn"),
     "max_pool": ("tfteach.ops.windows.pool", "max_pool"),
     "max_pool1d": ("tfteach.ops.windows.pool_functions", "max_pool1d"),
     "max_pool2d": ("tfteach.ops.windows.pool_functions", "max_pool2d"),
     "max_pool3d": ("tfteach.ops.windows.pool_functions", "max_pool3d"),
     "max_pool_v2": ("tfteach.ops.windows.pool_functions", "max_pool_v2"),
     "max_pool_with_argmax": ("tfteach.ops.windows.pool_argmax", "max_pool_with_argmax"),
+    "moments": ("tfteach.ops.nn.moments", "moments"),
+    "nce_loss": ("tfteach.ops.nn.sampled_loss", "nce_loss"),
+    "normalize_moments": ("tfteach.ops.nn.moments", "normalize_moments"),
     "pool": ("tfteach.ops.windows.pool_functions", "pool"),
     "quantized_avg_pool": ("tfteach.ops.quantization.quantized_nn", "quantized_avg_pool"),
     "quantized_conv2d": ("tfteach.ops.quantization.quantized_nn", "quantized_conv2d"),
     "quantized_max_pool": ("tfteach.ops.quantization.quantized_nn", "quantized_max_pool"),
     "quantized_relu_x": ("tfteach.ops.quantization.quantized_nn", "quantized_relu_x"),
     "raw_rnn": ("tfteach.lib.rnn.raw", "raw_rnn"),
+    "relu": ("tfteach.ops.nn.activations", "relu"),
+    "relu6": ("tfteach.ops.nn.activations", "relu6"),
+    "relu_layer": ("tfteach.ops.nn.bias_add", "relu_layer"),
     "rnn_cell": ("tfteach.api.nn", "rnn_cell"),
+    "safe_embedding_lookup_sparse": ("tfteach.ops.nn.safe_embedding_lookup", "safe_embedding_lookup_sparse"),
+    "sampled_softmax_loss": ("tfteach.ops.nn.sampled_loss", "sampled_softmax_loss"),
+    "selu": ("tfteach.ops.nn.activations", "selu"),
     "separable_conv2d": ("tfteach.ops.windows.depthwise_conv", "separable_conv2d"),
+    "sigmoid": ("tfteach.ops.math.exponential", "sigmoid"),
+    "sigmoid_cross_entropy_with_logits": ("tfteach.ops.nn.sigmoid_losses", "sigmoid_cross_entropy_with_logits"),
+    "softmax": ("tfteach.ops.nn.softmax", "softmax"),
+    "softmax_cross_entropy_with_logits": ("tfteach.ops.nn.cross_entropy", "softmax_cross_entropy_with_logits"),
+    "softmax_cross_entropy_with_logits_v2": ("tfteach.ops.nn.cross_entropy", "softmax_cross_entropy_with_logits_v2"),
+    "softplus": ("tfteach.ops.nn.activations", "softplus"),
+    "softsign": ("tfteach.ops.nn.activations", "softsign"),
+    "space_to_batch": ("tfteach.ops.array.space_to_batch", "space_to_batch"),
+    "space_to_depth": ("tfteach.ops.array.space_to_depth", "space_to_depth"),
     "static_bidirectional_rnn": ("tfteach.lib.rnn.static", "static_bidirectional_rnn"),
     "static_rnn": ("tfteach.lib.rnn.static", "static_rnn"),
     "static_state_saving_rnn": ("tfteach.lib.rnn.static", "static_state_saving_rnn"),
+    "sufficient_statistics": ("tfteach.ops.nn.moments", "sufficient_statistics"),
+    "tanh": ("tfteach.ops.math.exponential", "tanh"),
+    "top_k": ("tfteach.ops.array.top_k", "top_k"),
+    "uniform_candidate_sampler": ("tfteach.ops.nn.candidate_samplers", "uniform_candidate_sampler"),
+    "weighted_cross_entropy_with_logits": ("tfteach.ops.nn.sigmoid_losses", "weighted_cross_entropy_with_logits"),
+    "weighted_moments": ("tfteach.ops.nn.moments", "weighted_moments"),
     "with_space_to_batch": ("tfteach.ops.windows.conv_nd", "with_space_to_batch"),
+    "xw_plus_b": ("tfteach.ops.nn.bias_add", "xw_plus_b"),
 }
 
 

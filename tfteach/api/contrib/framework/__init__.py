@@ -8,8 +8,6 @@ from tfteach.control.branch import smart_constant_value as smart_constant_value
 from tfteach.control.case import smart_case as smart_case
 from tfteach.framework.tensor_spec import BoundedTensorSpec as BoundedTensorSpec
 from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
-from tfteach.ops.array.sort import argsort as argsort
-from tfteach.ops.array.sort import sort as sort
 
 if TYPE_CHECKING:
     from tfteach.api.contrib.framework import nest as nest
@@ -65,6 +63,8 @@ if TYPE_CHECKING:
     from tfteach.lib.files.remapped_matrix import load_embedding_initializer as load_embedding_initializer
     from tfteach.lib.files.remapped_matrix import load_linear_multiclass_bias_initializer as load_linear_multiclass_bias_initializer
     from tfteach.lib.files.remapped_matrix import load_variable_slot_initializer as load_variable_slot_initializer
+    from tfteach.ops.array.sort import argsort as argsort
+    from tfteach.ops.array.sort import sort as sort
     from tfteach.ops.io.record_input import RecordInput as RecordInput
 
 _LATER = {
@@ -74,6 +74,7 @@ _LATER = {
     "add_model_variable": ("tfteach.lib.contrib.framework.variables", "add_model_variable"),
     "arg_scope": ("tfteach.lib.contrib.framework.arguments", "arg_scope"),
     "arg_scoped_arguments": ("tfteach.lib.contrib.framework.arguments", "arg_scoped_arguments"),
+    "argsort": ("tfteach.ops.array.sort", "argsort"),
     "assert_global_step": ("tfteach.lib.contrib.framework.variables", "assert_global_step"),
     "assert_or_get_global_step": ("tfteach.lib.contrib.framework.variables", "assert_or_get_global_step"),
     "assert_same_float_dtype": ("tfteach.lib.contrib.framework.helpers", "assert_same_float_dtype"),
@@ -118,6 +119,7 @@ _LATER = {
     "prepend_name_scope": ("tfteach.lib.contrib.framework.helpers", "prepend_name_scope"),
     "reduce_sum_n": ("tfteach.lib.contrib.framework.helpers", "reduce_sum_n"),
     "remove_squeezable_dimensions": ("tfteach.lib.contrib.framework.helpers", "remove_squeezable_dimensions"),
+    "sort": ("tfteach.ops.array.sort", "sort"),
     "strip_name_scope": ("tfteach.lib.contrib.framework.helpers", "strip_name_scope"),
     "variable": ("tfteach.lib.contrib.framework.variables", "variable"),
     "with_same_shape": ("tfteach.lib.contrib.framework.shapes", "with_same_shape"),
