@@ -146,6 +146,9 @@ class Lab:
         page.on("request", self._note_request)
 
     def _note_error(self, error: Error) -> None:
+        # JupyterLab's own, when the notebook before has ended its kernel.
+        if "Canceled future for" in str(error):
+            return
         self.page_errors.append(f"{error} {error.stack}")
 
     def _note_console(self, message: ConsoleMessage) -> None:

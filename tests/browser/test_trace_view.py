@@ -116,6 +116,7 @@ def code_and_graph(view: Locator) -> None:
     view.locator("button.tft-call").first.wait_for()
     assert view.locator(".tft-trace-verdict.tft-wasteful").count() == 0
     # AutoGraph's code stands below, with the same lines
+    node(view, "while/").wait_for()
     line(view, "n = 3 * n + 1").hover()
     node(view, "while/").and_(view.locator(".tft-of-line")).wait_for()
     line(view, "n = 3 * n + 1", 1).click()
