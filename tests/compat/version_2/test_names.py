@@ -12,6 +12,7 @@ SIGNATURES = json.loads(HERE.with_suffix(".json").read_text())
 
 # Names that tfteach doesn't have, of those that aren't also in tf.compat.v1.
 MISSING = """
+    test.Benchmark test.benchmark_config test.is_built_with_gpu_support
     keras losses metrics optimizers initializers.deserialize initializers.get
     initializers.serialize nn.RNNCellDeviceWrapper nn.RNNCellDropoutWrapper
     nn.RNNCellResidualWrapper

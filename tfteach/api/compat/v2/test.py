@@ -5,10 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.api.test import Benchmark as Benchmark
     from tfteach.api.test import TestCase as TestCase
-    from tfteach.api.test import benchmark_config as benchmark_config
-    from tfteach.api.test import is_built_with_gpu_support as is_built_with_gpu_support
     from tfteach.api.test import main as main
     from tfteach.compat.testing.lazy_test_names import create_local_cluster as create_local_cluster
     from tfteach.compat.testing.lazy_test_names import is_built_with_rocm as is_built_with_rocm
@@ -19,15 +16,12 @@ if TYPE_CHECKING:
     from tfteach.engine.session.device_list import is_gpu_available as is_gpu_available
 
 _LATER = {
-    "Benchmark": ("tfteach.api.test", "Benchmark"),
     "TestCase": ("tfteach.api.test", "TestCase"),
     "assert_equal_graph_def": ("tfteach.compat.version_2.testing", "assert_equal_graph_def_v2"),
-    "benchmark_config": ("tfteach.api.test", "benchmark_config"),
     "compute_gradient": ("tfteach.compat.version_2.testing", "compute_gradient"),
     "create_local_cluster": ("tfteach.compat.testing.lazy_test_names", "create_local_cluster"),
     "gpu_device_name": ("tfteach.engine.session.device_list", "gpu_device_name"),
     "is_built_with_cuda": ("tfteach.engine.session.device_list", "is_built_with_cuda"),
-    "is_built_with_gpu_support": ("tfteach.api.test", "is_built_with_gpu_support"),
     "is_built_with_rocm": ("tfteach.compat.testing.lazy_test_names", "is_built_with_rocm"),
     "is_gpu_available": ("tfteach.engine.session.device_list", "is_gpu_available"),
     "main": ("tfteach.api.test", "main"),
