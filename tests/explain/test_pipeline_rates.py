@@ -171,9 +171,9 @@ def test_pauses_are_not_charged_to_a_stage_that_reads_fast_ones() -> None:
     fast, batch = meters["map"], meters["batch"]
     fast.add(1000)
     for _ in range(100):
-        fast.sampled(6_000)
+        fast.timed(6_000)
         fast.usual(6_000.0)
-    fast.untimed(900)
+    fast.untimed(900, 6_000.0, 10_000_000)
     batch.add(10)
     batch.timed(20_000_000)  # two thirds of it pauses
     for mean_ns in (800_000.0, 800_000.0, 30_000_000.0):

@@ -72,8 +72,9 @@ class StageMeter:
         self.calls_ns = 0
         self.epochs = 0
         self._lock = threading.Lock()
-        self._exact_ns = self._sampled_ns = 0
-        self._sampled = self._untimed = 0  # calls
+        self._timed_ns = 0
+        self._untimed_ns = 0.0  # an estimate
+        self._is_estimated = False
         self._usual_ns = 0.0  # of an element
         self._ended = 0  # the elements of counters that are no longer needed
         self._counters: list[Iterator[int]] = []
@@ -98,16 +99,7 @@ class StageMeter:
 
     def timed(self, elapsed_ns: int) -> None:
         """Add the time of a call."""
-        self._exact_ns += elapsed_ns
-
-    def sampled(self, elapsed_ns: int) -> None:
-        """Add the time of a call that stands for untimed ones, too.
-
-        Only all such calls together estimate the others: one of them may include a
-        pause of its thread that is as likely in each of the others.
-        """
-        self._sampled_ns += elapsed_ns
-        self._sampled += 1
+        self._timed_ns += elapsed_ns
 
     def usual(self, mean_ns: float) -> None:
         """Add the mean time of an element in a burst; a pause in it hardly counts."""
@@ -115,9 +107,19 @@ class StageMeter:
         step = min(mean_ns, _PAUSE * known) - known if known else mean_ns
         self._usual_ns += step * (_NEW if known else 1)
 
-    def untimed(self, calls: int) -> None:
-        """Add calls that were not timed."""
-        self._untimed += calls
+    def untimed(self, calls: int, mean_ns: float, passed_ns: int) -> None:
+        """Add calls that were not timed.
+
+        A pause of the thread in a timed call counts once: what it adds to the mean adds
+        no more to other calls than the time that passed while they were made.
+
+        Args:
+          calls: their number.
+          mean_ns: the time of one, as far as is known from those timed before.
+          passed_ns: the time in which they were made.
+        """
+        self._is_estimated = True
+        self._untimed_ns += min(calls * mean_ns, passed_ns)
 
     def called(self, elapsed_ns: int) -> None:
         """Add the time of a call of a parallel stage's function."""
@@ -146,15 +148,14 @@ class StageMeter:
 
     def totals(self) -> Totals:
         """What the stage did so far."""
-        factor = 1 + self._untimed / self._sampled if self._sampled else 1.0
-        elapsed_ns = self._exact_ns + factor * self._sampled_ns
+        elapsed_ns = self._timed_ns + self._untimed_ns
         count = self.count
         return Totals(
             count,
             elapsed_ns,
             self.calls_ns,
             self.epochs,
-            self._untimed > 0,
+            self._is_estimated,
             self._usual_ns * count if self._usual_ns else elapsed_ns,
         )
 

@@ -11,7 +11,9 @@ import pytest
 
 import tfteach as tf
 from tfteach.framework import pipeline_meters
-from tfteach.framework.pipeline_meters import StageMeter, counted, watching
+from tfteach.framework.pipeline_meters import StageMeter, Totals, counted, watching
+from tfteach.ops.data import measuring
+from tfteach.ops.data.elements import Rows
 
 Data = tf.data.Dataset
 
@@ -155,35 +157,93 @@ def test_an_error_does_not_end_a_watched_dataset() -> None:
     assert mapped.count == 1600
 
 
-def test_times_of_slow_stages() -> None:
-    def slow(i: Any) -> Any:
-        time.sleep(0.003)
-        return i
+class Clock:
+    """A clock that only the functions of a dataset move."""
 
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_ns = 1
+        monkeypatch.setattr(measuring, "clock_ns", lambda: self.now_ns)
+
+    def work(self, data: Any, elapsed_ns: Callable[[int], int]) -> Any:
+        """The elements of a dataset of numbers, each taking its time."""
+
+        def call(i: Any) -> Any:
+            self.now_ns += elapsed_ns(int(i))
+            return i
+
+        return data.map(lambda i: tf.numpy_function(call, [i], tf.int64))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def totals_of(make: Callable[[], Any]) -> dict[str, Totals]:
+    """What the stages of one epoch did, by their types."""
     reports = Reports()
     with watching(reports):
-        elements(
-            lambda: Data.range(40).map(
-                lambda i: tf.numpy_function(slow, [i], tf.int64)
-            ),
-            False,
-        )
+        elements(make, False)
+    return {k.rpartition("/")[2]: m.totals() for k, m in reports.meters.items()}
+
+
+def test_times_of_slow_stages(clock: Clock) -> None:
+    reports = Reports()
+    with watching(reports):
+        elements(lambda: clock.work(Data.range(40), lambda i: 3_000_000 + i), False)
     by_type = {key.rpartition("/")[2]: m for key, m in reports.meters.items()}
-    assert by_type["MapDataset"].totals().elapsed_ns > 40 * 3e6
-    assert by_type["RangeDataset"].totals().elapsed_ns < 20 * 3e6
+    assert by_type["MapDataset"].totals().elapsed_ns == 40 * 3e6 + 780
+    assert by_type["RangeDataset"].totals().elapsed_ns == 0
     assert not any(meter.asked_ns for meter in reports.meters.values())
 
 
-def test_times_of_fast_stages_are_estimated() -> None:
-    reports = Reports()
-    began_ns = time.perf_counter_ns()
-    with watching(reports):
-        elements(lambda: Data.range(60_000).map(lambda i: i + 1).batch(1000), True)
-    wall_ns = time.perf_counter_ns() - began_ns
-    batch = reports.meters["BatchDatasetV2"].totals()
-    mapped = reports.meters["MapDataset"].totals()
-    assert 0.02 * batch.elapsed_ns < mapped.elapsed_ns < 2 * wall_ns
-    assert batch.elapsed_ns < wall_ns
+def test_times_of_fast_stages_are_estimated(clock: Clock) -> None:
+    took_ns = lambda i: 1_900 + i % 5 * 50  # noqa: E731
+    totals = totals_of(lambda: clock.work(Data.range(6000), took_ns).batch(1000))
+    mapped = totals["MapDataset"]
+    assert mapped.is_estimated
+    assert mapped.elapsed_ns == pytest.approx(6000 * 2000, rel=0.01)
+    assert totals["BatchDatasetV2"].elapsed_ns == 6000 * 2000
+
+
+@pytest.mark.parametrize(
+    ("paused", "pause_ns", "is_timed"),
+    [
+        (20, 40_000_000, True),
+        (40, 40_000_000, True),
+        (500, 40_000_000, False),
+        (870, 40_000_000, True),
+        (870, 4_000_000, True),  # so short that calls without a timer follow soon
+    ],
+)
+def test_a_pause_of_the_thread_counts_once_at_most(
+    clock: Clock, paused: int, pause_ns: int, is_timed: bool
+) -> None:
+    """The calls that a timed one stands for did not take longer than they lasted."""
+    took_ns = lambda i: 2_000 + pause_ns * (i == paused)  # noqa: E731
+    totals = totals_of(lambda: clock.work(Data.range(2000), took_ns).batch(1000))
+    mapped = totals["MapDataset"]
+    assert mapped.is_estimated
+    assert mapped.elapsed_ns == 2000 * 2000 + pause_ns * is_timed
+    assert totals["BatchDatasetV2"].elapsed_ns == 2000 * 2000 + pause_ns
+
+
+def test_a_pause_between_calls_for_rows_counts_once(clock: Clock) -> None:
+    class Numbers(Rows):
+        calls = 0
+
+        def take(self, count: int) -> Any:
+            clock.now_ns += 40_000 if self.calls == 9 else 1_000
+            self.calls += 1
+            return np.arange(count)
+
+    meter = StageMeter()
+    rows = measuring._MeasuredRows(Numbers(), meter)
+    for _ in range(2 + 8 * 3):  # timed: 0, 1, 9, 17, 25
+        rows.take(5)
+    assert meter.totals().elapsed_ns == 40_000 + 25 * 1_000
+    assert meter.totals().is_estimated
+    assert meter.count == 26 * 5
 
 
 def test_the_calls_of_a_parallel_map_are_timed_in_their_threads() -> None:

@@ -174,7 +174,7 @@ class _Segments:
         self._next, self._meter = elements.__next__, meter
         self._counter = meter.counter()
         self._burst = _Burst(self._next, meter, self._counter)
-        self._passed = 0  # elements before the untimed segment
+        self._passed = self._began_ns = 0  # elements, time before the untimed segment
         self._calls: Any = (
             None  # those left in the untimed segment; None in a timed one
         )
@@ -187,7 +187,8 @@ class _Segments:
         meter.thread = get_ident()
         ended = burst.has_ended
         if self._calls is not None:
-            meter.untimed(counted(counter) - self._passed)
+            calls = counted(counter) - self._passed
+            meter.untimed(calls, burst.mean_ns, clock_ns() - self._began_ns)
             # An end at the very last call is met again by the next burst.
             ended = length_hint(self._calls) > 0
         if ended:
@@ -198,6 +199,7 @@ class _Segments:
             self._calls = None
             return burst
         self._passed, self._calls = counted(counter), repeat((), untimed)
+        self._began_ns = clock_ns()
         # An error is passed on, and the segment goes on with the next call.
         return compress(starmap(self._next, self._calls), counter)
 
@@ -208,6 +210,7 @@ class _Burst:
     The first burst stands for itself only: the first element may fill a buffer.
 
     Attributes:
+      mean_ns: the time of an element in the last burst.
       has_ended: whether the elements have ended.
     """
 
@@ -219,8 +222,9 @@ class _Burst:
     ) -> None:
         self._next, self._meter, self._counter = following, meter, counter
         self._left, self._elapsed_ns = _BURST, 0
-        self._report = meter.timed
-        self._mean_ns = 0.0
+        self._is_first = True
+        self._smooth_ns = 0.0  # the mean of the bursts so far
+        self.mean_ns = 0.0
         self.has_ended = False
 
     def __iter__(self) -> Iterator[Element]:
@@ -240,7 +244,7 @@ class _Burst:
             elapsed_ns = clock_ns() - began_ns
             meter.asked_ns = 0
             self._elapsed_ns += elapsed_ns
-            self._report(elapsed_ns)
+            meter.timed(elapsed_ns)
         next(self._counter)
         self._left -= 1
         return found
@@ -252,14 +256,15 @@ class _Burst:
         """
         if self._left:
             return 0
-        mean_ns = self._elapsed_ns / _BURST
+        self.mean_ns = mean_ns = self._elapsed_ns / _BURST
         self._left, self._elapsed_ns = _BURST, 0
-        if self._report == self._meter.timed:
-            self._report = self._meter.sampled
+        if self._is_first:
+            self._is_first = False
             return 0
         self._meter.usual(mean_ns)
-        self._mean_ns += (mean_ns - self._mean_ns) * (_NEW if self._mean_ns else 1)
-        share = self._mean_ns * _SHARE / _TIMING_NS
+        known_ns = self._smooth_ns
+        self._smooth_ns += (mean_ns - known_ns) * (_NEW if known_ns else 1)
+        share = self._smooth_ns * _SHARE / _TIMING_NS
         return 0 if share >= 1 else min(_MOST_UNTIMED, int(_BURST / max(share, 1e-9)))
 
 
@@ -268,9 +273,10 @@ class _MeasuredRows(Rows):
 
     def __init__(self, rows: Rows, meter: StageMeter) -> None:
         self._take, self._meter = rows.take, meter
-        self._report = meter.timed  # of the first call: it may fill a buffer
-        self._mean_ns = 0.0
+        self._is_first = True  # the first call may fill a buffer
+        self._smooth_ns = 0.0  # the mean of the timed calls so far
         self._untimed = 0  # calls that follow
+        self._last_ns = self._ended_ns = 0  # of the last timed call: length and end
 
     def take(self, count: int) -> Array:
         meter = self._meter
@@ -280,22 +286,27 @@ class _MeasuredRows(Rows):
         else:
             meter.thread = get_ident()
             meter.asked_ns = began_ns = clock_ns()
+            if self._is_quick():
+                meter.untimed(_OF_QUICK - 1, self._last_ns, began_ns - self._ended_ns)
             found = self._take(count)
-            self._timed(clock_ns() - began_ns)
+            self._timed(began_ns, clock_ns())
             meter.asked_ns = 0
         meter.add(len(found))
         return found
 
-    def _timed(self, elapsed_ns: int) -> None:
-        meter = self._meter
-        self._report(elapsed_ns)
-        if self._report == meter.timed:
-            self._report = meter.sampled
+    def _is_quick(self) -> bool:
+        return 0 < self._smooth_ns < _QUICK_NS
+
+    def _timed(self, began_ns: int, ended_ns: int) -> None:
+        self._last_ns, self._ended_ns = ended_ns - began_ns, ended_ns
+        self._meter.timed(self._last_ns)
+        if self._is_first:
+            self._is_first = False
             return
-        self._mean_ns += (elapsed_ns - self._mean_ns) * (_NEW if self._mean_ns else 1)
-        if self._mean_ns < _QUICK_NS:
+        known_ns = self._smooth_ns
+        self._smooth_ns += (self._last_ns - known_ns) * (_NEW if known_ns else 1)
+        if self._is_quick():
             self._untimed = _OF_QUICK - 1
-            meter.untimed(self._untimed)
 
 
 class _Asking:
