@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -135,13 +136,17 @@ def test_runs_and_attributes(graph: tf.Graph) -> None:
     assert "attrs" in page.rows[[r.name for r in page.rows].index("MapDataset")].more
 
 
-def test_a_patch_waits_while_the_rate_is_used_up(graph: tf.Graph) -> None:
+def test_a_patch_waits_while_the_rate_is_used_up(
+    graph: tf.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first, second = tf.no_op(name="first"), tf.no_op(name="second")
     page = Page(graph)
-    page.growing._next_s = time.monotonic() + 0.05
+    page.growing._next_s = math.inf
+    monkeypatch.setattr(page.growing, "_start_timer", lambda: None)
     second._add_control_input(first)
     assert page.growing.flush()  # nothing is sent yet
     assert page.batches == []
+    page.growing._next_s = 0.0
     page.flush()
     assert page.rows[1].controls == [0]
 

@@ -115,11 +115,12 @@ def test_at_most_twenty_updates_a_second(graph: tf.Graph) -> None:
     rows = GrowingRows(graph, sent, where)
     began = time.monotonic()
     with graph.as_default():
-        while time.monotonic() - began < 0.5:
+        while len(sent) < 4:
             tf.constant(0.0)
             time.sleep(0.001)
+            assert time.monotonic() < began + 20
     rows.close()
-    assert 2 <= len(sent) <= 11
+    assert len(sent) <= 1 + 20 * (time.monotonic() - began)
 
 
 def test_a_burst_goes_out_no_faster_than_the_server_takes_it(
