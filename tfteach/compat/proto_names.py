@@ -12,7 +12,8 @@ _PUBLIC = {
     "RunOptions SessionLog Summary SummaryMetadata TensorInfo",
     "summary": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
     "train": "BytesList ClusterDef Example Feature FeatureList FeatureLists Features "
-    "FloatList Int64List JobDef SaverDef SequenceExample",
+    "FloatList Int64List JobDef SaverDef SequenceExample "
+    "ServerDef",
     "contrib.checkpoint": "CheckpointableObjectGraph",
 }
 _OTHER_NAMES = {"CheckpointableObjectGraph": "TrackableObjectGraph"}

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from tfteach.lib.training.cosine_schedules import cosine_decay_restarts as cosine_decay_restarts
     from tfteach.lib.training.cosine_schedules import linear_cosine_decay as linear_cosine_decay
     from tfteach.lib.training.cosine_schedules import noisy_linear_cosine_decay as noisy_linear_cosine_decay
+    from tfteach.lib.training.device_setter import replica_device_setter as replica_device_setter
     from tfteach.lib.training.ftrl import FtrlOptimizer as FtrlOptimizer
     from tfteach.lib.training.global_step import assert_global_step as assert_global_step
     from tfteach.lib.training.global_step import create_global_step as create_global_step
@@ -194,6 +195,7 @@ _LATER = {
     "queue_runner": ("tfteach.api.train", "queue_runner"),
     "range_input_producer": ("tfteach.lib.queues.input_producers", "range_input_producer"),
     "remove_checkpoint": ("tfteach.lib.files.checkpoint_management", "remove_checkpoint"),
+    "replica_device_setter": ("tfteach.lib.training.device_setter", "replica_device_setter"),
     "shuffle_batch": ("tfteach.lib.queues.shuffle_batch", "shuffle_batch"),
     "shuffle_batch_join": ("tfteach.lib.queues.shuffle_batch", "shuffle_batch_join"),
     "slice_input_producer": ("tfteach.lib.queues.input_producers", "slice_input_producer"),

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tfteach.framework.protos.service_files import SERVICE_FILES
+
 # File -> message -> fields as `name type number`, or `name type number one-of`.  Before
 # the type, "*" marks a repeated field, "map:" one from strings, "enum:" an enum.  A
 # message whose name has a dot is defined inside another.
-ABSENT = {
+ABSENT: dict[str, dict[str, str]] = {
+    **SERVICE_FILES,
     "device_attributes": {
         "InterconnectLink": "device_id int32 1, type string 2, strength int32 3",
         "LocalLinks": "link *InterconnectLink 1",
@@ -234,14 +237,18 @@ def absent_file(file: str, imports: list[str]) -> Any:
         outer, _, inner = name.rpartition(".")
         nested = messages[outer].nested_type if outer else made.message_type
         message = messages[name] = nested.add(name=inner)
-        for field in fields.split(", "):
-            _add_field(message, package, *field.split())
+        for field in _split(fields):
+            _add_field(message, package, *field)
     return made
 
 
 def _fields(file: str) -> Iterator[list[str]]:
     for fields in ABSENT[file].values():
-        yield from (field.split() for field in fields.split(", "))
+        yield from _split(fields)
+
+
+def _split(fields: str) -> list[list[str]]:
+    return [field.split() for field in fields.split(", ") if field]
 
 
 def _add_field(

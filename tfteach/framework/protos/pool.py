@@ -23,6 +23,7 @@ from tfteach.framework.protos.absent_files import (
     imported_names,
     type_file,
 )
+from tfteach.framework.protos.service_files import SERVICE_FILES
 from tfteach.framework.protos.text_format import message_text
 
 # Proto file -> the messages it defines.
@@ -37,7 +38,7 @@ FILES = {
     "tensor_shape": "TensorShapeProto",
     "variable": "VariableDef SaveSliceInfoDef",
     "config": "ConfigProto GPUOptions OptimizerOptions "
-    "GraphOptions RunOptions RunMetadata",
+    "GraphOptions RunOptions RunMetadata CallableOptions",
     "summary": "Summary SummaryMetadata SummaryDescription",
     "histogram": "HistogramProto",
     "event": "Event LogMessage SessionLog TaggedRunMetadata",
@@ -64,6 +65,8 @@ FILES = {
     "example": "Example SequenceExample",
     "queue_runner": "QueueRunnerDef",
     "graph_debug_info": "GraphDebugInfo",
+    "debug": "DebugOptions",
+    **{file: " ".join(messages) for file, messages in SERVICE_FILES.items()},
     "boosted_trees": "TreeEnsemble DebugOutput",
     "generic_tree_model": "DecisionTree",
     "tensor_forest_params": "TensorForestParams",

@@ -28,6 +28,7 @@ class ClusterSpec:
 
     Raises:
       TypeError: `cluster`, a name, a list of tasks or an address has another type.
+      ValueError: the index of a task does not fit into 32 bits.
 
     Example:
       >>> spec = tf.train.ClusterSpec({"worker": ["a:1", "b:1"], "ps": ["c:1"]})
@@ -54,6 +55,7 @@ class ClusterSpec:
             _check_text(name, "Job name")
             for address in tasks.values():
                 _check_text(address, "Task address")
+        self.as_cluster_def()  # ValueError: an index is out of range
 
     @property
     def jobs(self) -> list[str]:
@@ -94,7 +96,7 @@ class ClusterSpec:
         for name in sorted(self._jobs):
             job = found.job.add(name=name)
             for index, address in sorted(self._jobs[name].items()):
-                job.tasks[index] = address
+                job.tasks[int(index)] = address
         return found
 
     def _job(self, name: str) -> _Tasks:
@@ -106,7 +108,7 @@ class ClusterSpec:
         return bool(self._jobs)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ClusterSpec) and self._jobs == other._jobs
+        return self._jobs == (other._jobs if isinstance(other, ClusterSpec) else other)
 
     __hash__ = None  # type: ignore[assignment]  # as in TensorFlow
 
