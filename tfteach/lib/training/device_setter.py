@@ -6,13 +6,14 @@ Source: python/training/device_setter.py.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from tfteach.framework.device import DeviceSpec
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
-from tfteach.lib.training.cluster_spec import ClusterSpec
+from tfteach.framework.operation import Operation
+from tfteach.framework.type_aliases import Proto
+from tfteach.lib.training.cluster_spec import ClusterSpec, JobTasks
 
 # The op types that hold what workers share.
 STANDARD_PS_OPS = (
@@ -38,10 +39,10 @@ def replica_device_setter(
     ps_device: str = "/job:ps",
     worker_device: str = "/job:worker",
     merge_devices: bool = True,
-    cluster: Any = None,
+    cluster: ClusterSpec | Mapping[str, JobTasks] | Proto | None = None,
     ps_ops: Sequence[str] | None = None,
-    ps_strategy: Callable[[Any], int] | None = None,
-) -> Callable[[Any], str] | None:
+    ps_strategy: Callable[[Operation], int] | None = None,
+) -> Callable[[Operation], str] | None:
     """A function for `tf.device`: variables go to the parameter servers in turn.
 
     Args:
@@ -83,7 +84,7 @@ def replica_device_setter(
     if ps_strategy is None:
         tasks = itertools.cycle(range(ps_tasks))
 
-        def in_turn(op: Any) -> int:
+        def in_turn(op: Operation) -> int:
             return next(tasks)
 
         ps_strategy = in_turn
@@ -92,7 +93,7 @@ def replica_device_setter(
     held = frozenset(STANDARD_PS_OPS if ps_ops is None else ps_ops)
     place = ps_strategy
 
-    def device_of(op: Any) -> str:
+    def device_of(op: Operation) -> str:
         if op.device and not merge_devices:
             return str(op.device)
         current = DeviceSpec.from_string(op.device)
