@@ -1,8 +1,8 @@
 """`BaseSession`: runs parts of a graph, and holds the state of its variables.
 
-A run: fetches and feeds -> (cached) program -> values.  A program is built
-once per combination of fetches and fed tensors: prune, place, optimize, partition,
-compile.  It stays valid while the graph only grows.
+A run: fetches and feeds -> (cached) program -> values.  A program is built once per
+combination of fetches and fed tensors: prune, place, optimize, partition, compile.
+It stays valid while the graph only grows.
 Source: python/client/session.py (API and messages).
 """
 
@@ -14,7 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import tfteach.engine.session.composite_tensors  # noqa: F401 - registers them
@@ -25,6 +25,7 @@ from tfteach.engine.execute.program import StepObserver
 from tfteach.engine.plan.partition import Transfers
 from tfteach.engine.plan.place import Placement
 from tfteach.engine.plan.step import Step
+from tfteach.engine.session import targets
 from tfteach.engine.session.config import default_config
 from tfteach.engine.session.config_proto import Options, check_config
 from tfteach.engine.session.device_list import attributes_of
@@ -32,12 +33,12 @@ from tfteach.engine.session.feeds import converter_for, parts, resolve_feed
 from tfteach.engine.session.fetches import Element, Fetches, structure_key
 from tfteach.engine.session.function_programs import Follow, following
 from tfteach.engine.session.lru import MAX_PROGRAMS, Recent
-from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
+from tfteach.engine.session.partial_run import PartialRun, set_up
 from tfteach.engine.session.planner import AnyProgram, StepPlanner
 from tfteach.engine.session.resolved_run import Asked, Plan, resolved
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.framework import defaults
-from tfteach.framework.errors import CancelledError, InvalidArgumentError
+from tfteach.framework.errors import CancelledError, OpError
 from tfteach.framework.graph import Graph, SessionClosed, SessionOpened, SessionRun
 from tfteach.framework.observers import (
     RunRefused,
@@ -72,13 +73,14 @@ class BaseSession:
         self._options.check_alone(s._options for s in made_sessions if not s._closed)
         self.resources = Resources()
         self.planner = StepPlanner(self._options, config)
-        options = self._options
-        several = len(self.planner.devices) > 1
-        self._places_more = options.log_device_placement or options.is_static or several
+        self._target = targets.text_of(target or "")
+        self._remote = targets.open_target(self._target, self._graph, config)
+        several = len(self.planner.devices) > 1 or self._remote is not None
+        watched = self._options.log_device_placement or self._options.is_static
+        self._places_more = several or watched
         self.number = next(_numbers)  # in the order of this process's sessions
         self._known_size: int | None = None  # of the graph at the last run
-        self._closed = False
-        self._was_reset = False
+        self._closed = self._was_reset = False
         self._lock = threading.RLock()
         # (fetches, fed keys) as the caller wrote them -> plan, for hashable ones
         self._ready: Recent[Any, Plan] = Recent(MAX_PROGRAMS // 2)
@@ -116,8 +118,8 @@ class BaseSession:
 
     @property
     def sess_str(self) -> bytes:
-        """The target that the session was made with: b"", this process."""
-        return b""
+        """The target that the session was made with; b"" for this process."""
+        return self._target.encode()
 
     def list_devices(self) -> list[Any]:
         """The devices this session can use, as `DeviceAttributes`.
@@ -126,6 +128,8 @@ class BaseSession:
           CancelledError: the session is closed.
         """
         self._check_running()
+        if self._remote is not None:
+            return self._remote.list_devices()
         return [attributes_of(device) for device in self.devices]
 
     # ---- running
@@ -301,6 +305,8 @@ class BaseSession:
         followers: Sequence[StepObserver] = (),
     ) -> Any:
         """The fetched values; `settings` are the options and the metadata."""
+        if isinstance(program, targets.RemoteProgram):
+            return program.run_with(arrays, *settings)
         timeout_ms = self._options.timeout_ms
         if settings == (None, None) and not timeout_ms:
             return program.run(arrays, followers)
@@ -357,6 +363,8 @@ class BaseSession:
         key = elements, fed, unfolded
         with self._lock:
             self._check_running()
+            if self._remote is not None:
+                return self._remote.program(elements, fed), self._graph.mutations
             self._extend()
             mutations = self._graph.mutations
             found = self._programs.get(key)
@@ -384,8 +392,7 @@ class BaseSession:
         Args:
           fetches: as in `run`.
           feed_list: the tensors that the function's arguments feed, in order.
-          accept_options: no difference here: the function takes `options` and
-            `run_metadata` in any case.
+          accept_options: ignored: the function takes options and metadata anyway.
 
         Returns:
           `f(*values, options=None, run_metadata=None)`.
@@ -438,6 +445,8 @@ class BaseSession:
           A handle for `partial_run`.
         """
         self._check_open()
+        if self._remote is not None:
+            return self._remote.partial_run(fetches, feeds)
         return PartialRun(self, fetches, feeds)
 
     def partial_run(
@@ -455,9 +464,7 @@ class BaseSession:
             before, or was not set up.
         """
         self._check_open()
-        if not isinstance(handle, PartialRun):
-            raise InvalidArgumentError(None, None, SET_UP_FIRST)
-        return handle.run(fetches, feed_dict)
+        return set_up(handle).run(fetches, feed_dict)
 
     # ---- life
 
@@ -466,6 +473,7 @@ class BaseSession:
 
         Runs of other threads finish, or end with CancelledError if they wait.
         """
+        remote = None if self._closed else self._remote
         if not self._closed:
             announce_lifetime(SessionClosed(self.number, self._is_dropped))
         self._closed = True
@@ -476,11 +484,14 @@ class BaseSession:
             self.planner.functions.clear()
             released, self.resources = self.resources, Resources()
         released.clear()  # ends the threads of iterators
+        if remote is not None:
+            remote.close()
 
     def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
         if not (exiting() or getattr(self, "_closed", True)):  # at exit globals go
             self._is_dropped = True
-            self.close()
+            with suppress(OpError):  # of a server that is gone
+                self.close()
 
     @contextmanager
     def as_default(self) -> Iterator[BaseSession]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from tfteach.engine.session.targets import is_registered, text_of
 from tfteach.framework import errors
 
 TOGGLE_ON, TOGGLE_OFF = 1, 2  # RewriterConfig.Toggle
@@ -17,7 +18,7 @@ EXECUTORS = ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
 HONOURED = "honoured"
 # Fields that do not affect results.
 HINT = "a hint about threads, memory, time or kernels, with no effect here"
-LOCAL = "about sessions of several processes; a local session ignores it, as TF's does"
+LOCAL = "about sessions of servers, which read it; a local session ignores it, as TF's"
 NO_CARDS = "about cards; sessions without one ignore it, as TF's do"
 NO_PASS = "names passes of TF's graph optimizer that are not here; results are the same"
 UNUSED = "nothing in TF 1.15 reads it"
@@ -228,16 +229,14 @@ def check_config(target: Any, config: Any) -> None:
         target = ""
     if not isinstance(target, str | bytes):
         raise TypeError(f"target must be a string, but got {type(target)}")
-    name = target.decode() if isinstance(target, bytes) else target
-    if name.startswith("grpc"):
-        raise NotImplementedError(f"tf.Session({name!r}): sessions on other machines")
-    if name not in ("", "local"):
+    name = text_of(target)
+    if name not in ("", "local") and not is_registered(name):
         raise errors.NotFoundError(
             None,
             None,
             "No session factory registered for the given session options: {target: "
-            f'"{name}" config: }} Registered factories are {{DIRECT_SESSION}}. Use '
-            'target "" for this process.',
+            f'"{name}" config: }} Registered factories are {{DIRECT_SESSION, '
+            'GRPC_SESSION}. Use target "" for this process.',
         )
     if config is not None and not hasattr(config, "device_count"):
         raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")

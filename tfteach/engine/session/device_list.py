@@ -42,6 +42,17 @@ def attributes_of(device: Device) -> DeviceAttributes:
     )
 
 
+def attributes_of_proto(device: Any) -> DeviceAttributes:
+    """The attributes of another process's device, from a DeviceAttributes proto."""
+    return DeviceAttributes(
+        device.name,
+        device.device_type,
+        device.memory_limit,
+        device.incarnation,
+        device.physical_device_desc,
+    )
+
+
 @export("client.device_lib.list_local_devices")
 def list_local_devices(session_config: Any = None) -> list[Any]:
     """The devices of this process, as DeviceAttributes protos.

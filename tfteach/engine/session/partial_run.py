@@ -21,12 +21,24 @@ from tfteach.engine.session.feeds import (
 )
 from tfteach.engine.session.fetches import Fetches
 from tfteach.engine.session.planner import StepPlanner
+from tfteach.engine.session.targets import RemotePartialRun
 from tfteach.framework import errors
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import FeedDict
 
 SET_UP_FIRST = "Must run 'setup' before performing partial runs!"
+
+
+def set_up(handle: Any) -> PartialRun | RemotePartialRun:
+    """A handle of `partial_run_setup`.
+
+    Raises:
+      InvalidArgumentError: it is none.
+    """
+    if not isinstance(handle, PartialRun | RemotePartialRun):
+        raise errors.InvalidArgumentError(None, None, SET_UP_FIRST)
+    return handle
 
 
 class Host(Protocol):

@@ -30,11 +30,13 @@ from tfteach.engine.session.config_proto import Options
 from tfteach.engine.session.device_list import DeviceLog
 from tfteach.engine.session.fetches import Element
 from tfteach.engine.session.function_programs import FunctionPrograms
+from tfteach.engine.session.targets import RemoteProgram
 from tfteach.framework.functions.body import Body
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 
-AnyProgram = Program | NestedProgram | DataflowProgram | ConcurrentProgram
+LocalProgram = Program | NestedProgram | DataflowProgram | ConcurrentProgram
+AnyProgram = LocalProgram | RemoteProgram
 
 
 class StepPlanner:
@@ -96,7 +98,7 @@ class StepPlanner:
 
     def _program_of_body(
         self, body: Body, resources: Resources, session: Any
-    ) -> AnyProgram:
+    ) -> LocalProgram:
         """The program of a function that a kernel calls, fed with its arguments."""
         return self.program_of(body, {}, resources, session)
 
@@ -106,7 +108,7 @@ class StepPlanner:
         bound: Mapping[Tensor, Op],
         resources: Resources,
         session: Any,
-    ) -> AnyProgram:
+    ) -> LocalProgram:
         """The program of a function.
 
         Args:
@@ -139,7 +141,7 @@ class StepPlanner:
         if len(self.devices) > 1:
             partition(step, self.devices[0], self.transfers)
 
-    def compile(self, step: Step, resources: Resources, session: Any) -> AnyProgram:
+    def compile(self, step: Step, resources: Resources, session: Any) -> LocalProgram:
         """The runnable program of a planned step.
 
         Args:

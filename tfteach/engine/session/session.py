@@ -11,6 +11,7 @@ from typing import Any
 import tfteach.engine.session.composite_tensors  # noqa: F401 - registers them
 from tfteach.engine.session.base_session import BaseSession, made_sessions
 from tfteach.engine.session.config_proto import check_config
+from tfteach.engine.session.targets import target_of, text_of
 from tfteach.framework import defaults, protos
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
@@ -18,10 +19,11 @@ from tfteach.framework.graph import Graph
 
 @export("Session")
 class Session(BaseSession):
-    """Runs operations of a graph on this process's devices.
+    """Runs operations of a graph, on this process's devices or on a server's.
 
     Args:
-      target: "" for this process.
+      target: "" for this process; "grpc://host:port" for a TensorFlow server or a
+        `tf.train.Server`, which takes the extra `cluster`.
       graph: the graph to run; the default graph if None.
       config: a ConfigProto.
 
@@ -57,10 +59,10 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target: str, containers: Any = None, config: Any = None) -> None:
-        """Clear the variables of this process's open sessions, and close them.
+        """Clear the variables of a process's open sessions, and close them.
 
         Args:
-          target: "" for this process.
+          target: "" for this process, or that of a server.
           containers: names of resource containers; all if None or empty.
           config: a ConfigProto, or None.
 
@@ -70,7 +72,13 @@ class Session(BaseSession):
         check_config(target, config)
         if isinstance(containers, str):
             raise TypeError("containers must be a list of container names")
+        elsewhere = target_of(target)
+        if elsewhere is not None:
+            elsewhere.reset(text_of(target), list(containers or ()), config)
+            return
         for session in list(made_sessions):
+            if session._remote is not None:
+                continue
             session.resources.clear(list(containers or []))
             session._was_reset = True
             session.close()

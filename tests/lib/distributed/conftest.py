@@ -1,0 +1,30 @@
+"""Servers of real TensorFlow for the tests of this folder."""
+
+import subprocess
+
+import pytest
+
+SERVER = """
+import sys
+import tensorflow as tf
+server = tf.train.Server.create_local_server()
+target = server.target
+print(target.decode() if isinstance(target, bytes) else target, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="package")
+def tensorflow_server(oracle):
+    """The target of a server of TensorFlow 1.15, in a process of its own."""
+    with subprocess.Popen(
+        [oracle, "-c", SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()

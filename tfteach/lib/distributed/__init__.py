@@ -1,0 +1,1 @@
+"""Sessions on servers, servers, and clusters of processes, by TensorFlow's protocol."""

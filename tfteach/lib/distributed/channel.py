@@ -1,0 +1,179 @@
+"""Calls of another process's services, with deadlines and TensorFlow's errors.
+
+Source: core/distributed_runtime/rpc/{grpc_util,grpc_channel,grpc_remote_master}.cc.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import ModuleType
+from typing import Any
+
+from tfteach.framework import errors
+from tfteach.framework.waiting import slice_s
+
+# TensorFlow sends messages of any size.
+CHANNEL_OPTIONS = (
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.enable_retries", 0),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+)
+# How long to wait for a server that does not answer yet, in seconds; TensorFlow waits
+# for ever.
+CONNECT_TIMEOUT_S = 60.0
+_REMOVED = "Stream removed"  # gRPC's words for a server that came back
+
+
+def grpc_module() -> ModuleType:
+    """The module `grpc`.
+
+    Raises:
+      ModuleNotFoundError: it is not installed.
+    """
+    try:
+        import grpc
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "servers and their sessions need grpcio: pip install 'tfteach[cluster]'",
+            name=error.name,
+        ) from None
+    return grpc  # type: ignore[no-any-return]
+
+
+def checked_address(address: str) -> str:
+    """`host:port`.
+
+    Raises:
+      InvalidArgumentError: it is nothing of that kind.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise errors.InvalidArgumentError(
+            None, None, f'Could not interpret "{address}" as a host-port pair.'
+        )
+    return address
+
+
+class Channel:
+    """A connection to one process, made by the first call.
+
+    Args:
+      address: `host:port`.
+
+    Raises:
+      InvalidArgumentError: `address` is nothing of that kind.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = checked_address(address)
+        self._channel = grpc_module().insecure_channel(self.address, CHANNEL_OPTIONS)
+        self._methods: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def call(
+        self,
+        method: str,
+        request: bytes,
+        timeout_s: float = 0.0,
+        waits_for_server: bool = False,
+    ) -> bytes:
+        """The encoded answer of a method to an encoded request.
+
+        Args:
+          method: service and name, such as "MasterService/RunStep".
+          request: the message.
+          timeout_s: the deadline of the call and of connecting; 0 for none.
+          waits_for_server: True to wait for a server that is not there yet, for
+            `CONNECT_TIMEOUT_S` if there is no deadline; else the call fails at once.
+
+        Raises:
+          OpError: the class of the status that the server, or gRPC, answers.
+        """
+        if waits_for_server:
+            self._connect(timeout_s)
+        return self.wait(self.start(method, request, timeout_s))
+
+    def start(self, method: str, request: bytes, timeout_s: float = 0.0) -> Any:
+        """Begin a call; gRPC's future of its answer."""
+        with self._lock:
+            stub = self._methods.get(method)
+            if stub is None:
+                stub = self._channel.unary_unary(f"/tensorflow.{method}")
+                self._methods[method] = stub
+        return stub.future(request, timeout=timeout_s or None)
+
+    def wait(self, future: Any) -> bytes:
+        """The answer of a begun call; Ctrl-C cancels it."""
+        grpc = grpc_module()
+        try:
+            while True:  # asleep in C the main thread would not notice a Ctrl-C
+                try:
+                    answer: bytes = future.result(timeout=slice_s(None))
+                    return answer
+                except grpc.FutureTimeoutError:
+                    continue
+        except grpc.FutureCancelledError:
+            raise errors.CancelledError(None, None, "The call was cancelled") from None
+        except grpc.RpcError as error:
+            raise error_of_status(error.code().value[0], error.details()) from None
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _connect(self, timeout_s: float) -> None:
+        grpc = grpc_module()
+        ready = grpc.channel_ready_future(self._channel)
+        end_s = time.monotonic() + (timeout_s or CONNECT_TIMEOUT_S)
+        try:
+            while True:
+                left_s = end_s - time.monotonic()
+                try:
+                    ready.result(timeout=max(0.0, slice_s(left_s) or left_s))
+                    break
+                except grpc.FutureTimeoutError:
+                    if time.monotonic() >= end_s:
+                        raise self._absent(timeout_s) from None
+        finally:
+            ready.cancel()
+
+    def _absent(self, timeout_s: float) -> errors.OpError:
+        if timeout_s:
+            return errors.DeadlineExceededError(None, None, "Deadline Exceeded")
+        return errors.UnavailableError(
+            None,
+            None,
+            f"failed to connect to {self.address}: no server answered there within "
+            f"{CONNECT_TIMEOUT_S:.0f} s",
+        )
+
+    def close(self) -> None:
+        """End the connection; calls that wait end with CancelledError."""
+        self._channel.close()
+
+
+def error_of_status(code: int, message: str | None) -> errors.OpError:
+    """The error of a status: its class is that of the code."""
+    if code == errors.UNKNOWN and message == _REMOVED:
+        code = errors.UNAVAILABLE
+    try:
+        kind = errors.exception_type_from_error_code(code)
+    except KeyError:
+        return errors.OpError(None, None, message or "", code)
+    return kind(None, None, message or "")
+
+
+_channels: dict[str, Channel] = {}
+_channels_lock = threading.Lock()
+
+
+def shared_channel(address: str) -> Channel:
+    """The connection to an address that all sessions of this process use."""
+    with _channels_lock:
+        if address not in _channels:
+            _channels[address] = Channel(address)
+        return _channels[address]

@@ -1,0 +1,14 @@
+"""Registers the targets of servers; what sessions with them need is imported then."""
+
+from __future__ import annotations
+
+from tfteach.engine.session.targets import Target, register_scheme
+
+
+def _grpc_sessions() -> Target:
+    from tfteach.lib.distributed.remote_session import GRPC_SESSIONS
+
+    return GRPC_SESSIONS
+
+
+register_scheme("grpc://", _grpc_sessions)
