@@ -277,14 +277,15 @@ def _module_name(path: Path) -> str:
 
 
 def exporting_modules() -> list[str]:
-    """The modules of the package that use `export`."""
+    """The modules of the package that export names."""
     root = Path(__file__).parent.parent
     found = []
     for path in sorted(root.rglob("*.py")):
         relative = path.relative_to(root)
         if relative.parts[0] in ("api", "jupyter"):
             continue
-        if "import export" in path.read_text(encoding="utf-8"):
+        text = path.read_text(encoding="utf-8")
+        if "import export" in text or "import with_parameters" in text:
             found.append(_module_name(relative))
     return found
 

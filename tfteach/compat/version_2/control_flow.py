@@ -5,13 +5,14 @@ Source: python/ops/control_flow_ops.py, gradients_impl.py; python/framework/ops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from tfteach.autodiff.gradients import UnconnectedGradients, gradients
-from tfteach.control.branch import Branch, cond
+from tfteach.autodiff.gradients import gradients
+from tfteach.compat.version_2.signatures import with_parameters
+from tfteach.control.branch import cond
 from tfteach.control.hessians import hessians
 from tfteach.control.loop import while_loop
 from tfteach.framework.convert import convert_to_tensor
@@ -24,50 +25,32 @@ from tfteach.framework.shape import as_shape, size_of
 from tfteach.framework.type_aliases import (
     DeviceLike,
     DTypeLike,
-    Gradient,
     ShapeLike,
     TensorLike,
 )
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import tuple_
 
-
-@export(v2="cond")
-def cond_v2(
-    pred: TensorLike,
-    true_fn: Branch | None = None,
-    false_fn: Branch | None = None,
-    name: str | None = None,
-) -> Any:
-    """`tf.cond` without `strict`, `fn1`, `fn2`."""
-    return cond(pred, true_fn, false_fn, strict=True, name=name)
-
-
-@export(v2="while_loop")
-def while_loop_v2(
-    cond: Callable[..., Any],
-    body: Callable[..., Any],
-    loop_vars: Sequence[Any],
-    shape_invariants: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    maximum_iterations: TensorLike | None = None,
-    name: str | None = None,
-) -> Any:
-    """`tf.while_loop` without `return_same_structure`."""
-    return while_loop(
-        cond,
-        body,
-        loop_vars,
-        shape_invariants,
-        parallel_iterations,
-        back_prop,
-        swap_memory,
-        maximum_iterations=maximum_iterations,
-        name=name,
-        return_same_structure=True,
-    )
+cond_v2 = with_parameters(cond, "pred | true_fn false_fn name", strict=True, v2="cond")
+while_loop_v2 = with_parameters(
+    while_loop,
+    "cond body loop_vars | shape_invariants parallel_iterations back_prop swap_memory "
+    "maximum_iterations name",
+    return_same_structure=True,
+    v2="while_loop",
+)
+gradients_v2 = with_parameters(
+    gradients,
+    "ys xs | grad_ys name gate_gradients aggregation_method stop_gradients "
+    "unconnected_gradients",
+    v2="gradients",
+)
+hessians_v2 = with_parameters(
+    hessians, "ys xs | gate_gradients aggregation_method name", v2="hessians"
+)
+convert_to_tensor_v2 = with_parameters(
+    convert_to_tensor, "value | dtype dtype_hint name", v2="convert_to_tensor"
+)
 
 
 @export(v2="tuple")
@@ -110,48 +93,6 @@ class NameScopeV2(RecordedNameScope):
 NameScopeV2.__name__ = NameScopeV2.__qualname__ = "name_scope"
 
 
-@export(v2="gradients")
-def gradients_v2(
-    ys: TensorLike,
-    xs: TensorLike,
-    grad_ys: TensorLike | None = None,
-    name: str = "gradients",
-    gate_gradients: bool = False,
-    aggregation_method: int | None = None,
-    stop_gradients: TensorLike | None = None,
-    unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
-) -> list[Gradient]:
-    """`tf.gradients` without `colocate_gradients_with_ops`."""
-    return gradients(
-        ys,
-        xs,
-        grad_ys,
-        name,
-        gate_gradients=gate_gradients,
-        aggregation_method=aggregation_method,
-        stop_gradients=stop_gradients,
-        unconnected_gradients=unconnected_gradients,
-    )
-
-
-@export(v2="hessians")
-def hessians_v2(
-    ys: TensorLike,
-    xs: TensorLike,
-    gate_gradients: bool = False,
-    aggregation_method: int | None = None,
-    name: str = "hessians",
-) -> list[Tensor]:
-    """`tf.hessians` without `colocate_gradients_with_ops`."""
-    return hessians(
-        ys,
-        xs,
-        gate_gradients=gate_gradients,
-        aggregation_method=aggregation_method,
-        name=name,
-    )
-
-
 @export(v2="constant")
 def constant_v2(
     value: TensorLike,
@@ -169,14 +110,3 @@ def constant_v2(
         if np.size(value) not in (1, size_of(sizes)):  # type: ignore[arg-type]
             raise TypeError(f"Expected Tensor's shape: {sizes}, got {np.shape(value)}.")  # type: ignore[arg-type]
     return constant(value, dtype, shape, name)
-
-
-@export(v2="convert_to_tensor")
-def convert_to_tensor_v2(
-    value: TensorLike,
-    dtype: DTypeLike | None = None,
-    dtype_hint: DTypeLike | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.convert_to_tensor` without `preferred_dtype`."""
-    return convert_to_tensor(value, dtype, dtype_hint=dtype_hint, name=name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tfteach.compat.version_2.signatures import with_parameters
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import TensorLike
@@ -18,38 +19,14 @@ from tfteach.ops.image.crop_and_resize import crop_and_resize
 from tfteach.ops.image.extract_glimpse import ExtractGlimpse
 from tfteach.ops.random.random_ops import get_seed
 
-
-@export(v2="image.crop_and_resize")
-def crop_and_resize_v2(
-    image: TensorLike,
-    boxes: TensorLike,
-    box_indices: TensorLike,
-    crop_size: TensorLike,
-    method: str = "bilinear",
-    extrapolation_value: float = 0,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.image.crop_and_resize` without `box_ind`."""
-    return crop_and_resize(
-        image,
-        boxes,
-        box_indices=box_indices,
-        crop_size=crop_size,
-        method=method,
-        extrapolation_value=extrapolation_value,
-        name=name,
-    )
-
-
-@export(v2="image.draw_bounding_boxes")
-def draw_bounding_boxes_v2(
-    images: TensorLike,
-    boxes: TensorLike,
-    colors: TensorLike,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.image.draw_bounding_boxes`, its arguments in TensorFlow 2's order."""
-    return draw_bounding_boxes(images, boxes, colors=colors, name=name)
+crop_and_resize_v2 = with_parameters(
+    crop_and_resize,
+    "image boxes box_indices crop_size | method extrapolation_value name",
+    v2="image.crop_and_resize",
+)
+draw_bounding_boxes_v2 = with_parameters(
+    draw_bounding_boxes, "images boxes colors | name", v2="image.draw_bounding_boxes"
+)
 
 
 @export(v2="image.extract_glimpse")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tfteach.compat.version_2.signatures import with_parameters
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.type_aliases import DTypeLike, TensorLike, WindowLike
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.random.random_ops import get_seed
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_1d import conv1d
@@ -24,6 +25,47 @@ from tfteach.ops.windows.morphology import dilation2d, erosion2d
 from tfteach.ops.windows.pool import avg_pool
 from tfteach.ops.windows.pool_argmax import max_pool_with_argmax
 from tfteach.ops.windows.pool_functions import pool
+
+CONVOLUTION = "input filters strides padding | data_format dilations name"
+TRANSPOSED = "output_shape strides | padding data_format dilations name"
+
+conv1d_v2 = with_parameters(
+    conv1d,
+    "input filters stride padding | data_format dilations name",
+    data_format="NWC",
+    v2="nn.conv1d",
+)
+conv2d_v2 = with_parameters(conv2d, CONVOLUTION, dilations=None, v2="nn.conv2d")
+conv3d_v2 = with_parameters(conv3d, CONVOLUTION, dilations=None, v2="nn.conv3d")
+conv2d_transpose_v2 = with_parameters(
+    conv2d_transpose, f"input filters {TRANSPOSED}", v2="nn.conv2d_transpose"
+)
+conv3d_transpose_v2 = with_parameters(
+    conv3d_transpose, f"input:value filters {TRANSPOSED}", v2="nn.conv3d_transpose"
+)
+convolution_v2 = with_parameters(
+    convolution,
+    "input filters:filter | strides padding data_format dilations name",
+    padding="VALID",
+    v2="nn.convolution",
+)
+depthwise_conv2d_v2 = with_parameters(
+    depthwise_conv2d,
+    "input filter strides padding | data_format dilations name",
+    v2="nn.depthwise_conv2d",
+)
+separable_conv2d_v2 = with_parameters(
+    separable_conv2d,
+    "input depthwise_filter pointwise_filter strides padding "
+    "| data_format dilations name",
+    v2="nn.separable_conv2d",
+)
+pool_v2 = with_parameters(
+    pool,
+    "input window_shape pooling_type | strides padding data_format dilations name",
+    padding="VALID",
+    v2="nn.pool",
+)
 
 
 @export(v2="nn.avg_pool2d")
@@ -38,136 +80,6 @@ def avg_pool2d(
     """`tf.nn.avg_pool2d` without `value`."""
     with name_scope(name, "AvgPool2D", [input]) as scope:
         return avg_pool(input, ksize, strides, padding, data_format, scope)
-
-
-@export(v2="nn.conv1d")
-def conv1d_v2(
-    input: TensorLike,
-    filters: TensorLike,
-    stride: WindowLike,
-    padding: str,
-    data_format: str = "NWC",
-    dilations: Sequence[int] | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.nn.conv1d` without `value`, `use_cudnn_on_gpu`."""
-    return conv1d(
-        input=input,
-        filters=filters,
-        stride=stride,
-        padding=padding,
-        data_format=data_format,
-        dilations=dilations,
-        name=name,
-    )
-
-
-@export(v2="nn.conv2d")
-def conv2d_v2(
-    input: TensorLike,
-    filters: TensorLike,
-    strides: Sequence[int],
-    padding: str | Sequence[Sequence[int]],
-    data_format: str = "NHWC",
-    dilations: Sequence[int] | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.nn.conv2d` without `filter`, `use_cudnn_on_gpu`."""
-    spacing = (1, 1, 1, 1) if dilations is None else dilations
-    return conv2d(input, filters, strides, padding, True, data_format, spacing, name)
-
-
-@export(v2="nn.conv2d_transpose")
-def conv2d_transpose_v2(
-    input: TensorLike,
-    filters: TensorLike,
-    output_shape: TensorLike,
-    strides: Sequence[int],
-    padding: str | Sequence[Sequence[int]] = "SAME",
-    data_format: str = "NHWC",
-    dilations: Sequence[int] | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.nn.conv2d_transpose` without `value`, `filter`."""
-    return conv2d_transpose(
-        input=input,
-        filters=filters,
-        output_shape=output_shape,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilations=dilations,
-        name=name,
-    )
-
-
-@export(v2="nn.conv3d")
-def conv3d_v2(
-    input: TensorLike,
-    filters: TensorLike,
-    strides: Sequence[int],
-    padding: str | Sequence[Sequence[int]],
-    data_format: str = "NDHWC",
-    dilations: Sequence[int] | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.nn.conv3d` without `filter`."""
-    spacing = (1, 1, 1, 1, 1) if dilations is None else dilations
-    return conv3d(input, filters, strides, padding, data_format, spacing, name)
-
-
-@export(v2="nn.conv3d_transpose")
-def conv3d_transpose_v2(
-    input: TensorLike,
-    filters: TensorLike,
-    output_shape: TensorLike,
-    strides: Sequence[int],
-    padding: str = "SAME",
-    data_format: str = "NDHWC",
-    dilations: Sequence[int] | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.nn.conv3d_transpose` without `value`, `filter`."""
-    return conv3d_transpose(
-        input, filters, output_shape, strides, padding, data_format, name,
-        dilations=dilations,
-    )  # fmt: skip
-
-
-@export(v2="nn.convolution")
-def convolution_v2(
-    input: TensorLike,
-    filters: TensorLike,
-    strides: Sequence[int] | None = None,
-    padding: str | Sequence[Sequence[int]] = "VALID",
-    data_format: str | None = None,
-    dilations: Sequence[int] | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.nn.convolution` without `filter`, `dilation_rate`."""
-    return convolution(input, filters, padding, strides, dilations, name, data_format)
-
-
-@export(v2="nn.depthwise_conv2d")
-def depthwise_conv2d_v2(
-    input: TensorLike,
-    filter: TensorLike,
-    strides: Sequence[int],
-    padding: str,
-    data_format: str | None = None,
-    dilations: Sequence[int] | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.nn.depthwise_conv2d` without `rate`."""
-    return depthwise_conv2d(
-        input,
-        filter,
-        strides,
-        padding,
-        data_format=data_format,
-        dilations=dilations,
-        name=name,
-    )
 
 
 @export(v2="nn.dilation2d")
@@ -257,54 +169,6 @@ def max_pool_with_argmax_v2(
         name=name,
     )
     return found
-
-
-@export(v2="nn.pool")
-def pool_v2(
-    input: TensorLike,
-    window_shape: Sequence[int],
-    pooling_type: str,
-    strides: Sequence[int] | None = None,
-    padding: str = "VALID",
-    data_format: str | None = None,
-    dilations: Sequence[int] | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.nn.pool` without `dilation_rate`."""
-    return pool(
-        input,
-        window_shape,
-        pooling_type,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilations=dilations,
-        name=name,
-    )
-
-
-@export(v2="nn.separable_conv2d")
-def separable_conv2d_v2(
-    input: TensorLike,
-    depthwise_filter: TensorLike,
-    pointwise_filter: TensorLike,
-    strides: Sequence[int],
-    padding: str,
-    data_format: str | None = None,
-    dilations: Sequence[int] | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.nn.separable_conv2d` without `rate`."""
-    return separable_conv2d(
-        input,
-        depthwise_filter,
-        pointwise_filter,
-        strides,
-        padding,
-        data_format=data_format,
-        dilations=dilations,
-        name=name,
-    )
 
 
 def _ratios(ratio: float | Sequence[float]) -> Sequence[float]:

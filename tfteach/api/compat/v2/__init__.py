@@ -86,18 +86,18 @@ if TYPE_CHECKING:
     from tfteach.compat.version_2.initializers import RandomNormalV2 as random_normal_initializer
     from tfteach.compat.version_2.initializers import RandomUniformV2 as random_uniform_initializer
     from tfteach.compat.version_2.initializers import ZerosV2 as zeros_initializer
-    from tfteach.compat.version_2.reductions import argmax_v2 as argmax
-    from tfteach.compat.version_2.reductions import argmin_v2 as argmin
-    from tfteach.compat.version_2.reductions import norm_v2 as norm
-    from tfteach.compat.version_2.reductions import reduce_all_v2 as reduce_all
-    from tfteach.compat.version_2.reductions import reduce_any_v2 as reduce_any
-    from tfteach.compat.version_2.reductions import reduce_logsumexp_v2 as reduce_logsumexp
-    from tfteach.compat.version_2.reductions import reduce_max_v2 as reduce_max
-    from tfteach.compat.version_2.reductions import reduce_mean_v2 as reduce_mean
-    from tfteach.compat.version_2.reductions import reduce_min_v2 as reduce_min
-    from tfteach.compat.version_2.reductions import reduce_prod_v2 as reduce_prod
-    from tfteach.compat.version_2.reductions import reduce_sum_v2 as reduce_sum
-    from tfteach.compat.version_2.reductions import scalar_mul_v2 as scalar_mul
+    from tfteach.compat.version_2.math import argmax_v2 as argmax
+    from tfteach.compat.version_2.math import argmin_v2 as argmin
+    from tfteach.compat.version_2.math import norm_v2 as norm
+    from tfteach.compat.version_2.math import reduce_all_v2 as reduce_all
+    from tfteach.compat.version_2.math import reduce_any_v2 as reduce_any
+    from tfteach.compat.version_2.math import reduce_logsumexp_v2 as reduce_logsumexp
+    from tfteach.compat.version_2.math import reduce_max_v2 as reduce_max
+    from tfteach.compat.version_2.math import reduce_mean_v2 as reduce_mean
+    from tfteach.compat.version_2.math import reduce_min_v2 as reduce_min
+    from tfteach.compat.version_2.math import reduce_prod_v2 as reduce_prod
+    from tfteach.compat.version_2.math import reduce_sum_v2 as reduce_sum
+    from tfteach.compat.version_2.math import scalar_mul_v2 as scalar_mul
     from tfteach.compat.versions import VERSION as __version__
     from tfteach.control.case import Assert as Assert
     from tfteach.control.case import case as case
@@ -303,8 +303,8 @@ _LATER = {
     "acosh": ("tfteach.ops.math.trigonometry", "acosh"),
     "add": ("tfteach.ops.math.binary", "add"),
     "add_n": ("tfteach.ops.math.add_n", "add_n"),
-    "argmax": ("tfteach.compat.version_2.reductions", "argmax_v2"),
-    "argmin": ("tfteach.compat.version_2.reductions", "argmin_v2"),
+    "argmax": ("tfteach.compat.version_2.math", "argmax_v2"),
+    "argmin": ("tfteach.compat.version_2.math", "argmin_v2"),
     "argsort": ("tfteach.ops.array.sort", "argsort"),
     "as_dtype": ("tfteach.framework.dtypes", "as_dtype"),
     "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
@@ -430,7 +430,7 @@ _LATER = {
     "nn": ("tfteach.api.compat.v2", "nn"),
     "no_gradient": ("tfteach.autodiff.gradient_registry", "NotDifferentiable"),
     "no_op": ("tfteach.ops.core.control_flow_ops", "no_op"),
-    "norm": ("tfteach.compat.version_2.reductions", "norm_v2"),
+    "norm": ("tfteach.compat.version_2.math", "norm_v2"),
     "not_equal": ("tfteach.ops.math.compare", "not_equal"),
     "numpy_function": ("tfteach.ops.debug.py_func", "numpy_function"),
     "one_hot": ("tfteach.ops.array.one_hot", "one_hot"),
@@ -457,14 +457,14 @@ _LATER = {
     "raw_ops": ("tfteach.api", "raw_ops"),
     "realdiv": ("tfteach.ops.math.division", "realdiv"),
     "recompute_grad": ("tfteach.autodiff.custom_gradient", "recompute_grad"),
-    "reduce_all": ("tfteach.compat.version_2.reductions", "reduce_all_v2"),
-    "reduce_any": ("tfteach.compat.version_2.reductions", "reduce_any_v2"),
-    "reduce_logsumexp": ("tfteach.compat.version_2.reductions", "reduce_logsumexp_v2"),
-    "reduce_max": ("tfteach.compat.version_2.reductions", "reduce_max_v2"),
-    "reduce_mean": ("tfteach.compat.version_2.reductions", "reduce_mean_v2"),
-    "reduce_min": ("tfteach.compat.version_2.reductions", "reduce_min_v2"),
-    "reduce_prod": ("tfteach.compat.version_2.reductions", "reduce_prod_v2"),
-    "reduce_sum": ("tfteach.compat.version_2.reductions", "reduce_sum_v2"),
+    "reduce_all": ("tfteach.compat.version_2.math", "reduce_all_v2"),
+    "reduce_any": ("tfteach.compat.version_2.math", "reduce_any_v2"),
+    "reduce_logsumexp": ("tfteach.compat.version_2.math", "reduce_logsumexp_v2"),
+    "reduce_max": ("tfteach.compat.version_2.math", "reduce_max_v2"),
+    "reduce_mean": ("tfteach.compat.version_2.math", "reduce_mean_v2"),
+    "reduce_min": ("tfteach.compat.version_2.math", "reduce_min_v2"),
+    "reduce_prod": ("tfteach.compat.version_2.math", "reduce_prod_v2"),
+    "reduce_sum": ("tfteach.compat.version_2.math", "reduce_sum_v2"),
     "register_tensor_conversion_function": ("tfteach.framework.convert", "register_tensor_conversion_function"),
     "repeat": ("tfteach.ops.array.tile", "repeat"),
     "required_space_to_batch_paddings": ("tfteach.ops.array.space_to_batch", "required_space_to_batch_paddings"),
@@ -476,7 +476,7 @@ _LATER = {
     "round": ("tfteach.ops.math.rounding", "round"),
     "saturate_cast": ("tfteach.ops.math.cast", "saturate_cast"),
     "saved_model": ("tfteach.api.compat.v2", "saved_model"),
-    "scalar_mul": ("tfteach.compat.version_2.reductions", "scalar_mul_v2"),
+    "scalar_mul": ("tfteach.compat.version_2.math", "scalar_mul_v2"),
     "scan": ("tfteach.control.functional", "scan"),
     "scatter_nd": ("tfteach.ops.array.scatter_nd", "scatter_nd"),
     "searchsorted": ("tfteach.ops.array.searchsorted", "searchsorted"),

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.compat.version_2.reductions import l2_normalize_v2 as l2_normalize
-    from tfteach.compat.version_2.reductions import norm_v2 as norm
+    from tfteach.compat.version_2.math import l2_normalize_v2 as l2_normalize
+    from tfteach.compat.version_2.math import norm_v2 as norm
     from tfteach.control.matrix_exponential import matrix_exponential as expm
     from tfteach.control.matrix_rank import matrix_rank as matrix_rank
     from tfteach.control.matrix_rank import pinv as pinv
@@ -64,7 +64,7 @@ _LATER = {
     "eye": ("tfteach.ops.linalg.matrix_diag", "eye"),
     "global_norm": ("tfteach.ops.nn.clip_by_norm", "global_norm"),
     "inv": ("tfteach.ops.linalg.solve", "matrix_inverse"),
-    "l2_normalize": ("tfteach.compat.version_2.reductions", "l2_normalize_v2"),
+    "l2_normalize": ("tfteach.compat.version_2.math", "l2_normalize_v2"),
     "logdet": ("tfteach.ops.linalg.cholesky", "logdet"),
     "logm": ("tfteach.ops.linalg.matrix_functions", "matrix_logarithm"),
     "lstsq": ("tfteach.control.matrix_solve_ls", "matrix_solve_ls"),
@@ -73,7 +73,7 @@ _LATER = {
     "matrix_rank": ("tfteach.control.matrix_rank", "matrix_rank"),
     "matrix_transpose": ("tfteach.ops.array.transpose_reverse", "matrix_transpose"),
     "matvec": ("tfteach.ops.linalg.matmul", "matvec"),
-    "norm": ("tfteach.compat.version_2.reductions", "norm_v2"),
+    "norm": ("tfteach.compat.version_2.math", "norm_v2"),
     "normalize": ("tfteach.control.norm", "normalize"),
     "pinv": ("tfteach.control.matrix_rank", "pinv"),
     "qr": ("tfteach.ops.linalg.qr", "qr"),

@@ -5,24 +5,24 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.compat.version_2.reductions import argmax_v2 as argmax
-    from tfteach.compat.version_2.reductions import argmin_v2 as argmin
-    from tfteach.compat.version_2.reductions import bincount_v2 as bincount
-    from tfteach.compat.version_2.reductions import confusion_matrix_v2 as confusion_matrix
-    from tfteach.compat.version_2.reductions import count_nonzero_v2 as count_nonzero
-    from tfteach.compat.version_2.reductions import in_top_k_v2 as in_top_k
-    from tfteach.compat.version_2.reductions import l2_normalize_v2 as l2_normalize
-    from tfteach.compat.version_2.reductions import log_softmax_v2 as log_softmax
-    from tfteach.compat.version_2.reductions import reduce_all_v2 as reduce_all
-    from tfteach.compat.version_2.reductions import reduce_any_v2 as reduce_any
-    from tfteach.compat.version_2.reductions import reduce_logsumexp_v2 as reduce_logsumexp
-    from tfteach.compat.version_2.reductions import reduce_max_v2 as reduce_max
-    from tfteach.compat.version_2.reductions import reduce_mean_v2 as reduce_mean
-    from tfteach.compat.version_2.reductions import reduce_min_v2 as reduce_min
-    from tfteach.compat.version_2.reductions import reduce_prod_v2 as reduce_prod
-    from tfteach.compat.version_2.reductions import reduce_sum_v2 as reduce_sum
-    from tfteach.compat.version_2.reductions import scalar_mul_v2 as scalar_mul
-    from tfteach.compat.version_2.reductions import softmax_v2 as softmax
+    from tfteach.compat.version_2.math import argmax_v2 as argmax
+    from tfteach.compat.version_2.math import argmin_v2 as argmin
+    from tfteach.compat.version_2.math import bincount_v2 as bincount
+    from tfteach.compat.version_2.math import confusion_matrix_v2 as confusion_matrix
+    from tfteach.compat.version_2.math import count_nonzero_v2 as count_nonzero
+    from tfteach.compat.version_2.math import in_top_k_v2 as in_top_k
+    from tfteach.compat.version_2.math import l2_normalize_v2 as l2_normalize
+    from tfteach.compat.version_2.math import log_softmax_v2 as log_softmax
+    from tfteach.compat.version_2.math import reduce_all_v2 as reduce_all
+    from tfteach.compat.version_2.math import reduce_any_v2 as reduce_any
+    from tfteach.compat.version_2.math import reduce_logsumexp_v2 as reduce_logsumexp
+    from tfteach.compat.version_2.math import reduce_max_v2 as reduce_max
+    from tfteach.compat.version_2.math import reduce_mean_v2 as reduce_mean
+    from tfteach.compat.version_2.math import reduce_min_v2 as reduce_min
+    from tfteach.compat.version_2.math import reduce_prod_v2 as reduce_prod
+    from tfteach.compat.version_2.math import reduce_sum_v2 as reduce_sum
+    from tfteach.compat.version_2.math import scalar_mul_v2 as scalar_mul
+    from tfteach.compat.version_2.math import softmax_v2 as softmax
     from tfteach.control.checks.types import is_non_decreasing as is_non_decreasing
     from tfteach.control.checks.types import is_strictly_increasing as is_strictly_increasing
     from tfteach.control.zero_fraction import zero_fraction as zero_fraction
@@ -138,8 +138,8 @@ _LATER = {
     "add": ("tfteach.ops.math.binary", "add"),
     "add_n": ("tfteach.ops.math.add_n", "add_n"),
     "angle": ("tfteach.ops.math.complex", "angle"),
-    "argmax": ("tfteach.compat.version_2.reductions", "argmax_v2"),
-    "argmin": ("tfteach.compat.version_2.reductions", "argmin_v2"),
+    "argmax": ("tfteach.compat.version_2.math", "argmax_v2"),
+    "argmin": ("tfteach.compat.version_2.math", "argmin_v2"),
     "asin": ("tfteach.ops.math.trigonometry", "asin"),
     "asinh": ("tfteach.ops.math.trigonometry", "asinh"),
     "atan": ("tfteach.ops.math.trigonometry", "atan"),
@@ -150,13 +150,13 @@ _LATER = {
     "bessel_i1": ("tfteach.ops.special.bessel", "bessel_i1"),
     "bessel_i1e": ("tfteach.ops.special.bessel", "bessel_i1e"),
     "betainc": ("tfteach.ops.special.incomplete_gamma_beta", "betainc"),
-    "bincount": ("tfteach.compat.version_2.reductions", "bincount_v2"),
+    "bincount": ("tfteach.compat.version_2.math", "bincount_v2"),
     "ceil": ("tfteach.ops.math.rounding", "ceil"),
-    "confusion_matrix": ("tfteach.compat.version_2.reductions", "confusion_matrix_v2"),
+    "confusion_matrix": ("tfteach.compat.version_2.math", "confusion_matrix_v2"),
     "conj": ("tfteach.ops.math.complex", "conj"),
     "cos": ("tfteach.ops.math.trigonometry", "cos"),
     "cosh": ("tfteach.ops.math.trigonometry", "cosh"),
-    "count_nonzero": ("tfteach.compat.version_2.reductions", "count_nonzero_v2"),
+    "count_nonzero": ("tfteach.compat.version_2.math", "count_nonzero_v2"),
     "cumprod": ("tfteach.ops.math.cumsum", "cumprod"),
     "cumsum": ("tfteach.ops.math.cumsum", "cumsum"),
     "cumulative_logsumexp": ("tfteach.ops.math.cumulative_logsumexp", "cumulative_logsumexp"),
@@ -176,14 +176,14 @@ _LATER = {
     "igamma": ("tfteach.ops.special.incomplete_gamma_beta", "igamma"),
     "igammac": ("tfteach.ops.special.incomplete_gamma_beta", "igammac"),
     "imag": ("tfteach.ops.math.complex", "imag"),
-    "in_top_k": ("tfteach.compat.version_2.reductions", "in_top_k_v2"),
+    "in_top_k": ("tfteach.compat.version_2.math", "in_top_k_v2"),
     "invert_permutation": ("tfteach.ops.array.transpose_reverse", "invert_permutation"),
     "is_finite": ("tfteach.ops.math.rounding", "is_finite"),
     "is_inf": ("tfteach.ops.math.rounding", "is_inf"),
     "is_nan": ("tfteach.ops.math.rounding", "is_nan"),
     "is_non_decreasing": ("tfteach.control.checks.types", "is_non_decreasing"),
     "is_strictly_increasing": ("tfteach.control.checks.types", "is_strictly_increasing"),
-    "l2_normalize": ("tfteach.compat.version_2.reductions", "l2_normalize_v2"),
+    "l2_normalize": ("tfteach.compat.version_2.math", "l2_normalize_v2"),
     "lbeta": ("tfteach.ops.special.incomplete_gamma_beta", "lbeta"),
     "less": ("tfteach.ops.math.compare", "less"),
     "less_equal": ("tfteach.ops.math.compare", "less_equal"),
@@ -191,7 +191,7 @@ _LATER = {
     "log": ("tfteach.ops.math.exponential", "log"),
     "log1p": ("tfteach.ops.math.exponential", "log1p"),
     "log_sigmoid": ("tfteach.ops.nn.activations", "log_sigmoid"),
-    "log_softmax": ("tfteach.compat.version_2.reductions", "log_softmax_v2"),
+    "log_softmax": ("tfteach.compat.version_2.math", "log_softmax_v2"),
     "logical_and": ("tfteach.ops.math.compare", "logical_and"),
     "logical_not": ("tfteach.ops.math.compare", "logical_not"),
     "logical_or": ("tfteach.ops.math.compare", "logical_or"),
@@ -210,21 +210,21 @@ _LATER = {
     "real": ("tfteach.ops.math.complex", "real"),
     "reciprocal": ("tfteach.ops.math.unary", "reciprocal"),
     "reciprocal_no_nan": ("tfteach.ops.math.division", "reciprocal_no_nan"),
-    "reduce_all": ("tfteach.compat.version_2.reductions", "reduce_all_v2"),
-    "reduce_any": ("tfteach.compat.version_2.reductions", "reduce_any_v2"),
+    "reduce_all": ("tfteach.compat.version_2.math", "reduce_all_v2"),
+    "reduce_any": ("tfteach.compat.version_2.math", "reduce_any_v2"),
     "reduce_euclidean_norm": ("tfteach.ops.math.statistics", "reduce_euclidean_norm"),
-    "reduce_logsumexp": ("tfteach.compat.version_2.reductions", "reduce_logsumexp_v2"),
-    "reduce_max": ("tfteach.compat.version_2.reductions", "reduce_max_v2"),
-    "reduce_mean": ("tfteach.compat.version_2.reductions", "reduce_mean_v2"),
-    "reduce_min": ("tfteach.compat.version_2.reductions", "reduce_min_v2"),
-    "reduce_prod": ("tfteach.compat.version_2.reductions", "reduce_prod_v2"),
+    "reduce_logsumexp": ("tfteach.compat.version_2.math", "reduce_logsumexp_v2"),
+    "reduce_max": ("tfteach.compat.version_2.math", "reduce_max_v2"),
+    "reduce_mean": ("tfteach.compat.version_2.math", "reduce_mean_v2"),
+    "reduce_min": ("tfteach.compat.version_2.math", "reduce_min_v2"),
+    "reduce_prod": ("tfteach.compat.version_2.math", "reduce_prod_v2"),
     "reduce_std": ("tfteach.ops.math.statistics", "reduce_std"),
-    "reduce_sum": ("tfteach.compat.version_2.reductions", "reduce_sum_v2"),
+    "reduce_sum": ("tfteach.compat.version_2.math", "reduce_sum_v2"),
     "reduce_variance": ("tfteach.ops.math.statistics", "reduce_variance"),
     "rint": ("tfteach.ops.math.rounding", "rint"),
     "round": ("tfteach.ops.math.rounding", "round"),
     "rsqrt": ("tfteach.ops.math.unary", "rsqrt"),
-    "scalar_mul": ("tfteach.compat.version_2.reductions", "scalar_mul_v2"),
+    "scalar_mul": ("tfteach.compat.version_2.math", "scalar_mul_v2"),
     "segment_max": ("tfteach.ops.array.segment_functions", "segment_max"),
     "segment_mean": ("tfteach.ops.array.segment_functions", "segment_mean"),
     "segment_min": ("tfteach.ops.array.segment_functions", "segment_min"),
@@ -234,7 +234,7 @@ _LATER = {
     "sign": ("tfteach.ops.math.unary", "sign"),
     "sin": ("tfteach.ops.math.trigonometry", "sin"),
     "sinh": ("tfteach.ops.math.trigonometry", "sinh"),
-    "softmax": ("tfteach.compat.version_2.reductions", "softmax_v2"),
+    "softmax": ("tfteach.compat.version_2.math", "softmax_v2"),
     "softplus": ("tfteach.ops.nn.activations", "softplus"),
     "softsign": ("tfteach.ops.nn.activations", "softsign"),
     "sqrt": ("tfteach.ops.math.unary", "sqrt"),

@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from tfteach.compat.version_2.arrays import depth_to_space_v2 as depth_to_space
     from tfteach.compat.version_2.arrays import space_to_batch_v2 as space_to_batch
     from tfteach.compat.version_2.arrays import space_to_depth_v2 as space_to_depth
+    from tfteach.compat.version_2.math import crelu_v2 as crelu
+    from tfteach.compat.version_2.math import in_top_k_v2 as in_top_k
+    from tfteach.compat.version_2.math import l2_normalize_v2 as l2_normalize
+    from tfteach.compat.version_2.math import log_softmax_v2 as log_softmax
+    from tfteach.compat.version_2.math import softmax_v2 as softmax
     from tfteach.compat.version_2.nn import batch_norm_with_global_normalization_v2 as batch_norm_with_global_normalization
     from tfteach.compat.version_2.nn import dropout_v2 as dropout
     from tfteach.compat.version_2.nn import embedding_lookup_sparse_v2 as embedding_lookup_sparse
@@ -23,11 +28,6 @@ if TYPE_CHECKING:
     from tfteach.compat.version_2.nn import sufficient_statistics_v2 as sufficient_statistics
     from tfteach.compat.version_2.nn import weighted_cross_entropy_with_logits_v2 as weighted_cross_entropy_with_logits
     from tfteach.compat.version_2.nn import weighted_moments_v2 as weighted_moments
-    from tfteach.compat.version_2.reductions import crelu_v2 as crelu
-    from tfteach.compat.version_2.reductions import in_top_k_v2 as in_top_k
-    from tfteach.compat.version_2.reductions import l2_normalize_v2 as l2_normalize
-    from tfteach.compat.version_2.reductions import log_softmax_v2 as log_softmax
-    from tfteach.compat.version_2.reductions import softmax_v2 as softmax
     from tfteach.compat.version_2.windows import avg_pool2d as avg_pool2d
     from tfteach.compat.version_2.windows import conv1d_v2 as conv1d
     from tfteach.compat.version_2.windows import conv2d_transpose_v2 as conv2d_transpose
@@ -106,7 +106,7 @@ _LATER = {
     "conv3d_transpose": ("tfteach.compat.version_2.windows", "conv3d_transpose_v2"),
     "conv_transpose": ("tfteach.ops.windows.conv_1d", "conv_transpose"),
     "convolution": ("tfteach.compat.version_2.windows", "convolution_v2"),
-    "crelu": ("tfteach.compat.version_2.reductions", "crelu_v2"),
+    "crelu": ("tfteach.compat.version_2.math", "crelu_v2"),
     "ctc_beam_search_decoder": ("tfteach.ops.nn.ctc_decoders", "ctc_beam_search_decoder_v2"),
     "ctc_greedy_decoder": ("tfteach.ops.nn.ctc_decoders", "ctc_greedy_decoder"),
     "ctc_loss": ("tfteach.control.ctc_dense", "ctc_loss_v2"),
@@ -124,14 +124,14 @@ _LATER = {
     "fixed_unigram_candidate_sampler": ("tfteach.ops.nn.candidate_samplers", "fixed_unigram_candidate_sampler"),
     "fractional_avg_pool": ("tfteach.compat.version_2.windows", "fractional_avg_pool_v2"),
     "fractional_max_pool": ("tfteach.compat.version_2.windows", "fractional_max_pool_v2"),
-    "in_top_k": ("tfteach.compat.version_2.reductions", "in_top_k_v2"),
+    "in_top_k": ("tfteach.compat.version_2.math", "in_top_k_v2"),
     "l2_loss": ("tfteach.ops.nn.l2_loss", "l2_loss"),
-    "l2_normalize": ("tfteach.compat.version_2.reductions", "l2_normalize_v2"),
+    "l2_normalize": ("tfteach.compat.version_2.math", "l2_normalize_v2"),
     "leaky_relu": ("tfteach.ops.nn.activations", "leaky_relu"),
     "learned_unigram_candidate_sampler": ("tfteach.ops.nn.candidate_samplers", "learned_unigram_candidate_sampler"),
     "local_response_normalization": ("tfteach.ops.nn.lrn", "lrn"),
     "log_poisson_loss": ("tfteach.ops.nn.sigmoid_losses", "log_poisson_loss"),
-    "log_softmax": ("tfteach.compat.version_2.reductions", "log_softmax_v2"),
+    "log_softmax": ("tfteach.compat.version_2.math", "log_softmax_v2"),
     "lrn": ("tfteach.ops.nn.lrn", "lrn"),
     "max_pool": ("tfteach.ops.windows.pool_functions", "max_pool_v2"),
     "max_pool1d": ("tfteach.ops.windows.pool_functions", "max_pool1d"),
@@ -150,7 +150,7 @@ _LATER = {
     "separable_conv2d": ("tfteach.compat.version_2.windows", "separable_conv2d_v2"),
     "sigmoid": ("tfteach.ops.math.exponential", "sigmoid"),
     "sigmoid_cross_entropy_with_logits": ("tfteach.compat.version_2.nn", "sigmoid_cross_entropy_with_logits_v2"),
-    "softmax": ("tfteach.compat.version_2.reductions", "softmax_v2"),
+    "softmax": ("tfteach.compat.version_2.math", "softmax_v2"),
     "softmax_cross_entropy_with_logits": ("tfteach.compat.version_2.nn", "softmax_cross_entropy_with_logits_v2"),
     "softplus": ("tfteach.ops.nn.activations", "softplus"),
     "softsign": ("tfteach.ops.nn.activations", "softsign"),

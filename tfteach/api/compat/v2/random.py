@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.compat.version_2.random import random_poisson_v2 as poisson
+    from tfteach.compat.version_2.math import random_poisson_v2 as poisson
     from tfteach.framework.scope import set_random_seed as set_seed
     from tfteach.ops.nn.candidate_samplers import all_candidate_sampler as all_candidate_sampler
     from tfteach.ops.nn.candidate_samplers import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
@@ -31,7 +31,7 @@ _LATER = {
     "learned_unigram_candidate_sampler": ("tfteach.ops.nn.candidate_samplers", "learned_unigram_candidate_sampler"),
     "log_uniform_candidate_sampler": ("tfteach.ops.nn.candidate_samplers", "log_uniform_candidate_sampler"),
     "normal": ("tfteach.ops.random.random_ops", "random_normal"),
-    "poisson": ("tfteach.compat.version_2.random", "random_poisson_v2"),
+    "poisson": ("tfteach.compat.version_2.math", "random_poisson_v2"),
     "set_seed": ("tfteach.framework.scope", "set_random_seed"),
     "shuffle": ("tfteach.ops.random.random_ops", "random_shuffle"),
     "stateless_categorical": ("tfteach.ops.random.stateless_random", "stateless_categorical"),

@@ -6,11 +6,11 @@ from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
     from tfteach.api.compat.v2.io import gfile as gfile
-    from tfteach.compat.version_2.parsing import decode_csv_v2 as decode_csv
-    from tfteach.compat.version_2.parsing import parse_example_v2 as parse_example
-    from tfteach.compat.version_2.parsing import parse_single_example_v2 as parse_single_example
-    from tfteach.compat.version_2.parsing import serialize_many_sparse_v2 as serialize_many_sparse
-    from tfteach.compat.version_2.parsing import serialize_sparse_v2 as serialize_sparse
+    from tfteach.compat.version_2.strings import decode_csv_v2 as decode_csv
+    from tfteach.compat.version_2.strings import parse_example_v2 as parse_example
+    from tfteach.compat.version_2.strings import parse_single_example_v2 as parse_single_example
+    from tfteach.compat.version_2.strings import serialize_many_sparse_v2 as serialize_many_sparse
+    from tfteach.compat.version_2.strings import serialize_sparse_v2 as serialize_sparse
     from tfteach.lib.files.graph_io import write_graph as write_graph
     from tfteach.lib.files.tf_record import TFRecordOptions as TFRecordOptions
     from tfteach.lib.files.tf_record import TFRecordWriter as TFRecordWriter
@@ -52,7 +52,7 @@ _LATER = {
     "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "decode_bmp": ("tfteach.ops.image.decode_image_ops", "decode_bmp"),
     "decode_compressed": ("tfteach.ops.io.decode_raw", "decode_compressed"),
-    "decode_csv": ("tfteach.compat.version_2.parsing", "decode_csv_v2"),
+    "decode_csv": ("tfteach.compat.version_2.strings", "decode_csv_v2"),
     "decode_gif": ("tfteach.ops.image.decode_image_ops", "decode_gif"),
     "decode_image": ("tfteach.lib.image.decode", "decode_image"),
     "decode_jpeg": ("tfteach.ops.image.decode_image_ops", "decode_jpeg"),
@@ -66,14 +66,14 @@ _LATER = {
     "gfile": ("tfteach.api.compat.v2.io", "gfile"),
     "is_jpeg": ("tfteach.lib.image.decode", "is_jpeg"),
     "matching_files": ("tfteach.ops.io.file_ops", "matching_files"),
-    "parse_example": ("tfteach.compat.version_2.parsing", "parse_example_v2"),
+    "parse_example": ("tfteach.compat.version_2.strings", "parse_example_v2"),
     "parse_sequence_example": ("tfteach.lib.parsing.sequences", "parse_sequence_example"),
-    "parse_single_example": ("tfteach.compat.version_2.parsing", "parse_single_example_v2"),
+    "parse_single_example": ("tfteach.compat.version_2.strings", "parse_single_example_v2"),
     "parse_single_sequence_example": ("tfteach.lib.parsing.sequences", "parse_single_sequence_example"),
     "parse_tensor": ("tfteach.ops.io.serialize_tensor", "parse_tensor"),
     "read_file": ("tfteach.ops.io.file_ops", "read_file"),
-    "serialize_many_sparse": ("tfteach.compat.version_2.parsing", "serialize_many_sparse_v2"),
-    "serialize_sparse": ("tfteach.compat.version_2.parsing", "serialize_sparse_v2"),
+    "serialize_many_sparse": ("tfteach.compat.version_2.strings", "serialize_many_sparse_v2"),
+    "serialize_sparse": ("tfteach.compat.version_2.strings", "serialize_sparse_v2"),
     "serialize_tensor": ("tfteach.ops.io.serialize_tensor", "serialize_tensor"),
     "write_file": ("tfteach.ops.io.file_ops", "write_file"),
     "write_graph": ("tfteach.lib.files.graph_io", "write_graph"),
