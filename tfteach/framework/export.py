@@ -9,7 +9,7 @@ all code, and a program uses little of them.
 
 `tf.compat.v2` has the names of `compat/names_v2.txt`: objects of `tf.compat.v1`, and
 where TensorFlow 2 changed a function what `@export(v2=...)` says.  All of it is
-imported on first access.
+imported on first access.  A package that is the same in both is one module.
 
 `--write` also renders the index of ops, op type -> module, in the `__init__` of each
 package of ops: for readers, and for graphs that name an op not imported yet.
@@ -135,6 +135,7 @@ def rendered() -> dict[str, str]:
         while package:  # every enclosing package must exist
             package, _, _ = package.rpartition(".")
             modules.setdefault(package, {})
+    _share_with_version_1(modules)
     packages = {name.rpartition(".")[0] for name in modules if name}
     files = {}
     for package, names in modules.items():
@@ -147,6 +148,23 @@ def rendered() -> dict[str, str]:
 
 
 _Targets = dict[str, tuple[str, str]]
+
+
+def _share_with_version_1(modules: dict[str, _Targets]) -> None:
+    """Make packages of `tf.compat.v2` with the content of `tf`'s names of those."""
+
+    def tree(package: str) -> dict[str, _Targets]:
+        inside = (m for m in modules if f"{m}.".startswith(f"{package}."))
+        return {m.removeprefix(package): modules[m] for m in inside}
+
+    for package in sorted(modules):
+        first = package.removeprefix(VERSION_2)
+        if package in modules and first != package and tree(package) == tree(first):
+            for below in tree(package):
+                del modules[package + below]
+            outer, _, name = first.rpartition(".")
+            target = f"tfteach.api.{outer}".rstrip("."), name
+            modules[(VERSION_2 + outer).rstrip(".")][name] = target
 
 
 def _now_and_later(

@@ -6,12 +6,18 @@ from tfteach.compat.renamed import absent as _absent
 from tfteach.ops.core.identity_reshape import newaxis as newaxis
 
 if TYPE_CHECKING:
+    from tfteach.api import audio as audio
+    from tfteach.api import bitwise as bitwise
     from tfteach.api import compat as compat
+    from tfteach.api import config as config
+    from tfteach.api import lookup as lookup
+    from tfteach.api import nest as nest
+    from tfteach.api import quantization as quantization
+    from tfteach.api import queue as queue
     from tfteach.api import raw_ops as raw_ops
-    from tfteach.api.compat.v2 import audio as audio
+    from tfteach.api import signal as signal
+    from tfteach.api import version as version
     from tfteach.api.compat.v2 import autograph as autograph
-    from tfteach.api.compat.v2 import bitwise as bitwise
-    from tfteach.api.compat.v2 import config as config
     from tfteach.api.compat.v2 import data as data
     from tfteach.api.compat.v2 import debugging as debugging
     from tfteach.api.compat.v2 import dtypes as dtypes
@@ -23,22 +29,16 @@ if TYPE_CHECKING:
     from tfteach.api.compat.v2 import initializers as initializers
     from tfteach.api.compat.v2 import io as io
     from tfteach.api.compat.v2 import linalg as linalg
-    from tfteach.api.compat.v2 import lookup as lookup
     from tfteach.api.compat.v2 import math as math
-    from tfteach.api.compat.v2 import nest as nest
     from tfteach.api.compat.v2 import nn as nn
-    from tfteach.api.compat.v2 import quantization as quantization
-    from tfteach.api.compat.v2 import queue as queue
     from tfteach.api.compat.v2 import random as random
     from tfteach.api.compat.v2 import saved_model as saved_model
     from tfteach.api.compat.v2 import sets as sets
-    from tfteach.api.compat.v2 import signal as signal
     from tfteach.api.compat.v2 import sparse as sparse
     from tfteach.api.compat.v2 import strings as strings
     from tfteach.api.compat.v2 import summary as summary
     from tfteach.api.compat.v2 import test as test
     from tfteach.api.compat.v2 import train as train
-    from tfteach.api.compat.v2 import version as version
     from tfteach.autodiff.custom_gradient import custom_gradient as custom_gradient
     from tfteach.autodiff.custom_gradient import grad_pass_through as grad_pass_through
     from tfteach.autodiff.custom_gradient import recompute_grad as recompute_grad
@@ -317,12 +317,12 @@ _LATER = {
     "atan": ("tfteach.ops.math.trigonometry", "atan"),
     "atan2": ("tfteach.ops.math.trigonometry", "atan2"),
     "atanh": ("tfteach.ops.math.trigonometry", "atanh"),
-    "audio": ("tfteach.api.compat.v2", "audio"),
+    "audio": ("tfteach.api", "audio"),
     "autograph": ("tfteach.api.compat.v2", "autograph"),
     "batch_to_space": ("tfteach.compat.version_2.arrays", "batch_to_space_v2"),
     "bfloat16": ("tfteach.framework.dtypes", "bfloat16"),
     "bitcast": ("tfteach.ops.array.bitcast", "bitcast"),
-    "bitwise": ("tfteach.api.compat.v2", "bitwise"),
+    "bitwise": ("tfteach.api", "bitwise"),
     "bool": ("tfteach.framework.dtypes", "bool_"),
     "boolean_mask": ("tfteach.compat.version_2.arrays", "boolean_mask_v2"),
     "broadcast_dynamic_shape": ("tfteach.ops.array.broadcast_to", "broadcast_dynamic_shape"),
@@ -339,7 +339,7 @@ _LATER = {
     "complex64": ("tfteach.framework.dtypes", "complex64"),
     "concat": ("tfteach.ops.array.concat_split", "concat"),
     "cond": ("tfteach.compat.version_2.control_flow", "cond_v2"),
-    "config": ("tfteach.api.compat.v2", "config"),
+    "config": ("tfteach.api", "config"),
     "constant": ("tfteach.compat.version_2.control_flow", "constant_v2"),
     "constant_initializer": ("tfteach.compat.version_2.initializers", "ConstantV2"),
     "control_dependencies": ("tfteach.framework.scope", "control_dependencies"),
@@ -413,7 +413,7 @@ _LATER = {
     "logical_and": ("tfteach.ops.math.compare", "logical_and"),
     "logical_not": ("tfteach.ops.math.compare", "logical_not"),
     "logical_or": ("tfteach.ops.math.compare", "logical_or"),
-    "lookup": ("tfteach.api.compat.v2", "lookup"),
+    "lookup": ("tfteach.api", "lookup"),
     "make_ndarray": ("tfteach.compat.platform.tensor_protos", "make_ndarray"),
     "make_tensor_proto": ("tfteach.compat.platform.tensor_protos", "make_tensor_proto"),
     "map_fn": ("tfteach.control.functional", "map_fn"),
@@ -426,7 +426,7 @@ _LATER = {
     "multiply": ("tfteach.ops.math.multiply", "multiply"),
     "name_scope": ("tfteach.compat.version_2.control_flow", "NameScopeV2"),
     "negative": ("tfteach.ops.math.unary", "negative"),
-    "nest": ("tfteach.api.compat.v2", "nest"),
+    "nest": ("tfteach.api", "nest"),
     "nn": ("tfteach.api.compat.v2", "nn"),
     "no_gradient": ("tfteach.autodiff.gradient_registry", "NotDifferentiable"),
     "no_op": ("tfteach.ops.core.control_flow_ops", "no_op"),
@@ -445,8 +445,8 @@ _LATER = {
     "qint16": ("tfteach.framework.dtypes", "qint16"),
     "qint32": ("tfteach.framework.dtypes", "qint32"),
     "qint8": ("tfteach.framework.dtypes", "qint8"),
-    "quantization": ("tfteach.api.compat.v2", "quantization"),
-    "queue": ("tfteach.api.compat.v2", "queue"),
+    "quantization": ("tfteach.api", "quantization"),
+    "queue": ("tfteach.api", "queue"),
     "quint16": ("tfteach.framework.dtypes", "quint16"),
     "quint8": ("tfteach.framework.dtypes", "quint8"),
     "random": ("tfteach.api.compat.v2", "random"),
@@ -486,7 +486,7 @@ _LATER = {
     "shape_n": ("tfteach.ops.core.shape_ops", "shape_n"),
     "sigmoid": ("tfteach.ops.math.exponential", "sigmoid"),
     "sign": ("tfteach.ops.math.unary", "sign"),
-    "signal": ("tfteach.api.compat.v2", "signal"),
+    "signal": ("tfteach.api", "signal"),
     "sin": ("tfteach.ops.math.trigonometry", "sin"),
     "sinh": ("tfteach.ops.math.trigonometry", "sinh"),
     "size": ("tfteach.compat.version_2.arrays", "size_v2"),
@@ -532,7 +532,7 @@ _LATER = {
     "variable_creator_scope": ("tfteach.variables.creation", "variable_creator_scope"),
     "variant": ("tfteach.framework.dtypes", "variant"),
     "vectorized_map": ("tfteach.lib.functions.vectorized_map", "vectorized_map"),
-    "version": ("tfteach.api.compat.v2", "version"),
+    "version": ("tfteach.api", "version"),
     "where": ("tfteach.ops.array.where_select", "where_v2"),
     "while_loop": ("tfteach.compat.version_2.control_flow", "while_loop_v2"),
     "zeros": ("tfteach.ops.core.fill", "zeros"),

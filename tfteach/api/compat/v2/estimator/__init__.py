@@ -6,7 +6,7 @@ from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
     from tfteach.api.compat.v2.estimator import experimental as experimental
-    from tfteach.api.compat.v2.estimator import export as export
+    from tfteach.api.estimator import export as export
     from tfteach.lib.estimator.best_exporter import BestExporter as BestExporter
     from tfteach.lib.estimator.boosted_trees.estimators import BoostedTreesClassifier as BoostedTreesClassifier
     from tfteach.lib.estimator.boosted_trees.estimators import BoostedTreesEstimator as BoostedTreesEstimator
@@ -96,7 +96,7 @@ _LATER = {
     "add_metrics": ("tfteach.lib.estimator.extenders", "add_metrics"),
     "classifier_parse_example_spec": ("tfteach.lib.estimator.canned.parsing_utils", "classifier_parse_example_spec"),
     "experimental": ("tfteach.api.compat.v2.estimator", "experimental"),
-    "export": ("tfteach.api.compat.v2.estimator", "export"),
+    "export": ("tfteach.api.estimator", "export"),
     "regressor_parse_example_spec": ("tfteach.lib.estimator.canned.parsing_utils", "regressor_parse_example_spec"),
     "train_and_evaluate": ("tfteach.lib.estimator.train_and_evaluate", "train_and_evaluate"),
 }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.api.compat.v2.train import experimental as experimental
+    from tfteach.api.train import experimental as experimental
     from tfteach.lib.files.checkpoint_management import get_checkpoint_state as get_checkpoint_state
     from tfteach.lib.files.checkpoint_management import latest_checkpoint as latest_checkpoint
     from tfteach.lib.files.checkpoint_manager import CheckpointManager as CheckpointManager
@@ -25,7 +25,7 @@ _LATER = {
     "Coordinator": ("tfteach.lib.queues.coordinator", "Coordinator"),
     "ExponentialMovingAverage": ("tfteach.lib.training.moving_averages", "ExponentialMovingAverage"),
     "checkpoints_iterator": ("tfteach.lib.files.checkpoint_reader", "checkpoints_iterator"),
-    "experimental": ("tfteach.api.compat.v2.train", "experimental"),
+    "experimental": ("tfteach.api.train", "experimental"),
     "get_checkpoint_state": ("tfteach.lib.files.checkpoint_management", "get_checkpoint_state"),
     "latest_checkpoint": ("tfteach.lib.files.checkpoint_management", "latest_checkpoint"),
     "list_variables": ("tfteach.lib.files.checkpoint_reader", "list_variables"),

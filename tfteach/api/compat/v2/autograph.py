@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.api.compat.v2.autograph import experimental as experimental
+    from tfteach.api.autograph import experimental as experimental
     from tfteach.compat.version_2.autograph import to_code_v2 as to_code
     from tfteach.compat.version_2.autograph import to_graph_v2 as to_graph
     from tfteach.lib.autograph.verbosity import set_verbosity as set_verbosity
     from tfteach.lib.autograph.verbosity import trace as trace
 
 _LATER = {
-    "experimental": ("tfteach.api.compat.v2.autograph", "experimental"),
+    "experimental": ("tfteach.api.autograph", "experimental"),
     "set_verbosity": ("tfteach.lib.autograph.verbosity", "set_verbosity"),
     "to_code": ("tfteach.compat.version_2.autograph", "to_code_v2"),
     "to_graph": ("tfteach.compat.version_2.autograph", "to_graph_v2"),

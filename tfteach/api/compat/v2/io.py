@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.api.compat.v2.io import gfile as gfile
+    from tfteach.api.io import gfile as gfile
     from tfteach.compat.version_2.strings import decode_csv_v2 as decode_csv
     from tfteach.compat.version_2.strings import parse_example_v2 as parse_example
     from tfteach.compat.version_2.strings import parse_single_example_v2 as parse_single_example
@@ -63,7 +63,7 @@ _LATER = {
     "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
     "encode_jpeg": ("tfteach.ops.image.encode_image_ops", "encode_jpeg"),
     "extract_jpeg_shape": ("tfteach.ops.image.decode_image_ops", "extract_jpeg_shape"),
-    "gfile": ("tfteach.api.compat.v2.io", "gfile"),
+    "gfile": ("tfteach.api.io", "gfile"),
     "is_jpeg": ("tfteach.lib.image.decode", "is_jpeg"),
     "matching_files": ("tfteach.ops.io.file_ops", "matching_files"),
     "parse_example": ("tfteach.compat.version_2.strings", "parse_example_v2"),
