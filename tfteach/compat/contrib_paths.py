@@ -1,6 +1,6 @@
 """Paths of modules in `tensorflow.contrib` that programs import from.
 
-As in `internals.py`: a path, and the public packages and modules of this package that
+As in `inner_paths.py`: a path, and the public packages and modules of this package that
 have its names.
 
 Source: contrib/factorization/python/ops/*.py (API).

@@ -1,6 +1,6 @@
 """Inner modules of estimators and feature columns, and their names here.
 
-`internals.py` looks names up with these tables.
+`inner_paths.py` includes these tables.
 """
 
 from __future__ import annotations
