@@ -197,6 +197,23 @@ def test_a_trace_for_the_very_value_is_preferred(eagerly, tmp_path):
     assert [model.f(1).numpy(), model.f(2).numpy()] == [10, 2]
 
 
+def test_defaults_of_keyword_only_parameters_are_added(eagerly, tmp_path):
+    """As traces that TensorFlow 2 saved need: they spell these defaults out."""
+
+    class Scale(tf.Module):
+        @tf.function
+        def __call__(self, x, *, double=True):
+            return x * 2.0 if double else x
+
+    model = Scale()
+    model(tf.constant(3.0), double=True)
+    model(tf.constant(3.0), double=False)
+    tf.saved_model.save(model, str(tmp_path / "m"))
+    loaded = tf.saved_model.load_v2(str(tmp_path / "m"))
+    assert float(loaded(tf.constant(4.0))) == 8.0
+    assert float(loaded(tf.constant(4.0), double=False)) == 4.0
+
+
 def test_each_load_has_its_tables(eagerly, tmp_path):
     made = tf.Module()
     made.t = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1)

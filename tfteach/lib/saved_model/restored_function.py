@@ -6,6 +6,7 @@ Source: python/saved_model/function_deserialization.py (API and messages).
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,9 +40,10 @@ class RestoredFunction(PolymorphicFunction):
         concrete_functions: Sequence[ConcreteFunction],
     ) -> None:
         self.concrete_functions = list(concrete_functions)
+        defaults = function_spec.fullargspec.kwonlydefaults or {}
 
         def restored_function_body(*args: Any, **kwargs: Any) -> Any:
-            return _call_matching(self.concrete_functions, args, kwargs)
+            return _call_matching(self.concrete_functions, args, kwargs, defaults)
 
         body: Any = restored_function_body
         body.__signature__ = _signature(function_spec.fullargspec)
@@ -137,18 +139,26 @@ def _signature(spec: inspect.FullArgSpec) -> inspect.Signature:
 
 
 def _call_matching(
-    functions: Sequence[ConcreteFunction], args: tuple[Any, ...], kwargs: dict[str, Any]
+    functions: Sequence[ConcreteFunction],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    keyword_defaults: Mapping[str, Any],
 ) -> Any:
     """Call the first trace that the arguments match.
 
     Raises:
       ValueError: they match none.
     """
+    # TensorFlow 2 saves traces with the defaults of keyword-only parameters spelled
+    # out, 1.15 as they were called.
+    ways = [kwargs]
+    if not keyword_defaults.keys() <= kwargs.keys():
+        ways.append({**keyword_defaults, **kwargs})
     # A trace for just these values is preferred to one for Tensors made of them.
     for allow_conversion in (False, True):
-        for function in functions:
-            if _is_callable_with(function, (args, kwargs), allow_conversion):
-                return _call(function, (args, kwargs))
+        for function, keywords in itertools.product(functions, ways):
+            if _is_callable_with(function, (args, keywords), allow_conversion):
+                return _call(function, (args, keywords))
     options = [
         f"Option {number}:\n  {_described(*function.structured_input_signature)}"
         for number, function in enumerate(functions, 1)
