@@ -11,6 +11,8 @@ import urllib.request  # noqa: F401  as TensorFlow: programs `import urllib` onl
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
+
 from tfteach.compat.running import advice, notebook, python2
 from tfteach.compat.running.own_modules import OwnModules, Teller
 
@@ -82,6 +84,7 @@ def run(path: Path, arguments: list[str]) -> None:
     main = ModuleType("__main__")
     main.__file__ = str(path)
     sys.modules["__main__"] = main
+    np.set_printoptions(legacy="1.25")  # print([np.float32(3)]) shows [3.0]
     try:
         _run_cells(path, modules, main)
     except Exception as error:
