@@ -301,7 +301,7 @@ def test_rows_of_different_lengths(tmp_path: Path) -> None:
 
 def test_scalars_are_printed_as_by_numpy_1(tmp_path: Path) -> None:
     (tmp_path / "old.py").write_text("import numpy as np\nprint([np.float32(3)])\n")
-    assert run(tmp_path / "old.py", "old.py").out == "[3.0]\n"
+    assert run(tmp_path / "old.py", "old.py").output == ["[3.0]"]
 
 
 def test_only_own_modules_see_them(tmp_path: Path) -> None:
