@@ -147,6 +147,22 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    """Spares it, after each file, what is left: modules, constants, pytest's reports.
+
+    After thousands of tests a collection would take a second, in a test that collects
+    garbage or whenever Python does.
+    """
+    done = yield
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+    return done
+
+
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
@@ -175,16 +191,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def required() -> set[str]:
     return set(filter(None, os.environ.get("TFTEACH_REQUIRE", "").split(",")))
-
-
-@pytest.fixture(scope="module")
-def small_heap() -> None:
-    """For files that collect garbage often: what other tests left is set aside.
-
-    After thousands of tests each collection would take a second.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture

@@ -20,8 +20,6 @@ RECORDED: dict[str, Any] = json.loads(
 )
 PROGRAMS = {program.__name__: program for program in dataset_programs.PROGRAMS}
 
-pytestmark = pytest.mark.usefixtures("small_heap")
-
 
 def close(ours: Any, theirs: Any) -> bool:
     """Equality; floats up to their last digits, messages may say more."""

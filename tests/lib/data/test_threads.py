@@ -17,8 +17,6 @@ from tfteach.ops.data import background
 Dataset = tf.data.Dataset
 INTERLEAVE = tf.data.experimental.parallel_interleave
 
-pytestmark = pytest.mark.usefixtures("small_heap")
-
 
 @pytest.fixture(autouse=True)
 def no_thread_remains() -> Iterator[None]:

@@ -13,7 +13,7 @@ from tests.eagerly import eagerly as eagerly
 from tests.golden import eager_checkpoints
 
 GOLDEN = json.loads(Path(eager_checkpoints.__file__).with_suffix(".json").read_text())
-pytestmark = pytest.mark.usefixtures("small_heap", "eagerly")
+pytestmark = pytest.mark.usefixtures("eagerly")
 
 
 @pytest.fixture(autouse=True)

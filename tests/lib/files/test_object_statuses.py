@@ -13,8 +13,6 @@ from tests.golden import object_statuses
 
 GOLDEN = json.loads(Path(object_statuses.__file__).with_suffix(".json").read_text())
 
-pytestmark = pytest.mark.usefixtures("small_heap")
-
 
 @pytest.mark.parametrize("name", object_statuses.SCENARIOS)
 def test_as_tensorflow(name, tmp_path, monkeypatch):
