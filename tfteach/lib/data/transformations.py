@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tfteach.framework import tf2
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import bool_, int32, string
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.scope import name_scope
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_aliases import Structure, TensorLike
@@ -29,7 +31,11 @@ from tfteach.ops.data.selection import (
     SkipDataset,
     TakeDataset,
 )
-from tfteach.ops.data.shuffling import ShuffleDataset
+from tfteach.ops.data.shuffling import (
+    AnonymousRandomSeedGenerator,
+    ShuffleDataset,
+    ShuffleDatasetV2,
+)
 
 if TYPE_CHECKING:
     from tfteach.lib.data.dataset import Dataset
@@ -112,8 +118,14 @@ class Transformations(DatasetBase):
         """
         size = int64_tensor(buffer_size, "buffer_size")
         seeds = seed_tensors(seed)
-        reshuffles = reshuffle_each_iteration is None or reshuffle_each_iteration
-        op = ShuffleDataset(bool(reshuffles), *self.flat)
+        reshuffles = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
+        graph = get_default_graph()
+        if reshuffles and tf2.enabled() and (graph.is_eager or graph.building_function):
+            # In TensorFlow 2 also iterators that begin with the first element differ.
+            generator, _ = AnonymousRandomSeedGenerator()(*seeds)
+            anew = ShuffleDatasetV2(*self.flat)
+            return self.derived(anew(self._variant_tensor, size, generator))
+        op = ShuffleDataset(reshuffles, *self.flat)
         return self.derived(op(self._variant_tensor, size, *seeds))
 
     def prefetch(self, buffer_size: TensorLike | None) -> Dataset:

@@ -2,6 +2,7 @@
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {
+    "AnonymousRandomSeedGenerator": "shuffling",
     "BatchDataset": "batching",
     "BatchDatasetV2": "batching",
     "BytesProducedStatsDataset": "statistics",
@@ -11,6 +12,7 @@ MODULE_OF = {
     "DatasetCardinality": "reducing",
     "DatasetToSingleElement": "reducing",
     "DatasetToTFRecord": "writing",
+    "DeleteRandomSeedGenerator": "shuffling",
     "DenseToSparseBatchDataset": "padding",
     "DeserializeIterator": "iterator_state",
     "DirectedInterleaveDataset": "flattening",
@@ -65,6 +67,7 @@ MODULE_OF = {
     "ShardDataset": "selection",
     "ShuffleAndRepeatDataset": "shuffling",
     "ShuffleDataset": "shuffling",
+    "ShuffleDatasetV2": "shuffling",
     "SkipDataset": "selection",
     "SleepDataset": "options",
     "SlidingWindowDataset": "grouping",

@@ -169,18 +169,22 @@ class Skipped(OfOne):
 
 
 class RepeatedRows(Rows):
-    """The rows of several epochs."""
+    """The rows of several epochs.
+
+    As in TensorFlow, the next epoch begins where one ends, also after the last: a
+    generator of seeds counts it.
+    """
 
     def __init__(self, source: Dataset, count: int, running: Running) -> None:
-        self._source, self._left, self._running = source, count, running
-        self._rows: Rows | None = None
+        self._left = count
+        self._begin = lambda: source.rows(running)
+        self._rows = self._begin() if count else None
         self._is_new = True
 
     def take(self, count: int) -> Array:
         parts: list[Array] = []
         while count and self._left:
-            if self._rows is None:
-                self._rows, self._is_new = self._source.rows(self._running), True
+            assert self._rows is not None
             part = self._rows.take(count)
             if len(part):
                 self._is_new = False
@@ -189,7 +193,7 @@ class RepeatedRows(Rows):
             elif self._left < 0 and self._is_new:
                 self._left = 0  # an empty dataset, repeated forever
             else:
-                self._rows = None
+                self._rows, self._is_new = self._begin(), True
                 self._left -= self._left > 0
         if len(parts) == 1:
             return parts[0]
@@ -197,11 +201,12 @@ class RepeatedRows(Rows):
 
 
 class RepeatedElements:
-    """The elements of several epochs."""
+    """The elements of several epochs; see `RepeatedRows`."""
 
     def __init__(self, source: Dataset, count: int, running: Running) -> None:
-        self._source, self._left, self._running = source, count, running
-        self._elements: Iterator[Element] | None = None
+        self._left = count
+        self._begin = lambda: source.elements(running)
+        self._elements = self._begin() if count else iter(())
         self._is_new = True
 
     def __iter__(self) -> Iterator[Element]:
@@ -209,16 +214,13 @@ class RepeatedElements:
 
     def __next__(self) -> Element:
         while self._left:
-            if self._elements is None:
-                self._elements = self._source.elements(self._running)
-                self._is_new = True
             for element in self._elements:
                 self._is_new = False
                 return element
             if self._left < 0 and self._is_new:
                 self._left = 0
             else:
-                self._elements = None
+                self._elements, self._is_new = self._begin(), True
                 self._left -= self._left > 0
         raise StopIteration
 

@@ -7,6 +7,8 @@ Source: core/kernels/data/shuffle_dataset_op.cc.
 
 from __future__ import annotations
 
+import secrets
+import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -14,9 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework.dtypes import DType
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import FailedPreconditionError, invalid_argument
+from tfteach.framework.op import MultiOutputOp, NoOutputOp
+from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, KernelContext
+from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, KernelContext
 from tfteach.ops.data.dataset import Dataset, DatasetOp, Running, integer
 from tfteach.ops.data.elements import Element, Rows
 from tfteach.ops.data.selection import OfOne, repeated_cardinality
@@ -115,14 +119,15 @@ class Shuffle(Rows):
     def _end_epoch(self) -> None:
         if self._left > 0:
             self._left -= 1
-        elif self._is_first:
-            self._left = 0  # an empty dataset, repeated forever
-        if not self._left:
-            self._items = None
+        elif self._is_first:  # an empty dataset, repeated forever
+            self._left, self._items = 0, None
             return
-        end = self._epochs[-1][1]
-        self._epochs.append([end, end])
-        self._items = self._source()
+        # As in TensorFlow also after the last epoch: a generator of seeds counts it.
+        items = self._source()
+        self._items = items if self._left else None
+        if self._left:
+            end = self._epochs[-1][1]
+            self._epochs.append([end, end])
 
     def _draw(self) -> Any:
         if not self._count:
@@ -247,6 +252,53 @@ class Shuffled(OfOne):
         return Shuffle(lambda: source.elements(running), self.size, seeds, self.epochs)
 
 
+class SeedGenerator:
+    """The resource behind an `AnonymousRandomSeedGenerator`: seeds in sequence.
+
+    Args:
+      seeds: that determine the sequence.
+    """
+
+    shape: ClassVar[tuple[int, ...]] = ()
+
+    def __init__(self, seeds: tuple[int, int]) -> None:
+        self._words = RandomWords(*seeds)
+        self._lock = threading.Lock()
+
+    def seeds(self) -> tuple[int, int]:
+        """The seeds of the next iterator."""
+        with self._lock:
+            return next(self._words), next(self._words)
+
+
+class ShuffledAnew(Shuffled):
+    """Shuffled elements, in another order for each iterator that begins.
+
+    Rows are drawn in blocks: where two iterators over several epochs take turns, the
+    one begins its next epoch, and gets seeds, earlier than in TensorFlow.
+
+    Args:
+      source: a dataset.
+      size: of the buffer.
+      generator: of the seeds of iterators.
+    """
+
+    def __init__(self, source: Dataset, size: int, generator: SeedGenerator) -> None:
+        super().__init__(source, size, None, reshuffles=False)
+        self._generator = generator
+
+    def _seeds(self, running: Running) -> tuple[int, int]:
+        return self._generator.seeds()
+
+    def check_stateless(self) -> None:
+        raise FailedPreconditionError(
+            None,
+            None,
+            f"ShuffleDatasetOp({self.size})::ReshufflingDataset depends on random seed "
+            "generator resource.",
+        )
+
+
 # ---- ops
 
 
@@ -281,6 +333,61 @@ class ShuffleDataset(DatasetOp):
             seeds_or_none(*seeds),
             self.reshuffle_each_iteration,
         )
+
+
+class ShuffleDatasetV2(DatasetOp):
+    """Shuffled elements, by a generator's seeds.  Source: ShuffleDatasetV2."""
+
+    signature = (
+        "input_dataset: variant, buffer_size: int64, seed_generator: resource "
+        "-> handle: variant"
+    )
+    output_types: tuple[DType, ...]
+    output_shapes: tuple[Shape, ...]
+    minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
+    ranks: ClassVar[Mapping[str, int | tuple[int, ...]]] = {
+        "buffer_size": 0, "seed_generator": 0,
+    }  # fmt: skip
+
+    def dataset(
+        self, context: KernelContext, source: Dataset, size: Any, generator: Any
+    ) -> Dataset:
+        return ShuffledAnew(source, _checked_size(size), generator)
+
+
+class AnonymousRandomSeedGenerator(MultiOutputOp):
+    """A generator of seeds.  Source: AnonymousRandomSeedGenerator.
+
+    It ends with the last dataset that has it: `deleter` is the generator, too.
+    """
+
+    signature = "seed: int64, seed2: int64 -> handle: resource, deleter: variant"
+    on_gpu: ClassVar[bool] = False
+    is_foldable: ClassVar[bool] = False
+
+    def infer_shape(self, seed: Shape, seed2: Shape) -> list[Shape]:
+        return [(), ()]
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
+        return [None, None]
+
+    def compute(self, xp: ArrayModule, *seeds: Any) -> list[SeedGenerator]:
+        found = seeds_or_none(*seeds)
+        generator = SeedGenerator(found or (secrets.randbits(64), secrets.randbits(64)))
+        return [generator, generator]
+
+
+class DeleteRandomSeedGenerator(NoOutputOp):
+    """Nothing: a generator ends with its dataset.  Source: DeleteRandomSeedGenerator."""
+
+    signature = "handle: resource, deleter: variant ->"
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, handle: Shape, deleter: Shape) -> list[Shape]:
+        return []
+
+    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
+        return ()
 
 
 class ShuffleAndRepeatDataset(DatasetOp):
