@@ -17,10 +17,10 @@ import numpy as np
 
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import FailedPreconditionError, invalid_argument
-from tfteach.framework.op import MultiOutputOp, NoOutputOp
+from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
-from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, KernelContext
+from tfteach.framework.type_aliases import Array, Gradient, KernelContext
 from tfteach.ops.data.dataset import Dataset, DatasetOp, Running, integer
 from tfteach.ops.data.elements import Element, Rows
 from tfteach.ops.data.selection import OfOne, repeated_cardinality
@@ -355,7 +355,7 @@ class ShuffleDatasetV2(DatasetOp):
         return ShuffledAnew(source, _checked_size(size), generator)
 
 
-class AnonymousRandomSeedGenerator(MultiOutputOp):
+class AnonymousRandomSeedGenerator(StatefulOp, MultiOutputOp):
     """A generator of seeds.  Source: AnonymousRandomSeedGenerator.
 
     It ends with the last dataset that has it: `deleter` is the generator, too.
@@ -363,7 +363,6 @@ class AnonymousRandomSeedGenerator(MultiOutputOp):
 
     signature = "seed: int64, seed2: int64 -> handle: resource, deleter: variant"
     on_gpu: ClassVar[bool] = False
-    is_foldable: ClassVar[bool] = False
 
     def infer_shape(self, seed: Shape, seed2: Shape) -> list[Shape]:
         return [(), ()]
@@ -371,14 +370,17 @@ class AnonymousRandomSeedGenerator(MultiOutputOp):
     def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None, None]
 
-    def compute(self, xp: ArrayModule, *seeds: Any) -> list[SeedGenerator]:
+    def compute(self, context: KernelContext, *seeds: Any) -> list[SeedGenerator]:
         found = seeds_or_none(*seeds)
         generator = SeedGenerator(found or (secrets.randbits(64), secrets.randbits(64)))
         return [generator, generator]
 
 
-class DeleteRandomSeedGenerator(NoOutputOp):
-    """Nothing: a generator ends with its dataset.  Source: DeleteRandomSeedGenerator."""
+class DeleteRandomSeedGenerator(StatefulOp, NoOutputOp):
+    """No effect: a generator ends with its dataset.
+
+    Source: dataset_ops.cc, DeleteRandomSeedGenerator.
+    """
 
     signature = "handle: resource, deleter: variant ->"
     on_gpu: ClassVar[bool] = False
@@ -386,7 +388,7 @@ class DeleteRandomSeedGenerator(NoOutputOp):
     def infer_shape(self, handle: Shape, deleter: Shape) -> list[Shape]:
         return []
 
-    def compute(self, xp: ArrayModule, *inputs: Any) -> Any:
+    def compute(self, context: KernelContext, *inputs: Any) -> Any:
         return ()
 
 
