@@ -348,6 +348,7 @@ class ShuffleDatasetV2(DatasetOp):
     ranks: ClassVar[Mapping[str, int | tuple[int, ...]]] = {
         "buffer_size": 0, "seed_generator": 0,
     }  # fmt: skip
+    is_stateful: ClassVar[bool] = True
 
     def dataset(
         self, context: KernelContext, source: Dataset, size: Any, generator: Any
