@@ -6,6 +6,7 @@ Source: core/kernels/data/{take,skip,repeat,shard,concatenate,zip}_dataset_op.cc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -177,7 +178,7 @@ class RepeatedRows(Rows):
 
     def __init__(self, source: Dataset, count: int, running: Running) -> None:
         self._left = count
-        self._begin = lambda: source.rows(running)
+        self._begin = partial(source.rows, running)
         self._rows = self._begin() if count else None
         self._is_new = True
 
@@ -205,7 +206,7 @@ class RepeatedElements:
 
     def __init__(self, source: Dataset, count: int, running: Running) -> None:
         self._left = count
-        self._begin = lambda: source.elements(running)
+        self._begin = partial(source.elements, running)
         self._elements = self._begin() if count else iter(())
         self._is_new = True
 
