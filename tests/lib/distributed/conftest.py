@@ -1,8 +1,10 @@
-"""Servers of real TensorFlow for the tests of this folder."""
+"""Servers for the tests of this folder."""
 
 import subprocess
 
 import pytest
+
+import tfteach as tf
 
 SERVER = """
 import sys
@@ -12,6 +14,14 @@ target = server.target
 print(target.decode() if isinstance(target, bytes) else target, flush=True)
 sys.stdin.read()
 """
+
+
+@pytest.fixture(scope="package")
+def own_server():
+    """A server of this process."""
+    server = tf.train.Server.create_local_server()
+    yield server
+    server._stop()
 
 
 @pytest.fixture(scope="package")

@@ -1,4 +1,4 @@
-"""Sessions on a server of TensorFlow 1.15: the same tests as on one of ours."""
+"""Sessions on servers: in this process, over gRPC, and of real TensorFlow 1.15."""
 
 import threading
 
@@ -6,14 +6,21 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.lib.distributed import service
 
-pytestmark = pytest.mark.oracle
+SERVERS = ["own", "grpc", pytest.param("tensorflow", marks=pytest.mark.oracle)]
 
 
-@pytest.fixture
-def target(tensorflow_server):
-    tf.Session.reset(tensorflow_server)
-    return tensorflow_server
+@pytest.fixture(params=SERVERS)
+def target(request, own_server, monkeypatch):
+    if request.param == "tensorflow":
+        found = request.getfixturevalue("tensorflow_server")
+    else:
+        found = own_server.target.decode()
+    if request.param == "grpc":  # as if the server were in another process
+        monkeypatch.delitem(service._local, found.removeprefix("grpc://"))
+    tf.Session.reset(found)
+    return found
 
 
 @pytest.fixture

@@ -131,7 +131,12 @@ class PartialRun:
             if op in self._done:
                 del pruned.needed[op]
         # A finished op without stored outputs has only control outputs: cut these.
-        outputs = [t for op in pruned.needed for t in op.outputs if not t.dtype.is_ref]
+        outputs = [
+            t
+            for op in pruned.needed
+            for t in op.outputs
+            if not t.dtype.is_ref or t in elements
+        ]
         pending = [op for op in pruned.needed if not op.outputs]
         live = {*pruned.needed}
         step = build_step(

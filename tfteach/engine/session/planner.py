@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tfteach.engine.devices.devices import local_devices
+from tfteach.engine.devices.devices import Device, local_devices
 from tfteach.engine.execute.compile import Compiled, compile_step
 from tfteach.engine.execute.concurrent_calls import may_wait_for_each_other
 from tfteach.engine.execute.concurrent_program import (
@@ -53,9 +53,11 @@ class StepPlanner:
       planning_s: how long planning and compiling them took, in seconds.
     """
 
-    def __init__(self, options: Options, config: Any) -> None:
+    def __init__(
+        self, options: Options, config: Any, devices: list[Device] | None = None
+    ) -> None:
         self.options = options
-        self.devices = local_devices(config)
+        self.devices = local_devices(config) if devices is None else devices
         self.placements: dict[str, Placement] = {}
         self.transfers = Transfers()
         self.programs, self.planning_s = 0, 0.0

@@ -15,11 +15,16 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tfteach.framework.call_origin import user_frame
-from tfteach.framework.convert import convert
 from tfteach.framework.defaults import default_graph
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
+from tfteach.framework.graphdef.import_inputs import (
+    mapped_inputs,
+    op_of,
+    source_of,
+    tensor_name,
+)
 from tfteach.framework.graphdef.import_node import NodeReader, without_hint
 from tfteach.framework.graphdef.import_placement import (
     colocated,
@@ -85,10 +90,16 @@ def import_graph(
     name: str | None = None,
     producer_op_list: Any = None,
     finish: Callable[[], None] | None = None,
+    extends: bool = False,
 ) -> list[Operation | Tensor] | None:
-    """`import_graph_def`, with `finish` called once the nodes are in the graph.
+    """`import_graph_def` with more arguments.
 
-    If it raises an error, they are removed again.
+    Args:
+      graph_def, input_map, return_elements, name, producer_op_list: see there.
+      finish: called once the nodes are in the graph; if it raises an error, they are
+        removed again.
+      extends: whether the nodes may use those of the graph by name, as those of a
+        session's later GraphDefs do.
     """
     graph_def = _as_graph_def(graph_def)
     input_map = {} if input_map is None else input_map
@@ -105,12 +116,12 @@ def import_graph(
     with default_graph(graph), graph.lock, _library_restored(graph):
         graph._check_not_finalized()
         with graph.name_scope("import" if name is None else name) as scope:
-            mapped = _mapped_inputs(graph, input_map, name)
+            mapped = mapped_inputs(graph, input_map, name)
             for function in graph_def.library.function:
                 _check_function_name(function.signature.name)
             graph.add_library(graph_def.library, producer_op_list)
             reader = NodeReader(scope, producer_op_list, graph.functions)
-            work = _Import(graph, graph_def, scope, mapped, reader)
+            work = _Import(graph, graph_def, scope, mapped, reader, extends)
             work.run()
             found = (
                 None
@@ -178,48 +189,6 @@ def _check_versions(versions: Any) -> None:
         )
 
 
-def _mapped_inputs(
-    graph: Graph, input_map: dict[Any, Any], name: str | None
-) -> dict[str, Tensor]:
-    keys = [k.decode() if isinstance(k, bytes) else k for k in input_map]
-    values = list(input_map.values())
-    if not all(isinstance(v, Tensor) for v in values):
-        if name == "":
-            raise ValueError(
-                "tf.import_graph_def() requires a non-empty `name` if `input_map` "
-                "contains non-Tensor values. Try calling tf.convert_to_tensor() on "
-                "`input_map` values before calling tf.import_graph_def()."
-            )
-        with graph.name_scope("_inputs"):
-            values = [convert(v) for v in values]
-    found: dict[str, Tensor] = {}
-    for key, value in zip(keys, values, strict=True):
-        if not key.startswith("^"):
-            key = "{}:{}".format(*_tensor_name(key))
-        found[key] = value
-    return found
-
-
-def _tensor_name(name: str) -> tuple[str, int]:
-    op_name, colon, index = name.partition(":")
-    if colon and not index.isdigit():
-        raise ValueError(f"Cannot convert {name!r} to a tensor name.")
-    return op_name, int(index or 0)
-
-
-_NO_OUTPUT = 1 << 31  # more than any node has
-_INPUT = re.compile(r"(.*):([0-9]+)\Z", re.DOTALL)
-
-
-def _source_of(source: str) -> tuple[str, int]:
-    """The node and the output that an input names: 0 if it does not end in a number."""
-    found = _INPUT.match(source)
-    if found is None:
-        return source, 0
-    digits = found[2]
-    return found[1], int(digits) if len(digits) < 10 else _NO_OUTPUT
-
-
 class _Edges(NamedTuple):
     """The parsed inputs of a node."""
 
@@ -237,8 +206,11 @@ class _Import:
         scope: str,
         mapped: dict[str, Tensor],
         reader: NodeReader,
+        extends: bool,
     ) -> None:
-        self.graph, self.scope, self.mapped, self.reader = graph, scope, mapped, reader
+        self.graph, self.scope, self.reader = graph, scope, reader
+        self.mapped: dict[str, Tensor | Operation] = {**mapped}
+        self.extends = extends
         self.nodes: list[Any] = [without_hint(node) for node in graph_def.node]
         self.producer = graph_def.versions.producer
         self.index: dict[str, int] = {}
@@ -278,6 +250,8 @@ class _Import:
     def _edges_of(self, node: Any) -> _Edges:
         edges = _Edges([], [])
         for source in node.input:
+            if self.extends:
+                self._use_known(source)
             if source[:1] == "^":
                 if source in self.mapped:
                     self.used.add(source)
@@ -292,11 +266,23 @@ class _Import:
                     f"Node '{node.name}': Control dependencies must come after regular "
                     "dependencies"
                 )
-            name, index = _source_of(source)
+            name, index = source_of(source)
             if name not in self.index and f"{name}:{index}" not in self.mapped:
                 raise ValueError(f"Node '{node.name}': Unknown input node '{source}'")
             edges.data.append((name, index))
         return edges
+
+    def _use_known(self, source: str) -> None:
+        """Map an input to an operation of the graph, if it is there and not new."""
+        is_control = source[:1] == "^"
+        name, index = (source[1:], 0) if is_control else source_of(source)
+        op = None if name in self.index else self.graph._by_name.get(name)
+        if op is None:
+            return
+        if is_control:
+            self.mapped[source] = op
+        elif index < len(op.outputs):
+            self.mapped[f"{name}:{index}"] = op.outputs[index]
 
     def _name_nodes(self) -> None:
         """Choose the final names; without a prefix they may collide."""
@@ -346,7 +332,7 @@ class _Import:
         key = f"{name}:{index}"
         if key in self.mapped:
             self.used.add(key)
-            return self.mapped[key]
+            return self.mapped[key]  # type: ignore[return-value]  # only "^x" are ops
         outputs = self.made[name].outputs
         if index >= len(outputs):
             raise ValueError(
@@ -382,7 +368,7 @@ class _Import:
         op.control_flow_context = None
         op._origin = self.origin
         controls = [
-            self.mapped[f"^{n}"].op if f"^{n}" in self.mapped else self.made[n]
+            op_of(self.mapped[f"^{n}"]) if f"^{n}" in self.mapped else self.made[n]
             for n in dict.fromkeys(edges.control)
         ]
         op.control_inputs = sorted(controls, key=lambda c: c.name)
@@ -444,7 +430,7 @@ class _Import:
                     f"Requested return node '{name}' not found in graph def"
                 )
             return self.made[name]
-        op_name, index = _tensor_name(name)
+        op_name, index = tensor_name(name)
         if f"{op_name}:{index}" in self.mapped:
             return self.mapped[f"{op_name}:{index}"]
         if op_name not in self.made:
@@ -464,7 +450,7 @@ class _Import:
         """
         graph, scopes = self.graph, self.graph.scopes.state
         for op in self.order:  # everything that can fail precedes the first append
-            rename_groups(op, self.renamed, self.scope)
+            rename_groups(op, self.renamed, self.scope, self.extends)
             put_on_device(op, self.scope)
         by_name = {op.name: op for op in self.order}
         for op in self.order:

@@ -22,8 +22,16 @@ def colocated(op: Operation) -> list[str]:
     ]
 
 
-def rename_groups(op: Operation, renamed: dict[str, str], scope: str) -> None:
+def rename_groups(
+    op: Operation, renamed: dict[str, str], scope: str, extends: bool
+) -> None:
     """Rename the groups in the node's `_class` to the nodes' new names.
+
+    Args:
+      op: the node.
+      renamed: old name -> new name.
+      scope: prefix of the new names.
+      extends: whether a group may be led by a node that was in the graph before.
 
     Raises:
       ValueError: a group's node is not imported, or it is not a list.
@@ -41,7 +49,7 @@ def rename_groups(op: Operation, renamed: dict[str, str], scope: str) -> None:
             "that is no list of strings"
         )
     # A branch's ops may be colocated with ops of the graph around it.
-    may_be_outside = op.graph.building_function and not scope
+    may_be_outside = extends or (op.graph.building_function and not scope)
     found = []
     for group in groups:
         if group.startswith(_GROUP):

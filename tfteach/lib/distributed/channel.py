@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from tfteach.framework import errors
 from tfteach.framework.waiting import slice_s
@@ -57,6 +57,19 @@ def checked_address(address: str) -> str:
             None, None, f'Could not interpret "{address}" as a host-port pair.'
         )
     return address
+
+
+class Connection(Protocol):
+    """Calls the methods of one process."""
+
+    def call(
+        self,
+        method: str,
+        request: bytes,
+        timeout_s: float = 0.0,
+        waits_for_server: bool = False,
+    ) -> bytes:
+        """The encoded answer of a method to an encoded request."""
 
 
 class Channel:

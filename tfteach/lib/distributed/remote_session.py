@@ -33,12 +33,8 @@ from tfteach.framework.protos.tensor_wire import (
 from tfteach.framework.protos.wire_format import chunk, varint
 from tfteach.framework.type_aliases import FeedDict, Proto
 from tfteach.framework.waiting import Deadline
-from tfteach.lib.distributed.channel import (
-    Channel,
-    checked_address,
-    error_of_status,
-    shared_channel,
-)
+from tfteach.lib.distributed.channel import Connection, error_of_status
+from tfteach.lib.distributed.service import connect
 
 SCHEME = "grpc://"
 _CLOSE_TIMEOUT_S = 10.0
@@ -56,7 +52,7 @@ class _GrpcSessions:
     ) -> None:
         timeout_s = 0.0 if config is None else config.operation_timeout_in_ms / 1000
         request = protos.ResetRequest(container=containers).SerializeToString()
-        channel = shared_channel(checked_address(target.removeprefix(SCHEME)))
+        channel = connect(target.removeprefix(SCHEME))
         channel.call("MasterService/Reset", request, timeout_s, waits_for_server=True)
 
 
@@ -84,7 +80,7 @@ class RemoteMaster:
         self.timeout_s = self.config.operation_timeout_in_ms / 1000
         self._target = target
         self._address = target.removeprefix(SCHEME)
-        self._channel: Channel | None = None
+        self._channel: Connection | None = None
         self._handle = b""
         self._version = 0  # of the graph, as the server counts
         self._sent = 0  # operations that the server knows
@@ -175,7 +171,8 @@ class RemoteMaster:
     ) -> bytes:
         """The answer of a method of the MasterService."""
         if self._channel is None:
-            self._channel = shared_channel(checked_address(self._address))
+            by_rpc = self.config.rpc_options.use_rpc_for_inprocess_master
+            self._channel = connect(self._address, by_rpc)
         try:
             return self._channel.call(
                 f"MasterService/{method}", request, timeout_s, waits_for_server

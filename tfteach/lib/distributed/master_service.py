@@ -1,0 +1,314 @@
+"""The MasterService: sessions of clients, each a graph that the cluster runs.
+
+Source: core/distributed_runtime/{master,master_session}.cc, core/protobuf/master.proto.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from typing import Any, NamedTuple
+
+from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
+from tfteach.framework import errors, protos
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import Proto
+from tfteach.lib.distributed.remote_code import check_graph
+from tfteach.lib.distributed.run_messages import (
+    RunStepRequest,
+    failed_step_response,
+    run_step_response,
+)
+from tfteach.lib.distributed.service import Call, Method, status_of
+from tfteach.lib.distributed.task import Task
+from tfteach.lib.distributed.task_session import TaskSession, unique
+
+
+class _Callable(NamedTuple):
+    feeds: list[Tensor]
+    fetches: list[Tensor]
+    targets: list[Operation]
+    options: Proto
+
+
+class MasterSession:
+    """A client's session.
+
+    Args:
+      session: runs its graph.
+
+    Attributes:
+      handle: its name for the client.
+    """
+
+    def __init__(self, session: TaskSession) -> None:
+        self.session = session
+        self.handle = secrets.token_hex(8)
+        self.version = 0  # of the graph
+        self._lock = threading.Lock()
+        self._partial_runs: dict[str, PartialRun] = {}
+        self._callables: dict[int, _Callable] = {}
+        self._numbers = itertools.count()
+
+    def extend(self, graph_def: Proto, version: int | None = None) -> int:
+        """Add nodes to the graph; returns its new version.
+
+        Raises:
+          AbortedError: the client last saw another version.
+        """
+        with self._lock:
+            if version not in (None, self.version):
+                raise errors.AbortedError(
+                    None,
+                    None,
+                    f"Current version is {self.version} but caller expected {version}.",
+                )
+            if graph_def.node or graph_def.library.function:
+                self.session.add(graph_def)
+                self.version += 1
+            return self.version
+
+    def run(self, request: RunStepRequest) -> bytes:
+        """The RunStepResponse of a step, or of a part of one."""
+        session = self.session
+        fetches = [session.tensor(name) for name in dict.fromkeys(request.fetches)]
+        fed = {session.tensor(name): value for name, value in request.feeds.items()}
+        metadata = protos.RunMetadata()
+        if request.partial_run:
+            values = self._continue(request.partial_run, fetches, fed)
+        else:
+            targets = [session.operation(name) for name in request.targets]
+            elements = unique((*fetches, *targets))
+            values = session.run_elements(elements, fed, request.options, metadata)
+        dtypes = [tensor.dtype for tensor in fetches]
+        names = dict.fromkeys(request.fetches)
+        return run_step_response(zip(names, values, dtypes, strict=True), metadata)
+
+    # ---- partial runs
+
+    def set_up(self, request: Proto) -> str:
+        """Begin a partial run; returns its handle."""
+        session = self.session
+        fetches = [session.tensor(name) for name in request.fetch]
+        targets = [session.operation(name) for name in request.target]
+        feeds = [session.tensor(name) for name in request.feed]
+        handle = f"{self.handle}/{next(self._numbers)}"
+        run = PartialRun(session, [*fetches, *targets], feeds)
+        self._partial_runs[handle] = run
+        return handle
+
+    def _continue(
+        self, handle: str, fetches: list[Tensor], fed: dict[Tensor, Any]
+    ) -> list[Any]:
+        run = self._partial_runs.get(handle)
+        if run is None:
+            raise errors.InvalidArgumentError(None, None, SET_UP_FIRST)
+        values: list[Any] = run.run(fetches, fed)
+        return values
+
+    # ---- callables
+
+    def make_callable(self, options: Proto) -> int:
+        """Prepare a step that runs often; returns its handle."""
+        for name in ("tensor_connection", "feed_devices", "fetch_devices"):
+            if getattr(options, name):
+                raise errors.UnimplementedError(
+                    None, None, f"MakeCallable: CallableOptions.{name}"
+                )
+        session, handle = self.session, next(self._numbers)
+        self._callables[handle] = _Callable(
+            [session.tensor(name) for name in options.feed],
+            [session.tensor(name) for name in options.fetch],
+            [session.operation(name) for name in options.target],
+            options.run_options,
+        )
+        return handle
+
+    def run_callable(self, request: Proto) -> Proto:
+        """The RunCallableResponse of a prepared step."""
+        from tfteach.framework.protos.tensor_proto import make_ndarray
+        from tfteach.framework.protos.tensor_wire import tensor_pieces
+
+        session, made = self.session, self._callable(request.handle)
+        if len(request.feed) != len(made.feeds):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Expected {len(made.feeds)} feed tensors, but got {len(request.feed)}",
+            )
+        arrays = [make_ndarray(tensor) for tensor in request.feed]
+        fed = dict(zip(made.feeds, arrays, strict=True))
+        elements = unique((*made.fetches, *made.targets))
+        metadata = protos.RunMetadata()
+        values = session.run_elements(elements, fed, made.options, metadata)
+        by_tensor = dict(zip(dict.fromkeys(made.fetches), values, strict=True))
+        answer = protos.RunCallableResponse(metadata=metadata)
+        for tensor in made.fetches:
+            pieces = tensor_pieces(by_tensor[tensor], tensor.dtype)
+            answer.fetch.add().ParseFromString(b"".join(pieces))
+        return answer
+
+    def release_callable(self, handle: int) -> None:
+        """Forget a prepared step."""
+        self._callable(handle)
+        del self._callables[handle]
+
+    def _callable(self, handle: int) -> _Callable:
+        if handle not in self._callables:
+            raise errors.InvalidArgumentError(
+                None, None, f"No such callable handle: {handle}"
+            )
+        return self._callables[handle]
+
+    def close(self) -> None:
+        """End the session; its steps that wait are cancelled."""
+        self._partial_runs.clear()
+        self.session.close()
+
+
+class MasterService:
+    """The sessions of a server, and the methods by which clients use them.
+
+    Args:
+      task: the server's.
+      default_config: merged under the clients' ConfigProtos, or None.
+    """
+
+    def __init__(self, task: Task, default_config: Proto | None = None) -> None:
+        self._task = task
+        self._default_config = default_config
+        self._sessions: dict[str, MasterSession] = {}
+        self._lock = threading.Lock()
+
+    def methods(self) -> dict[str, Method]:
+        """The methods by their names on the wire."""
+        return {
+            "MasterService/CreateSession": self._create_session,
+            "MasterService/ExtendSession": self._extend_session,
+            "MasterService/RunStep": self._run_step,
+            "MasterService/PartialRunSetup": self._partial_run_setup,
+            "MasterService/CloseSession": self._close_session,
+            "MasterService/ListDevices": self._list_devices,
+            "MasterService/Reset": self._reset,
+            "MasterService/MakeCallable": self._make_callable,
+            "MasterService/RunCallable": self._run_callable,
+            "MasterService/ReleaseCallable": self._release_callable,
+        }
+
+    def _create_session(self, call: Call) -> bytes:
+        request = protos.CreateSessionRequest.FromString(call.request)
+        check_graph(request.graph_def, call)
+        config = protos.ConfigProto()
+        if self._default_config is not None:
+            config.CopyFrom(self._default_config)
+        config.MergeFrom(request.config)
+        if config.HasField("cluster_def"):
+            raise NotImplementedError("ConfigProto.cluster_def: clusters by sessions")
+        session = TaskSession(self._task, config, config.isolate_session_state)
+        made = MasterSession(session)
+        try:
+            version = made.extend(request.graph_def)
+        except BaseException:
+            made.close()
+            raise
+        with self._lock:
+            self._sessions[made.handle] = made
+        answer = protos.CreateSessionResponse(
+            session_handle=made.handle, graph_version=version
+        )
+        return _encoded(answer)
+
+    def _extend_session(self, call: Call) -> bytes:
+        request = protos.ExtendSessionRequest.FromString(call.request)
+        check_graph(request.graph_def, call)
+        found = self._session(request.session_handle)
+        version = found.extend(request.graph_def, request.current_graph_version)
+        return _encoded(protos.ExtendSessionResponse(new_graph_version=version))
+
+    def _run_step(self, call: Call) -> bytes:
+        try:
+            request = RunStepRequest(call.request)
+        except (ValueError, TypeError) as error:
+            text = f"RunStep: {error}"
+            raise errors.InvalidArgumentError(None, None, text) from None
+        session = self._session(request.handle)
+        if not request.answers_errors:
+            return session.run(request)
+        try:
+            return session.run(request)
+        except Exception as error:
+            return failed_step_response(status_of(error, "RunStep"))
+
+    def _partial_run_setup(self, call: Call) -> bytes:
+        request = protos.PartialRunSetupRequest.FromString(call.request)
+        handle = self._session(request.session_handle).set_up(request)
+        return _encoded(protos.PartialRunSetupResponse(partial_run_handle=handle))
+
+    def _close_session(self, call: Call) -> bytes:
+        request = protos.CloseSessionRequest.FromString(call.request)
+        with self._lock:
+            found = self._sessions.pop(request.session_handle, None)
+        if found is None:
+            raise errors.AbortedError(
+                None,
+                None,
+                f"Session {request.session_handle} is not found. Possibly, this "
+                "master has restarted.",
+            )
+        found.close()
+        return _encoded(protos.CloseSessionResponse())
+
+    def _list_devices(self, call: Call) -> bytes:
+        request = protos.ListDevicesRequest.FromString(call.request)
+        if request.session_handle and request.session_handle not in self._sessions:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Session {request.session_handle} is not found. Possibly, this "
+                "master has restarted.",
+            )
+        devices = self._task.attributes()
+        return _encoded(protos.ListDevicesResponse(local_device=devices))
+
+    def _reset(self, call: Call) -> bytes:
+        request = protos.ResetRequest.FromString(call.request)
+        with self._lock:
+            ended, self._sessions = list(self._sessions.values()), {}
+        self._task.resources.clear(list(request.container))
+        for session in ended:
+            session.close()
+        return _encoded(protos.ResetResponse())
+
+    def _make_callable(self, call: Call) -> bytes:
+        request = protos.MakeCallableRequest.FromString(call.request)
+        handle = self._session(request.session_handle).make_callable(request.options)
+        return _encoded(protos.MakeCallableResponse(handle=handle))
+
+    def _run_callable(self, call: Call) -> bytes:
+        request = protos.RunCallableRequest.FromString(call.request)
+        answer = self._session(request.session_handle).run_callable(request)
+        return _encoded(answer)
+
+    def _release_callable(self, call: Call) -> bytes:
+        request = protos.ReleaseCallableRequest.FromString(call.request)
+        self._session(request.session_handle).release_callable(request.handle)
+        return _encoded(protos.ReleaseCallableResponse())
+
+    def _session(self, handle: str) -> MasterSession:
+        found = self._sessions.get(handle)
+        if found is None:
+            raise errors.AbortedError(None, None, f"Session {handle} is not found.")
+        return found
+
+    def close(self) -> None:
+        """End all sessions."""
+        with self._lock:
+            ended, self._sessions = list(self._sessions.values()), {}
+        for session in ended:
+            session.close()
+
+
+def _encoded(message: Proto) -> bytes:
+    data: bytes = message.SerializeToString()
+    return data

@@ -1,0 +1,66 @@
+"""What a graph of another process may run in this one.
+
+A graph is a program: `tf.py_func` calls functions of the process that runs it, and
+other ops read and write its files.  Clients on this machine may do what its user may;
+those of other machines only what the environment variable TFTEACH_SERVER_ALLOWS names:
+"files", "py_func" or both.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tfteach.framework import errors
+from tfteach.framework.op import find_op
+from tfteach.framework.type_aliases import Proto
+from tfteach.lib.distributed.service import Call
+
+VARIABLE = "TFTEACH_SERVER_ALLOWS"
+_FILE_PACKAGES = ("tfteach.ops.io.",)
+_FILE_OPS = frozenset(
+    (
+        "TextLineDataset",
+        "TFRecordDataset",
+        "FixedLengthRecordDataset",
+        "CSVDataset",
+        "CacheDataset",
+        "InitializeTableFromTextFile",
+        "InitializeTableFromTextFileV2",
+        "CreateSummaryFileWriter",
+    )
+)
+
+
+def check_graph(graph_def: Proto, call: Call) -> None:
+    """Refuse nodes that a client of another machine may not run.
+
+    Raises:
+      PermissionDeniedError: there is one.
+    """
+    if not call.peer or call.is_local:
+        return
+    allowed = os.environ.get(VARIABLE, "").replace(",", " ").split()
+    nodes = [*graph_def.node]
+    for function in graph_def.library.function:
+        nodes += function.node_def
+    for node in nodes:
+        wanted = _wanted(node.op)
+        if wanted is not None and wanted not in allowed:
+            raise errors.PermissionDeniedError(
+                None,
+                None,
+                f"{{{{node {node.name}}}}} ({node.op}) comes from another machine, "
+                f"whose graphs may not use {wanted} here. Start the server with "
+                f"{VARIABLE}={wanted} to allow it.",
+            )
+
+
+def _wanted(op_type: str) -> str | None:
+    """What an op type needs to be allowed; None for nothing."""
+    cls = find_op(op_type)
+    if cls is not None and cls.calls_python:
+        return "py_func"
+    if op_type in _FILE_OPS:
+        return "files"
+    is_file_op = cls is not None and cls.__module__.startswith(_FILE_PACKAGES)
+    return "files" if is_file_op else None

@@ -1,0 +1,241 @@
+"""Serves TensorFlow's services: encoded requests in, encoded answers out.
+
+A method is a function of the request's bytes.  Over gRPC and for sessions of the same
+process it is the same one; the latter need no connection, as in TensorFlow.
+Source: core/distributed_runtime/rpc/{grpc_server_lib,grpc_util}.cc, local_master.cc.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+from tfteach.framework import errors
+from tfteach.framework.logger import get_logger
+from tfteach.lib.distributed.channel import (
+    CHANNEL_OPTIONS,
+    Connection,
+    error_of_status,
+    grpc_module,
+    shared_channel,
+)
+
+MAX_STATUS_BYTES = 3072  # of a message in gRPC's headers
+_IDLE_S = 30.0
+# An op in a message of this process, and what the client replaces by op and line.
+_SHOWN_OP = re.compile(r"(?<=\[\[)node (\S+?) ?(?=\]\])|(?<=: )node (\S+)(?= +was )")
+
+
+class Call(NamedTuple):
+    """One call of a method.
+
+    Attributes:
+      request: the encoded message.
+      peer: gRPC's name of the caller; "" in this process.
+      at_end: registers a function that is called when the caller gives up.
+    """
+
+    request: bytes
+    peer: str = ""
+    at_end: Callable[[Callable[[], None]], Any] = lambda call: None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the caller is on this machine."""
+        return self.peer.startswith(("unix:", "ipv4:127.", "ipv6:[::1]", "ipv6:%5B::1"))
+
+
+Method = Callable[[Call], bytes]
+
+
+class _Threads(Executor):
+    """Daemon threads, as many as there are calls: a call may wait for another."""
+
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kw: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(fn(*args, **kw))
+            except BaseException as error:
+                future.set_exception(error)
+
+        with self._lock:
+            self._work.put(run)
+            if self._idle > 0:
+                self._idle -= 1
+                return future
+        name = "tfteach-server"
+        threading.Thread(target=self._serve, daemon=True, name=name).start()
+        return future
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                run = self._work.get(timeout=_IDLE_S)
+            except Empty:
+                with self._lock:
+                    if self._idle > 0 and self._work.empty():
+                        self._idle -= 1
+                        return
+                continue
+            run()
+            with self._lock:
+                self._idle += 1
+
+
+class Listener:
+    """Answers calls that arrive at a port.
+
+    Args:
+      address: where to listen, `host:port`; port 0 for any free one.
+      methods: "MasterService/RunStep" -> function.
+
+    Attributes:
+      port: the port.
+
+    Raises:
+      UnknownError: the port is taken, or the host is not this machine.
+    """
+
+    def __init__(self, address: str, methods: dict[str, Method]) -> None:
+        grpc = grpc_module()
+        options = (*CHANNEL_OPTIONS, ("grpc.so_reuseport", 0))
+        self._server = grpc.server(_Threads(), options=options)
+        by_service: dict[str, dict[str, Any]] = {}
+        for name, method in methods.items():
+            service, _, short = name.partition("/")
+            handler = grpc.unary_unary_rpc_method_handler(_answering(name, method))
+            by_service.setdefault(f"tensorflow.{service}", {})[short] = handler
+        self._server.add_generic_rpc_handlers(
+            [
+                grpc.method_handlers_generic_handler(service, handlers)
+                for service, handlers in by_service.items()
+            ]
+        )
+        try:
+            self.port = self._server.add_insecure_port(address)
+        except RuntimeError:
+            self.port = 0
+        if not self.port:
+            raise errors.UnknownError(
+                None,
+                None,
+                f"Could not start gRPC server: cannot listen at {address}. Another "
+                "process may use the port, or the host is not this machine.",
+            )
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._server.start()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether the listener still answers after waiting for so long."""
+        return bool(self._server.wait_for_termination(timeout_s))
+
+    def stop(self) -> None:
+        """End at once; calls in progress fail."""
+        self._server.stop(None)
+
+
+def _answering(name: str, method: Method) -> Callable[[bytes, Any], bytes]:
+    """gRPC's handler for a method; errors become a status."""
+
+    def answer(request: bytes, context: Any) -> bytes:
+        try:
+            return method(Call(request, context.peer(), context.add_callback))
+        except Exception as error:
+            failure = status_of(error, name)
+        code = _grpc_code(failure.error_code)
+        text = failure.message
+        if len(text) > MAX_STATUS_BYTES:
+            text = f"{text[:MAX_STATUS_BYTES]} ... [truncated]"
+        context.abort(code, text)
+        raise AssertionError("abort raises")
+
+    return answer
+
+
+def _grpc_code(code: int) -> Any:
+    grpc = grpc_module()
+    return next(known for known in grpc.StatusCode if known.value[0] == code)
+
+
+def status_of(error: Exception, name: str = "") -> errors.OpError:
+    """The error that a client gets: its message names ops, not lines of this process.
+
+    Args:
+      error: an OpError, or any other, such as that of a malformed message.
+      name: the method that failed.
+    """
+    if isinstance(error, errors.OpError):
+        message = _SHOWN_OP.sub(
+            lambda found: f"{{{{node {found[1] or found[2]}}}}}", error.message
+        )
+        return errors.OpError(None, None, message, error.error_code)
+    if type(error).__name__ == "DecodeError":
+        text = f"{name}: the request is not a valid message: {error}"
+        return errors.InvalidArgumentError(None, None, text)
+    if isinstance(error, NotImplementedError):
+        return errors.UnimplementedError(None, None, f"{name}: {error}")
+    get_logger().error("%s failed", name, exc_info=error)
+    text = f"{name}: {type(error).__name__}: {error}"
+    return errors.InternalError(None, None, text)
+
+
+# ---- servers of this process
+
+_local: dict[str, dict[str, Method]] = {}
+
+
+def add_local(address: str, methods: dict[str, Method]) -> None:
+    """Let sessions of this process call a server's methods directly."""
+    _local[address] = methods
+
+
+def remove_local(address: str) -> None:
+    """Undo `add_local`."""
+    _local.pop(address, None)
+
+
+class _LocalConnection:
+    """Calls the methods of a server in this process."""
+
+    def __init__(self, methods: dict[str, Method]) -> None:
+        self._methods = methods
+
+    def call(
+        self,
+        method: str,
+        request: bytes,
+        timeout_s: float = 0.0,
+        waits_for_server: bool = False,
+    ) -> bytes:
+        try:
+            return self._methods[method](Call(request))
+        except Exception as error:
+            failure = status_of(error, method)
+        raise error_of_status(failure.error_code, failure.message)
+
+
+def connect(address: str, by_rpc: bool = False) -> Connection:
+    """The connection to a server, in this process or in another one.
+
+    Args:
+      address: `host:port`.
+      by_rpc: whether a server of this process gets messages, too.
+
+    Raises:
+      InvalidArgumentError: `address` is no `host:port`.
+    """
+    methods = None if by_rpc else _local.get(address)
+    return shared_channel(address) if methods is None else _LocalConnection(methods)

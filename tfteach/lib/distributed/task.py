@@ -1,0 +1,78 @@
+"""One task of a cluster: its devices, and what outlives the sessions that use it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable
+
+from tfteach.engine.devices.devices import Device, local_devices
+from tfteach.engine.execute.kernel_context import OpStates, Resources
+from tfteach.framework import protos
+from tfteach.framework.type_aliases import Proto
+
+_DEFAULT_CONTAINER = "localhost"
+
+
+class TaskResources(Resources):
+    """The variables, queues and tables of a task, by container and name.
+
+    The default container has the name "localhost", too.
+    """
+
+    def clear(self, containers: list[str] | None = None) -> None:
+        names = list(containers or ())
+        if _DEFAULT_CONTAINER in names:
+            names.append("")
+        super().clear(names)
+
+
+class SessionResources(OpStates):
+    """A session's view of a task's resources; what ops have private is its own."""
+
+    def remove(self, key: Hashable) -> None:
+        if isinstance(key, tuple) and key[0] == "op":
+            super().remove(key)
+        else:
+            self._shared.remove(key)
+
+
+class Task:
+    """A task: where it is in its cluster, its devices and its resources.
+
+    Args:
+      job: the name of its job.
+      index: its index in the job.
+      config: the ConfigProto of its devices, or None.
+
+    Attributes:
+      name: such as "/job:worker/replica:0/task:1".
+      devices: its own, the CPU first.
+      resources: of all sessions that are not isolated.
+    """
+
+    def __init__(self, job: str, index: int, config: Proto | None) -> None:
+        self.name = f"/job:{job}/replica:0/task:{index}"
+        self.devices = local_devices(config)
+        numbers = random.SystemRandom()
+        for device in self.devices:
+            device.name = f"{self.name}/device:{device.device_type}:{device.index}"
+            device.incarnation = numbers.getrandbits(62)
+            device.host = None if device is self.devices[0] else self.devices[0]
+        self.resources = TaskResources()
+
+    def attributes(self) -> list[Proto]:
+        """The devices, as DeviceAttributes protos."""
+        return [attributes_proto(device) for device in self.devices]
+
+
+def attributes_proto(device: Device) -> Proto:
+    """A device as a DeviceAttributes proto."""
+    found = protos.DeviceAttributes(
+        name=device.name,
+        device_type=device.device_type,
+        memory_limit=device.memory_limit_bytes,
+        incarnation=device.incarnation,
+        physical_device_desc=device.physical_device_desc,
+    )
+    found.locality.SetInParent()
+    return found

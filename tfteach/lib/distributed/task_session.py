@@ -1,0 +1,110 @@
+"""A session that a server runs for a client: a graph on the devices of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tfteach.engine.execute.kernel_context import Resources
+from tfteach.engine.session.base_session import BaseSession, made_sessions
+from tfteach.engine.session.feeds import converter_for
+from tfteach.engine.session.planner import StepPlanner
+from tfteach.framework import errors
+from tfteach.framework.defaults import default_graph
+from tfteach.framework.graph import Graph
+from tfteach.framework.graphdef.import_graph_def import import_graph
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.type_aliases import Proto
+from tfteach.lib.distributed.task import SessionResources, Task
+
+Element = Operation | Tensor
+
+
+class TaskSession(BaseSession):
+    """Runs a graph that came over the wire on a task's devices.
+
+    Args:
+      task: whose devices and resources it uses.
+      config: the client's ConfigProto.
+      is_isolated: whether it has variables and queues of its own.
+    """
+
+    def __init__(self, task: Task, config: Proto, is_isolated: bool = False) -> None:
+        super().__init__("", Graph(), config)
+        self._task_name = task.name
+        made_sessions.discard(self)  # it is none of this process's program
+        shared = Resources() if is_isolated else task.resources
+        self.resources = SessionResources(shared)
+        self.planner = StepPlanner(self._options, config, task.devices)
+        self._places_more = True
+        self._programs.clear()
+
+    def add(self, graph_def: Proto) -> None:
+        """Add the nodes of a GraphDef; they may use those that are there.
+
+        Raises:
+          InvalidArgumentError: the GraphDef is invalid.
+        """
+        try:
+            with default_graph(self.graph):
+                before = len(self.graph.operations)
+                import_graph(graph_def, name="", extends=True)
+                for op in self.graph.operations[before:]:
+                    op._origin = None  # the line is the client's
+        except (ValueError, TypeError) as error:
+            if isinstance(error, errors.OpError):
+                raise
+            raise errors.InvalidArgumentError(None, None, str(error)) from None
+
+    def element(self, name: str) -> Element:
+        """The tensor or operation of that name; "x" as an input means "x:0".
+
+        Raises:
+          NotFoundError: there is none.
+        """
+        try:
+            return self.graph.as_graph_element(name)
+        except (KeyError, ValueError):
+            raise errors.NotFoundError(
+                None, None, f"FetchOutputs node {name}: not found"
+            ) from None
+
+    def tensor(self, name: str) -> Tensor:
+        """The tensor of that name, also without its index if that is 0."""
+        found = self.element(name if ":" in name else f"{name}:0")
+        assert isinstance(found, Tensor)
+        return found
+
+    def operation(self, name: str) -> Operation:
+        """The operation of that name."""
+        found = self.element(name)
+        return found if isinstance(found, Operation) else found.op
+
+    def run_elements(
+        self,
+        elements: Sequence[Element],
+        fed: dict[Tensor, Any],
+        options: Proto | None,
+        metadata: Proto | None,
+    ) -> list[Any]:
+        """The values of the tensors among the elements.
+
+        Raises:
+          OpError: an op failed; the message names the task.
+        """
+        self._check_running()
+        program, _ = self._program(elements, tuple(fed))
+        try:
+            arrays = [converter_for(tensor)(value) for tensor, value in fed.items()]
+        except (ValueError, TypeError) as error:
+            raise errors.InvalidArgumentError(None, None, str(error)) from None
+        try:
+            return list(self._run_program(program, arrays, (options, metadata)))
+        except errors.OpError as error:
+            error._message = f"From {self._task_name}:\n{error._message}"
+            raise
+
+
+def unique(elements: Iterable[Element]) -> list[Element]:
+    """The elements, each once."""
+    return list(dict.fromkeys(elements))
