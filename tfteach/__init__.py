@@ -33,7 +33,7 @@ from tfteach.control import while_v2_grad as _while_v2_grad
 from tfteach.engine.devices.devices import simulate_gpus as simulate_gpus
 from tfteach.framework.functions import library as _function_library
 from tfteach.framework.graphdef import methods as _graphdef_methods
-from tfteach.lib.distributed import register as _targets
+from tfteach.lib import session_targets as _targets
 from tfteach.ops import operator_overloads as _operator_overloads
 from tfteach.ops.array import indexed_slices_to_tensor as _indexed_slices_to_tensor
 from tfteach.ops.sparse import sparse_dense_math as _sparse_dense_math
