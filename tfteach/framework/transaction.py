@@ -50,6 +50,11 @@ class Transaction(list["tuple[Cell, Any, Any]"]):
             self._deferred = []
         self._deferred.append(update)
 
+    def expect_threads(self) -> None:
+        """Allow several threads to write in this run."""
+        self._deferred = self._deferred or []
+        self._clean_ups = self._clean_ups or []
+
     def commit(self) -> None:
         """Run the deferred updates; afterwards the writes cannot be undone.
 

@@ -130,6 +130,13 @@ def limited(
 
 
 @contextmanager
+def limited_by(cancellation: Cancellation) -> Iterator[None]:
+    """A part of a run: as `limited`, with the run's deadline."""
+    with limited(_limits.get().deadline, cancellation):
+        yield
+
+
+@contextmanager
 def trying() -> Iterator[None]:
     """In this block a kernel that would have to wait raises `WouldWait` instead."""
     outer = _limits.get()

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -93,19 +93,25 @@ class _Task:
                         self._all_ended.set()
 
 
+class Task(Protocol):
+    """Work that several threads can share."""
+
+    def help(self) -> None:
+        """Do some of it, until nothing is left for this thread."""
+
+
 class Workers:
-    """Daemon threads that sleep until `compute` is called.
+    """Daemon threads that sleep until there is a task.
 
     Args:
       count: how many.
+      name: the beginning of their names.
     """
 
-    def __init__(self, count: int) -> None:
-        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+    def __init__(self, count: int, name: str = "tfteach-blocks") -> None:
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._threads = [
-            threading.Thread(
-                target=self._serve, name=f"tfteach-blocks_{i}", daemon=True
-            )
+            threading.Thread(target=self._serve, name=f"{name}_{i}", daemon=True)
             for i in range(count)
         ]
         for thread in self._threads:
@@ -119,9 +125,13 @@ class Workers:
             interrupt, once those that were begun have ended.
         """
         task = _Task(run, parts)
-        for _ in range(min(len(self._threads), len(parts) - 1)):
-            self._tasks.put(task)
+        self.offer(task, min(len(self._threads), len(parts) - 1))
         task.finish()
+
+    def offer(self, task: Task, times: int) -> None:
+        """Call `task.help()` on so many threads, as they become free."""
+        for _ in range(times):
+            self._tasks.put(task)
 
     def close(self) -> None:
         """End the threads."""

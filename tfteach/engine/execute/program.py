@@ -85,7 +85,14 @@ class StepObserver(Protocol):
 
 
 class FlowObserver:
-    """An observer that also follows branches and loops."""
+    """An observer that also follows branches and loops.
+
+    Attributes:
+      follows_threads: whether threads may call it concurrently; a step on several
+        devices runs in order otherwise.
+    """
+
+    follows_threads = False
 
     def passes(self, node: Node, values: Sequence[Any], iterations: Iterations) -> None:
         """A Switch, Merge or the like forwards values; None is a dead one."""

@@ -484,6 +484,7 @@ class BaseSession:
             self.planner.functions.clear()
             released, self.resources = self.resources, Resources()
         released.clear()  # ends the threads of iterators
+        self.planner.pools.close()
         if remote is not None:
             remote.close()
 

@@ -47,10 +47,13 @@ def get_inter_op_parallelism_threads() -> int:
 
 @export("config.threading.set_inter_op_parallelism_threads")
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """Request a number of threads that run ops: a hint, with no effect here.
+    """Set the number of threads that run ops, in sessions without a config.
+
+    The devices of a step compute beside each other on them. As in TensorFlow, the
+    process's first session decides.
 
     Args:
-      num_threads: 0 leaves it to the system.
+      num_threads: 0 for one per core; 1 to run one op after the other.
 
     Raises:
       RuntimeError: the logical devices have been listed.

@@ -27,9 +27,9 @@ REFUSED = "refused: NotImplementedError names it"
 TREATMENT = {
     "device_count": HONOURED,
     "intra_op_parallelism_threads": HINT,
-    "inter_op_parallelism_threads": HINT,
-    "use_per_session_threads": HINT,
-    "session_inter_op_thread_pool": HINT,
+    "inter_op_parallelism_threads": HONOURED,
+    "use_per_session_threads": HONOURED,
+    "session_inter_op_thread_pool": HONOURED,
     "placement_period": UNUSED,
     "device_filters": LOCAL,
     "gpu_options.per_process_gpu_memory_fraction": HONOURED,

@@ -30,6 +30,7 @@ from tfteach.engine.session.config_proto import Options
 from tfteach.engine.session.device_list import DeviceLog
 from tfteach.engine.session.fetches import Element
 from tfteach.engine.session.function_programs import FunctionPrograms
+from tfteach.engine.session.inter_op_pools import InterOpPools
 from tfteach.engine.session.targets import RemoteProgram
 from tfteach.framework.functions.body import Body
 from tfteach.framework.op import Op
@@ -45,6 +46,7 @@ class StepPlanner:
     Attributes:
       options: the session's, as read from its ConfigProto.
       devices: those that the session can use; the first is the host.
+      pools: the threads on which the devices' executors run.
       placer: decides on which of them an op runs.
       placements: op name -> where it was placed last, and why.
       transfers: counts the copies between devices.
@@ -58,6 +60,7 @@ class StepPlanner:
     ) -> None:
         self.options = options
         self.devices = local_devices(config) if devices is None else devices
+        self.pools = InterOpPools(config)
         self.placements: dict[str, Placement] = {}
         self.transfers = Transfers()
         self.programs, self.planning_s = 0, 0.0
@@ -157,7 +160,7 @@ class StepPlanner:
         if step.has_control_flow:
             return program_with_flow(step, resources, session, optimizes)
         if not optimizes:
-            return Program(compile_step(step, resources, session))
+            return self._on_devices(compile_step(step, resources, session))
 
         def for_shapes(feed_shapes: Sequence[tuple[int, ...]]) -> Compiled:
             special = specialize(step, feed_shapes)
@@ -165,6 +168,15 @@ class StepPlanner:
 
         compiled = compile_step(step, resources, session, fuse_chains)
         return Program(compiled, for_shapes)
+
+    def _on_devices(self, compiled: Compiled) -> Program:
+        """A program whose executors may run beside each other, if it has several."""
+        devices = {instruction.node.device for instruction in compiled.instructions}
+        if len(devices) < 2 or compiled.step.shared:
+            return Program(compiled)
+        from tfteach.engine.execute.parallel_program import ParallelProgram
+
+        return ParallelProgram(compiled, self.pools.get)
 
     def _concurrent(
         self, step: Step, resources: Resources, session: Any, optimizes: bool

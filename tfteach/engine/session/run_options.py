@@ -5,10 +5,11 @@ Source: core/protobuf/config.proto, core/common_runtime/direct_session.cc.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.engine.execute.concurrent_program import ConcurrentProgram
+from tfteach.engine.execute.inter_op_pool import chosen_pool
 from tfteach.engine.execute.program import Program, StepObserver
 from tfteach.engine.flow.dataflow import DataflowProgram
 from tfteach.engine.flow.nested_source import NestedProgram
@@ -67,7 +68,7 @@ def run_with_options(
             observers.append(tracer)
     deadline = Deadline(timeout_ms) if timeout_ms > 0 else None
     try:
-        values = program.run(fed, observers, deadline)
+        values = _on_pool(options, lambda: program.run(fed, observers, deadline))
     except ResourceExhaustedError as error:
         if tracer is not None:
             add_report(error, tracer)
@@ -88,6 +89,17 @@ def run_with_options(
     return values
 
 
+def _on_pool(options: Any, run: Callable[[], Any]) -> Any:
+    """What `run` returns, on the threads that the options ask for."""
+    if not options or not options.inter_op_thread_pool:
+        return run()
+    token = chosen_pool.set(options.inter_op_thread_pool)
+    try:
+        return run()
+    finally:
+        chosen_pool.reset(token)
+
+
 def _not_a(value: Any, method: str, argument: str, kind: str) -> str:
     return (
         f"{type(value).__name__!r} object has no attribute {method!r}: {argument} must "
@@ -101,7 +113,7 @@ def _check(options: Any, session: Any) -> None:
     `experimental` and the other fields of `debug_options` change nothing in a run of
     this process, in TensorFlow neither.
     """
-    # Runs are single-threaded, whatever the pool; -1 is the caller's thread.
+    # -1 is the caller's thread.
     pool, config = options.inter_op_thread_pool, session._config
     count = 1 if config is None else len(config.session_inter_op_thread_pool) or 1
     if not -1 <= pool < count:

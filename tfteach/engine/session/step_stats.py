@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from tfteach.engine.devices.devices import Device
 from tfteach.engine.execute.kernel_context import Context
 from tfteach.engine.plan.partition import Recv
 from tfteach.engine.plan.step import argument_names
@@ -43,11 +44,12 @@ def write_step_stats(
     """
     rows = _Rows(graph, tracer)
     if level >= HARDWARE_TRACE:
-        _write_host(step_stats, rows.all, tracer)
+        _write_host(step_stats, rows.all)
     for device in graph.devices:
         stats = step_stats.dev_stats.add(device=device.name)
         if device.is_simulated:
-            stats.thread_names[tracer.thread_id] = "simulated"
+            for thread_id in rows.threads(device):
+                stats.thread_names[thread_id] = "simulated"
         _write_source(stats.node_stats.add(), tracer.start_ns)
         for node, row in rows.all:
             if node.device is device and not node.is_transfer:
@@ -103,6 +105,10 @@ class _Rows:
                 found.append((node, self.made_up(node)))
         found.sort(key=lambda pair: (pair[1].start_ns, pair[1].end_ns))
         self.all = found
+
+    def threads(self, device: Device) -> set[int]:
+        """The threads that ran ops of a device."""
+        return {row.thread_id for node, row in self.all if node.device is device}
 
     def is_there(self, node: ExecutedNode) -> bool:
         """Whether a node without a kernel was reached: it may be in a dead branch."""
@@ -225,16 +231,15 @@ def _write_memory(memory: Any, row: Row) -> None:
         )
 
 
-def _write_host(
-    step_stats: Any, rows: list[tuple[ExecutedNode, Row]], tracer: Tracer
-) -> None:
+def _write_host(step_stats: Any, rows: list[tuple[ExecutedNode, Row]]) -> None:
     """The kernels as the host thread saw them, without those that TF deems cheap."""
     number = next(_step_numbers)
     kernels = [(node, row) for node, row in rows if _is_kernel(node)]
     if not kernels:
         return
     stats = step_stats.dev_stats.add(device="/host:CPU")
-    stats.thread_names[tracer.thread_id] = "tf_Compute"
+    for thread_id in {row.thread_id for _, row in kernels}:
+        stats.thread_names[thread_id] = "tf_Compute"
     for node, row in kernels:
         is_async = "true" if node.op_type == Recv.op_type else "false"
         start_us = row.op_start_ns // 1000
@@ -245,7 +250,7 @@ def _write_host(
             all_end_rel_micros=row.op_end_ns // 1000 - start_us,
             all_end_rel_nanos=row.op_end_ns - row.op_start_ns,
             timeline_label=f"id={number},device={node.device.name},async={is_async}",
-            thread_id=tracer.thread_id,
+            thread_id=row.thread_id,
         )
         if node.is_transfer and row.records:  # TF does not record this
             memory = written.memory.add(allocator_name=node.device.allocator)

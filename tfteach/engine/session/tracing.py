@@ -60,12 +60,14 @@ class Row:
     Attributes:
       start_ns, op_start_ns, op_end_ns, end_ns: when the op was started, when its kernel
         began and ended, and when its outputs had been recorded.
+      thread_id: of the thread that ran it.
       outputs: those that are not dead.
       records: the times, and the bytes allocated or (negative) freed.
     """
 
     def __init__(self, node: Node, start_ns: int) -> None:
         self.node = node
+        self.thread_id = threading.get_ident() & 0x7FFFFFFF
         self.start_ns = self.op_start_ns = self.op_end_ns = self.end_ns = start_ns
         self.outputs: list[Output] = []
         self.records: list[tuple[int, int]] = []
@@ -81,28 +83,35 @@ class Tracer(FlowObserver):
       at_start: outputs, before the run, of nodes that need no kernel, by name.
     """
 
+    follows_threads = True
+
     def __init__(self, fed: Sequence[Any] = ()) -> None:
         self.at_start: dict[str, Held] = {}
         self.rows: list[Row] = []
-        self.thread_id = threading.get_ident() & 0x7FFFFFFF
         self.start_ns = self._last_ns = time.time_ns()
         self._fed = {id(_owner(value)) for value in fed}
-        # The op that is running; after an error, the one that failed.
-        self.failed: Row | None = None
+        self._running: dict[Node, Row] = {}
         # The live arrays of this run, by identity; weak references must be kept, or
         # their finalizers would not run.
         self._live: dict[int, tuple[weakref.ref[Any], Buffer]] = {}
 
+    @property
+    def failed(self) -> Row | None:
+        """After an error, the op that failed."""
+        return next(iter(self._running.values()), None)
+
     def before(self, instruction: Instruction) -> None:
-        self.failed = row = Row(instruction.node, time.time_ns())
+        row = Row(instruction.node, time.time_ns())
+        self._running[instruction.node] = row
         row.op_start_ns = time.time_ns()
 
     def after(self, instruction: Instruction, results: Sequence[Any]) -> None:
         end_ns = time.time_ns()
-        node, row = instruction.node, self.failed
+        node = instruction.node
+        row = self._running.pop(node)
         self._last_ns = end_ns
         # The read of a variable belongs to its Identity; others to the op that reads.
-        if row is None or (instruction.is_read and not node.forwards_input):
+        if instruction.is_read and not node.forwards_input:
             return
         row.op_end_ns = end_ns
         is_read = instruction.is_read or node.op.spec.reads_variable

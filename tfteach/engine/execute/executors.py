@@ -1,0 +1,278 @@
+"""Runs the executors of a step beside each other, on the caller's thread and others.
+
+An executor runs one instruction at a time.
+Threads belong to no executor: one that has ended an instruction goes on with the same
+executor, or with another one that is ready, so that a value that is handed over wakes a
+thread only where there is more than one thing to do.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import heapq
+import itertools
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from tfteach.engine.devices.array_module import IGNORED, float_errors
+from tfteach.engine.execute.executor_plan import Channel, ExecutorPlan
+from tfteach.engine.execute.instruction import Instruction
+from tfteach.engine.execute.inter_op_pool import InterOpPool
+from tfteach.engine.execute.kernel_errors import raise_blaming
+from tfteach.engine.execute.program import StepObserver
+from tfteach.engine.execute.rendezvous import Rendezvous
+from tfteach.framework.errors import CancelledError
+from tfteach.framework.transaction import running
+from tfteach.framework.waiting import Cancellation, limited_by, slice_s
+
+_step_ids = itertools.count(1)
+
+
+class Executors:
+    """One run of a step.
+
+    Args:
+      plan: the step.
+      registers: with the values of feeds and constants; filled in.
+      observers: follow the run.
+    """
+
+    def __init__(
+        self,
+        plan: ExecutorPlan,
+        registers: list[Any],
+        observers: Sequence[StepObserver] = (),
+    ) -> None:
+        self._plan = plan
+        self._registers = registers
+        self._observers = observers
+        self.rendezvous = Rendezvous(next(_step_ids))
+        self._cancellation = Cancellation()
+        # Held while the state below is read or changed; never while a kernel runs.
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._pending = list(plan.pending)
+        self._uses = list(plan.uses)
+        self._left = len(plan.code)
+        # The ranks of what each executor can run; then those for the caller's thread.
+        self._ready: list[list[int]] = [[] for _ in (*plan.devices, None)]
+        self._is_busy = [False] * len(self._ready)
+        self._idle = 0  # threads that wait for an instruction
+        self._helpers = 0
+        self._failed: tuple[int, BaseException] | None = None
+        self._is_over = False
+        self._context = contextvars.copy_context()  # the run's limits
+        self._transaction = running.transaction
+
+    def run(self, pool: InterOpPool) -> None:
+        """Run all instructions; `pool` helps.
+
+        Raises:
+          OpError: a kernel failed.
+          BaseException: an interrupt.
+        """
+        plan = self._plan
+        if self._transaction is not None:
+            self._transaction.expect_threads()
+        for channels in plan.channels:
+            for channel in channels:
+                self._receive(channel)
+        for number, count in enumerate(plan.pending):
+            if not count:
+                self._make_ready(number)
+        helpers = min(len(plan.devices), pool.count) - 1
+        try:
+            with limited_by(self._cancellation):
+                pool.offer(self, helpers)
+                self._work(is_caller=True)
+        except BaseException as error:
+            self._fail(len(plan.code), error)
+        self._is_over = True
+        if self._failed is None:
+            return
+        interrupt = self._wait_for_helpers()
+        number, reason = self._failed
+        self._failed = None
+        self._registers.clear()  # a traceback keeps frames, which must not keep arrays
+        if interrupt is not None:
+            raise interrupt
+        if number < len(plan.code) and isinstance(reason, Exception):
+            raise_blaming(reason, plan.code[number])
+        raise reason
+
+    def help(self) -> None:
+        """Run instructions on another thread than the caller's."""
+        self._context.copy().run(self._help)
+
+    def _help(self) -> None:
+        with self._lock:
+            if self._is_over or self._failed is not None or not self._left:
+                return
+            self._helpers += 1
+        mode = float_errors.set(IGNORED)
+        running.transaction = self._transaction
+        try:
+            self._work(is_caller=False)
+        except BaseException as error:
+            self._fail(len(self._plan.code), error)
+        finally:
+            running.transaction = None
+            float_errors.reset(mode)
+            with self._lock:
+                self._helpers -= 1
+                if not self._helpers:
+                    self._changed.notify_all()
+
+    # ---- working
+
+    def _work(self, is_caller: bool) -> None:
+        code = self._plan.code
+        number = self._first(is_caller)
+        while number is not None:
+            try:
+                self._compute(number, code[number])
+            except BaseException as error:
+                self._fail(number, error)
+                return
+            number = self._next(number, is_caller)
+
+    def _compute(self, number: int, instruction: Instruction) -> None:
+        registers = self._registers
+        values = [registers[slot] for slot in instruction.inputs]
+        observers = self._observers
+        for observer in observers:
+            observer.before(instruction)
+        result = instruction.function(*values)
+        values.clear()
+        outputs = instruction.outputs
+        results = (result,) if len(outputs) == 1 else tuple(result or ())
+        for slot, value in zip(outputs, results, strict=True):
+            registers[slot] = value
+        for observer in observers:
+            observer.after(instruction, results)
+        for channel in self._plan.channels[number]:
+            value = registers[channel.slot] if channel.slot >= 0 else None
+            self.rendezvous.send(channel.key, value)
+
+    def _first(self, is_caller: bool) -> int | None:
+        with self._lock:
+            return self._take(0, is_caller)
+
+    def _next(self, number: int, is_caller: bool) -> int | None:
+        """End an instruction, and take the next one; None when nothing is left."""
+        plan = self._plan
+        freed = []
+        with self._lock:
+            for slot in plan.reads[number]:
+                self._uses[slot] -= 1
+                if not self._uses[slot]:
+                    freed.append(slot)
+            for user in plan.users[number]:
+                self._arrived(user)
+            executor = self._executor_for(number)
+            self._is_busy[executor] = False
+            self._left -= 1
+            if not self._left:
+                self._changed.notify_all()
+        for slot in freed:  # it may call back: not while holding the lock
+            self._registers[slot] = None
+        for observer in self._observers:
+            observer.release(plan.code[number])
+        with self._lock:
+            return self._take(executor, is_caller)
+
+    def _take(self, preferred: int, is_caller: bool) -> int | None:
+        """The next instruction for this thread, once there is one."""
+        while self._left and self._failed is None:
+            executor = self._startable(preferred, is_caller)
+            if executor is not None:
+                self._is_busy[executor] = True
+                number = self._plan.by_rank[heapq.heappop(self._ready[executor])]
+                if self._idle and self._startable(preferred, False) is not None:
+                    self._changed.notify()
+                return number
+            if not any(self._is_busy):
+                assert any(self._ready), f"{self.rendezvous}: all executors wait"
+            self._idle += 1
+            try:
+                self._changed.wait(slice_s(None))
+            finally:
+                self._idle -= 1
+        return None
+
+    def _startable(self, preferred: int, is_caller: bool) -> int | None:
+        """An executor that this thread can continue, or None."""
+        last = len(self._ready) - 1  # for the caller only
+        found, first = None, len(self._plan.code)
+        for executor, ready in enumerate(self._ready):
+            if not ready or self._is_busy[executor]:
+                continue
+            if executor == last and not is_caller:
+                continue
+            if executor == preferred and not is_caller:
+                return executor
+            if ready[0] < first:
+                found, first = executor, ready[0]
+        return found
+
+    def _executor_for(self, number: int) -> int:
+        plan = self._plan
+        return len(plan.devices) if plan.on_caller[number] else plan.executor_of[number]
+
+    def _arrived(self, number: int) -> None:
+        """One of the things that an instruction waits for is there; holds the lock."""
+        self._pending[number] -= 1
+        if not self._pending[number]:
+            self._make_ready(number)
+
+    def _make_ready(self, number: int) -> None:
+        executor = self._executor_for(number)
+        heapq.heappush(self._ready[executor], self._plan.ranks[number])
+
+    def _receive(self, channel: Channel) -> None:
+        def done(value: Any, error: BaseException | None) -> None:
+            if error is not None:
+                return  # all end
+            if channel.slot >= 0:
+                self._registers[channel.slot] = value
+            with self._lock:
+                for user in channel.users:
+                    self._arrived(user)
+                if self._idle:
+                    self._changed.notify_all()
+
+        self.rendezvous.recv_async(channel.key, done)
+
+    # ---- failing
+
+    def _fail(self, number: int, error: BaseException) -> None:
+        """End the run; the error of the instruction that comes first is reported."""
+        with self._lock:
+            known = self._failed
+            if known is None or _is_earlier((number, error), known):
+                self._failed = number, error
+            self._changed.notify_all()
+        if known is None:
+            self.rendezvous.start_abort(error)
+            self._cancellation.cancel()
+
+    def _wait_for_helpers(self) -> BaseException | None:
+        """Wait until no kernel runs any more; returns an interrupt that came then."""
+        interrupt = None
+        while True:
+            try:
+                with self._lock:
+                    while self._helpers:
+                        self._changed.wait(slice_s(None))
+                return interrupt
+            except BaseException as error:
+                interrupt = error
+
+
+def _is_earlier(
+    new: tuple[int, BaseException], known: tuple[int, BaseException]
+) -> bool:
+    """Whether an error, rather than one that came before it, is the run's."""
+    is_own = new[1] is not known[1] and not isinstance(new[1], CancelledError)
+    return is_own and isinstance(known[1], Exception) and new[0] < known[0]
