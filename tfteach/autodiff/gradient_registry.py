@@ -119,13 +119,14 @@ def gradient_rule(op: Operation) -> Callable[..., Any] | None:
             kind = override.decode() if isinstance(override, bytes) else override
     if kind in _registered:
         return _registered[kind][0]
-    if op.spec.calls_function and kind == op.type:
+    is_own = kind == op.type
+    cls = type(op.spec) if is_own else op_class(kind)
+    if is_own and cls.calls_function:
         return op.spec.gradient
-    if _has_rule(kind):
-        cls = op_class(kind)
-        if cls.stops_gradients:
-            return None
-        if kind == op.type:
+    if cls.stops_gradients:
+        return None
+    if cls.gradient is not Op.gradient:
+        if is_own:
             return op.spec.gradient
         # Overridden by another op type's rule, which receives this op's attributes.
         return lambda node, *grads: cls.gradient(node.spec, node, *grads)

@@ -23,46 +23,63 @@ from tfteach.ops.math.add_n import AddN
 from tfteach.ops.state.resource_gather import variable_shape
 
 
+# By enum value: the test is made for each recorded op, and types hash in Python.
+_TRAINABLE = frozenset(
+    dtype.as_datatype_enum for base in TRAINABLE for dtype in (base, base.as_ref)
+)
+
+
 class Recorded(NamedTuple):
     """A computation that a tape has recorded.
 
     Attributes:
       outputs: its results.
       inputs: what they depend on.
-      backward: from the gradients of the outputs to those of the inputs.
+      backward: from the gradients of the outputs to those of the inputs; an `Operation`
+        stands for its own rule.
+      unneeded: the inputs whose gradients the tape does not need.
       needs_no_zeros: the outputs for which `backward` accepts None if they have no
         gradient; None for all.
     """
 
     outputs: Sequence[Tensor]
     inputs: Sequence[Tensor]
-    backward: Callable[..., Any]
-    needs_no_zeros: Sequence[int] | None = ()
+    backward: Callable[..., Any] | Operation
+    unneeded: Sequence[int]
+    needs_no_zeros: Sequence[int] | None
+
+
+WATCHED = -1  # in place of the number of a record: a tensor that the user watches
 
 
 class RecordedTape:
     """The computations that depend on watched tensors, in order.
 
     Attributes:
-      watched: the tensors that the user watches.
       variables: the variables that were watched, by handle, in the order of their
         first reading.
     """
 
     def __init__(self, watches_variables: bool = True) -> None:
-        self.watched: set[Tensor] = set()
         self.variables: dict[Tensor, Any] = {}
         self._watches_variables = watches_variables
-        self._made_by: dict[Tensor, int] = {}  # tensor -> index in `_records`
+        # The tensors that gradients flow through, by id, which takes a third of the
+        # time of their hash: the index in `_records` of what made them, or WATCHED.
+        self._made_by: dict[int, int] = {}
         self._records: list[Recorded] = []
+        self._kept: list[Tensor] = []  # whose ids would be reused otherwise
 
     def watch(self, tensor: Tensor) -> None:
-        self.watched.add(tensor)
+        """Record what depends on a tensor from now on."""
+        self._kept.append(tensor)
+        self._made_by.setdefault(id(tensor), WATCHED)
 
     def watch_variable(self, variable: Any) -> None:
         """Watch a variable by its handle."""
-        self.variables.setdefault(variable.handle, variable)
-        self.watched.add(variable.handle)
+        handle = variable.handle
+        if handle not in self.variables:
+            self.variables[handle] = variable
+            self.watch(handle)
 
     def ordered_variables(self) -> tuple[Any, ...]:
         """The watched variables in the order of their creation."""
@@ -73,15 +90,22 @@ class RecordedTape:
             self.watch_variable(variable)
 
     def record(self, op: Operation) -> None:
-        if self.depends(op.inputs):
-            rule = self._rule_of(op)
+        made_by = self._made_by
+        depends, unneeded = False, []
+        for i, tensor in enumerate(op.inputs):
+            if id(tensor) not in made_by:
+                unneeded.append(i)
+            elif tensor.dtype.as_datatype_enum in _TRAINABLE:
+                depends = True
+        if depends:
             unread = op.spec.needs_no_zeros
-            self._append(Recorded(op.outputs, op.inputs, rule, unread))
+            self._append(Recorded(op.outputs, op.inputs, op, unneeded, unread))
 
     def record_more_outputs(self, op: Operation, outputs: Sequence[Tensor]) -> None:
-        number = self._made_by.get(op.outputs[0]) if op.outputs else None
-        if number is not None:
-            self._made_by.update(dict.fromkeys(outputs, number))
+        number = self._made_by.get(id(op.outputs[0]), WATCHED) if op.outputs else WATCHED
+        if number != WATCHED:
+            self._kept += outputs
+            self._made_by.update(dict.fromkeys(map(id, outputs), number))
 
     def record_function(
         self,
@@ -98,54 +122,25 @@ class RecordedTape:
           backward: (*grads of the outputs) -> gradients of the inputs.
           takes_none: whether it accepts None for outputs without gradients.
         """
-        is_known = outputs and outputs[0] in self._made_by  # a capture used again
+        # A tensor that is captured again was made before.
+        is_known = outputs and self._made_by.get(id(outputs[0]), WATCHED) != WATCHED
         if not is_known and self.depends(inputs):
             unread = None if takes_none else ()
-            self._append(Recorded(outputs, inputs, backward, unread))
+            self._append(Recorded(outputs, inputs, backward, (), unread))
 
     def depends(self, inputs: Iterable[Tensor]) -> bool:
         """Whether one of the tensors depends on what is watched."""
-        watched, made_by = self.watched, self._made_by
+        made_by = self._made_by
         for tensor in inputs:
-            if (
-                tensor in watched or tensor in made_by
-            ) and tensor.dtype.base_dtype in TRAINABLE:
+            if id(tensor) in made_by and tensor.dtype.as_datatype_enum in _TRAINABLE:
                 return True
         return False
-
-    def _rule_of(self, op: Operation) -> Callable[..., Any]:
-        """The op's gradient rule as a function of the gradients of its outputs."""
-        watched, made_by = self.watched, self._made_by
-        unneeded = [
-            i
-            for i, tensor in enumerate(op.inputs)
-            if tensor not in watched and tensor not in made_by
-        ]
-
-        def backward(*grads: Gradient) -> Any:
-            rule = gradient_rule(op)
-            if rule is None:
-                return None
-            if op.spec.flow in (Flow.SWITCH, Flow.EXIT):
-                raise NotImplementedError(
-                    "tf.GradientTape.gradients() does not support graph control flow "
-                    "operations like tf.cond or tf.while at this time. Use "
-                    "tf.gradients() instead. Or call this in a tf.function, whose "
-                    "branches and loops are single ops."
-                )
-            op.unneeded_gradients = unneeded
-            try:
-                return rule(op, *grads)
-            finally:
-                op.unneeded_gradients = ()
-
-        return backward
 
     def _append(self, record: Recorded) -> None:
         number = len(self._records)
         self._records.append(record)
         for tensor in record.outputs:
-            self._made_by[tensor] = number
+            self._made_by[id(tensor)] = number
 
     # ---- backward
 
@@ -175,20 +170,21 @@ class RecordedTape:
         sources: Sequence[Tensor],
         weights: Sequence[Gradient],
     ) -> list[Gradient]:
-        arrived: dict[Tensor, list[Gradient]] = {}
+        arrived: dict[int, list[Gradient]] = {}  # by the tensor's id
         for target, weight in zip(targets, weights, strict=True):
             if weight is None and target.dtype.base_dtype is not dtypes.string:
                 weight = _ones(target)
             if weight is not None:
-                arrived.setdefault(target, []).append(weight)
-        wanted = set(sources)
+                arrived.setdefault(id(target), []).append(weight)
+        wanted = set(map(id, sources))
         queue: list[int] = []
-        seen: set[int] = set()
+        seen: set[int] = {WATCHED}
+        made_by = self._made_by
 
         def visit(tensors: Iterable[Tensor]) -> None:
             for tensor in tensors:
-                number = self._made_by.get(tensor)
-                if number is not None and number not in seen:
+                number = made_by.get(id(tensor), WATCHED)
+                if number not in seen:
                     seen.add(number)
                     heapq.heappush(queue, -number)
 
@@ -196,36 +192,67 @@ class RecordedTape:
         while queue:  # the last one first: all that use its results are done by then
             record = self._records[-heapq.heappop(queue)]
             traversal.results = record.outputs
-            grads = [_sum(arrived, t, t in wanted) for t in record.outputs]
-            if all(g is None for g in grads):
+            grads = [_sum(arrived, id(t), id(t) in wanted) for t in record.outputs]
+            if not any(g is not None for g in grads):
                 continue
             self._send(record, grads, arrived)
             visit(record.inputs)
         traversal.results = sources
-        return [_sum(arrived, source, True) for source in sources]
+        return [_sum(arrived, id(source), True) for source in sources]
 
     def _send(
         self,
         record: Recorded,
         grads: list[Gradient],
-        arrived: dict[Tensor, list[Gradient]],
+        arrived: dict[int, list[Gradient]],
     ) -> None:
-        for i, (grad, output) in enumerate(zip(grads, record.outputs, strict=True)):
-            if record.needs_no_zeros is None:
-                break
-            if i in record.needs_no_zeros:
-                continue
-            if grad is None and output.dtype.base_dtype in TRAINABLE:
-                grads[i] = zeros(output)
-        sent = record.backward(*grads)
+        unread = record.needs_no_zeros
+        if unread is not None:
+            for i, grad in enumerate(grads):
+                if grad is None and i not in unread:
+                    output = record.outputs[i]
+                    if output.dtype.as_datatype_enum in _TRAINABLE:
+                        grads[i] = zeros(output)
+        backward = record.backward
+        if isinstance(backward, Operation):
+            sent = _apply_rule(backward, record.unneeded, grads)
+        else:
+            sent = backward(*grads)
         if sent is None:
             return
-        sent = list(sent) if isinstance(sent, list | tuple) else [sent]
         # A loop may have got more inputs, lists of values that its gradient reads.
-        watched, made_by = self.watched, self._made_by
-        for tensor, grad in zip(record.inputs, sent, strict=False):
-            if grad is not None and (tensor in watched or tensor in made_by):
-                arrived.setdefault(tensor, []).append(grad)
+        made_by = self._made_by
+        pairs = zip(
+            record.inputs,
+            sent if isinstance(sent, list | tuple) else [sent],
+            strict=False,
+        )
+        for tensor, grad in pairs:
+            if grad is not None and id(tensor) in made_by:
+                arrived.setdefault(id(tensor), []).append(grad)
+
+
+def _apply_rule(
+    op: Operation, unneeded: Sequence[int], grads: Sequence[Gradient]
+) -> Any:
+    """The gradients of an op's inputs by the rule of its type; None if it has none."""
+    rule = gradient_rule(op)
+    if rule is None:
+        return None
+    if op.spec.flow in (Flow.SWITCH, Flow.EXIT):
+        raise NotImplementedError(
+            "tf.GradientTape.gradients() does not support graph control flow "
+            "operations like tf.cond or tf.while at this time. Use "
+            "tf.gradients() instead. Or call this in a tf.function, whose "
+            "branches and loops are single ops."
+        )
+    if not unneeded:
+        return rule(op, *grads)
+    op.unneeded_gradients = unneeded
+    try:
+        return rule(op, *grads)
+    finally:
+        op.unneeded_gradients = ()
 
 
 def _ones(target: Tensor) -> Tensor:
@@ -248,14 +275,14 @@ def zeros_of_variable(handle: Tensor) -> Tensor:
     return zeros_of_shape(variable_shape(handle), dtype=handle_dtype(handle))
 
 
-def _sum(arrived: dict[Tensor, list[Gradient]], tensor: Tensor, keep: bool) -> Gradient:
-    """The sum of the gradients of a tensor."""
-    found = arrived.get(tensor)
+def _sum(arrived: dict[int, list[Gradient]], key: int, keep: bool) -> Gradient:
+    """The sum of the gradients of the tensor with this id."""
+    found = arrived.get(key)
     if not found:
         return None
     if len(found) > 1:
         slices = any(isinstance(g, IndexedSlices) for g in found)
-        arrived[tensor] = found = [sum_slices(found) if slices else AddN()(found)]
+        arrived[key] = found = [sum_slices(found) if slices else AddN()(found)]
     if not keep:
-        del arrived[tensor]
+        del arrived[key]
     return found[0]

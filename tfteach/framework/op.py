@@ -88,7 +88,9 @@ class Op(Traits):
 
     _interned: ClassVar[dict[Any, Op]] = {}
     _inferred: dict[Any, Any]
-    eager_kernels: dict[Any, Any]  # by the inputs' types (engine/eager/execute.py)
+    # By the inputs' types (engine/eager/execute.py); the one of the last call.
+    eager_kernels: dict[Any, Any]
+    eager_kernel: Any = None
     # The last pair of input types, their kernel and the result's type.
     eager_pair: tuple[Any, Any, Any, Any] = (None, None, None, None)
 

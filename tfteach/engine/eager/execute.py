@@ -31,23 +31,39 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.recording import record, tapes
 from tfteach.framework.shape_inference import bind_types
-from tfteach.framework.threads import LARGE, own_threads
+from tfteach.framework.threads import LARGE, own_threads, thread_count
+
+
+# Elements up to which a heavy op is done before the threads have been arranged.
+SMALL = 1 << 12
 
 
 class Kernel(NamedTuple):
     """What runs an op for inputs of certain types on the host.
 
     Attributes:
-      function: of the arrays; None for an op that gets a context.
-      is_bare: whether an op that gets a context needs nothing around its kernel.
+      inputs: the types of the inputs.
       dtypes: the types of the outputs.
-      dtype: the type of the only output of an op that is no sequence; None for others.
+      function: of the arrays; None for an op that gets a context.
+      is_single: whether there is one output, which is no sequence.
+      is_plain: whether nothing is needed around the kernel, and no output may be a
+        handle, which refers to the call that made it.
+      has_outputs, has_handles: whether there are outputs; and handles among them.
     """
 
-    function: Callable[..., Any] | None
+    inputs: list[DType]
     dtypes: tuple[DType, ...]
-    dtype: DType | None
-    is_bare: bool = False
+    function: Callable[..., Any] | None
+    is_single: bool
+    is_plain: bool
+    has_outputs: bool
+    has_handles: bool
+
+    def returned(self, outputs: list[EagerTensor]) -> Any:
+        """What a call of the op returns: a tensor, a list of them, or None."""
+        if self.is_single:
+            return outputs[0]
+        return outputs if self.has_outputs else None
 
 
 def execute(
@@ -89,11 +105,7 @@ def execute(
     else:
         if op._has_lists or len(values) != len(type(op).inputs):
             inputs = convert_eager_inputs(op, values)
-    outputs = _run(graph, op, tuple(inputs), name)
-    declared = type(op).outputs
-    if len(declared) == 1 and not declared[0].is_sequence:
-        return outputs[0]
-    return outputs if declared else None
+    return _run(graph, op, tuple(inputs), name)
 
 
 _new = EagerTensor.__new__
@@ -105,69 +117,116 @@ def _pair(op: Op, x: DType, y: DType) -> tuple[Any, Any]:
     The op remembers it for the next call, whose inputs mostly have the same types.
     """
     kernel = op.eager_kernels.get((x, y))
-    if kernel is None or kernel.dtype is None:
+    if kernel is None or not (kernel.is_single and kernel.is_plain):
         return None, None
-    object.__setattr__(op, "eager_pair", (x, y, kernel.function, kernel.dtype))
-    return kernel.function, kernel.dtype
+    if op.is_heavy and thread_count() > 1:
+        return None, None
+    object.__setattr__(op, "eager_pair", (x, y, kernel.function, kernel.dtypes[0]))
+    return kernel.function, kernel.dtypes[0]
 
 
 def _run(
     graph: EagerScopes, op: Op, inputs: tuple[EagerTensor, ...], name: str | None
-) -> list[EagerTensor]:
-    key = tuple([t.dtype for t in inputs])
-    if len(key) == 1:
-        key = key[0]  # type: ignore[assignment]  # a cheaper key
-    kernel = op.eager_kernels.get(key)
-    if kernel is None:
-        kernel = op.eager_kernels[key] = _kernel(graph, op, inputs, name)
-    device, node, function = graph.host, None, kernel.function
-    if graph.is_fast:
-        arrays = [t.value for t in inputs]
-    else:
-        unset = [EagerTensor(None, dtype) for dtype in kernel.dtypes]
-        node = _node(graph, op, inputs, unset)
-        device = graph.device_of(node)
-        try:
-            arrays = graph.placement.arrays(node, device)
-        except OpError as error:
-            raise_from_kernel(error, op, name, device)
-    began_s = time.perf_counter() if graph.observers else 0.0
-    if function is None or device is not graph.host:
-        node = node or _node(graph, op, inputs)
-        node.device = device.name
-        if kernel.is_bare and device is graph.host:
-            first = graph.runtime.context(node, device)
-            function = functools.partial(op.compute, first)
-        else:
-            function = _bound(graph, op, node, device, kernel.dtypes)
+) -> Any:
+    """The outputs of an op for tensors, as `execute` returns them."""
+    kernel = op.eager_kernel
+    dtypes = [t.dtype for t in inputs]
+    if kernel is None or kernel.inputs != dtypes:
+        kernel = _kernel(graph, op, inputs, dtypes, name)
+    if not (kernel.is_plain and graph.is_fast):
+        return kernel.returned(_run_anywhere(graph, op, inputs, kernel, name))
+    # What follows is repeated in `_run_anywhere`; here without what most ops lack.
+    function = kernel.function
+    if function is None:
+        call = functools.partial(_node, graph, op, inputs, (), graph.host.name)
+        context = graph.runtime.context(call, graph.host)
+        function = functools.partial(op.compute, context)
+    arrays = [t.value for t in inputs]
     mode = float_errors.set(IGNORED)
     try:
-        if op.is_heavy or any(getattr(a, "size", 0) >= LARGE for a in arrays):
+        if thread_count() > 1 and _is_large(op, arrays):
+            with own_threads():
+                found = function(*arrays)
+        else:
+            found = function(*arrays)
+    except Exception as error:
+        raise_from_kernel(error, op, name, graph.host)
+    finally:
+        float_errors.reset(mode)
+    if kernel.is_single:
+        result = _new(EagerTensor)
+        result.value, result.dtype = found, kernel.dtypes[0]
+        if tapes.active:
+            _record(graph, op, inputs, [result])
+        return result
+    outputs = _outputs(found, kernel.dtypes, "")
+    if tapes.active:
+        _record(graph, op, inputs, outputs)
+    return kernel.returned(outputs)
+
+
+def _run_anywhere(
+    graph: EagerScopes,
+    op: Op,
+    inputs: tuple[EagerTensor, ...],
+    kernel: Kernel,
+    name: str | None,
+) -> list[EagerTensor]:
+    """Run an op on the device that it belongs on, and notify the observers."""
+    unset = [EagerTensor(None, dtype) for dtype in kernel.dtypes]
+    node = _node(graph, op, inputs, unset)
+    device = graph.host if graph.is_fast else graph.device_of(node)
+    node.device = device.name
+    try:
+        arrays = graph.placement.arrays(node, device)
+    except OpError as error:
+        raise_from_kernel(error, op, name, device)
+    began_s = time.perf_counter()
+    mode = float_errors.set(IGNORED)
+    try:
+        function = kernel.function
+        if function is None or device is not graph.host:
+            function = _bound(graph, op, node, device, kernel.dtypes)
+        if _is_large(op, arrays):
             with own_threads():
                 found = function(*arrays)
         else:
             found = function(*arrays)
     except Exception as error:
         if graph.observers:
-            node = _node(graph, op, inputs) if node is None else node
             _announce(graph, node, began_s, name, error)
         raise_from_kernel(error, op, name, device)
     finally:
         float_errors.reset(mode)
-    dtypes = kernel.dtypes
-    results = (found,) if len(dtypes) == 1 else tuple(found or ())
-    where = "" if device is graph.host else device.name
-    outputs = [EagerTensor(v, d, where) for v, d in zip(results, dtypes, strict=True)]
-    if op.returns_handle or op.passes_handle or op.passes_handles:
+    outputs = _outputs(found, kernel.dtypes, "" if device is graph.host else device.name)
+    if kernel.has_handles:
         _describe_handles(op, node, name, inputs, outputs)
     if tapes.active:
         _record(graph, op, inputs, outputs, node)
     if graph.observers:
-        node = _node(graph, op, inputs) if node is None else node
         node.outputs = list(outputs)
         _announce(graph, node, began_s, name)
-        if op.returns_handle:
-            node.outputs = []  # a cycle: the handle refers to the node that made it
+    if op.returns_handle:
+        node.outputs = []  # a cycle: the handle refers to the node that made it
+    return outputs
+
+
+def _is_large(op: Op, arrays: Sequence[Any]) -> bool:
+    """Whether a kernel should compute on our threads."""
+    least = SMALL if op.is_heavy else LARGE
+    return any(getattr(array, "size", 0) >= least for array in arrays)
+
+
+def _outputs(found: Any, dtypes: Sequence[DType], device: str) -> list[EagerTensor]:
+    """The results of a kernel as tensors on a device; "" for the host."""
+    values = (found,) if len(dtypes) == 1 else tuple(found or ())
+    outputs = []
+    for value, dtype in zip(values, dtypes, strict=True):
+        output = _new(EagerTensor)
+        output.value, output.dtype = value, dtype
+        if device:
+            output.__dict__["device"] = device
+        outputs.append(output)
     return outputs
 
 
@@ -184,20 +243,45 @@ def _announce(
 
 
 def _kernel(
-    graph: EagerScopes, op: Op, inputs: tuple[EagerTensor, ...], name: str | None
+    graph: EagerScopes,
+    op: Op,
+    inputs: tuple[EagerTensor, ...],
+    dtypes: list[DType],
+    name: str | None,
+) -> Kernel:
+    """The kernel of an op for inputs of these types, made at their first call.
+
+    The op remembers it for the next call, whose inputs mostly have the same types.
+    """
+    kernel = op.eager_kernels.get(tuple(dtypes))
+    if kernel is None:
+        kernel = _new_kernel(graph, op, inputs, dtypes, name)
+        op.eager_kernels[tuple(dtypes)] = kernel
+    object.__setattr__(op, "eager_kernel", kernel)
+    return kernel
+
+
+def _new_kernel(
+    graph: EagerScopes,
+    op: Op,
+    inputs: tuple[EagerTensor, ...],
+    dtypes: list[DType],
+    name: str | None,
 ) -> Kernel:
     """Check the types and attributes; find the kernel for the host."""
     op.check_attributes()
-    dtypes = tuple(op.output_dtypes(bind_types(op, inputs, EagerRefusals(name))))
+    made = tuple(op.output_dtypes(bind_types(op, inputs, EagerRefusals(name))))
     declared = type(op).outputs
-    is_single = len(declared) == 1 and not declared[0].is_sequence
+    has_lists = any(arg.is_sequence for arg in declared)
+    has_handles = bool(op.returns_handle or op.passes_handle or op.passes_handles)
+    is_plain, function = not has_handles, None
     if needs_context(op):
-        is_bare = op._checked_inputs == () and string not in dtypes
-        is_bare &= not any(arg.is_sequence for arg in declared)
-        return Kernel(None, dtypes, None, is_bare)
-    function = _function(op, inputs, dtypes, graph.host.xp)
+        is_plain &= op._checked_inputs == () and string not in made and not has_lists
+    else:
+        function = _function(op, inputs, made, graph.host.xp)
+    is_single = len(declared) == 1 and not has_lists
     return Kernel(
-        function, dtypes, dtypes[0] if is_single and not op.is_heavy else None
+        dtypes, made, function, is_single, is_plain, bool(declared), has_handles
     )
 
 
@@ -232,7 +316,7 @@ def _bound(
     """The kernel for a device, or with a context for this call."""
     first: Any = device.xp
     if needs_context(op):
-        first = graph.runtime.context(node, device)
+        first = graph.runtime.context(lambda: node, device)
     return device.bind(_function(op, node.inputs, dtypes, first))  # type: ignore[arg-type]
 
 
@@ -241,6 +325,7 @@ def _node(
     op: Op,
     inputs: tuple[Any, ...],
     outputs: Sequence[EagerTensor] = (),
+    device: str = "",
 ) -> Operation:
     """The call as an `Operation`, for gradient rules and stateful kernels."""
     node = Operation.__new__(Operation)
@@ -249,7 +334,7 @@ def _node(
     node.extra_attrs = None
     node.control_flow_context = None
     node.control_inputs = []
-    node.device = ""
+    node.device = device
     node.node_id = 0
     node._origin = None
     return node

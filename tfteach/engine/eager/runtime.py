@@ -31,9 +31,34 @@ class EagerResources(Resources):
 
 
 class EagerContext(Context):
-    """What the kernel of a stateful op gets when it runs eagerly."""
+    """What the kernel of a stateful op gets when it runs eagerly.
 
-    __slots__ = ()
+    Args:
+      call: makes the operation; most kernels never ask for it.
+      device, resources, session: as for a `Context`.
+    """
+
+    __slots__ = ("_call", "_op")
+
+    def __init__(
+        self,
+        call: Callable[[], Operation],
+        device: Device,
+        resources: Resources,
+        session: Any,
+    ) -> None:
+        self._call = call
+        self._op: Operation | None = None
+        self.device, self.xp, self.session = device, device.xp, session
+        self.may_defer = False
+        self._resources = resources
+
+    @property
+    def op(self) -> Operation:  # type: ignore[override]
+        """The operation that runs."""
+        if self._op is None:
+            self._op = self._call()
+        return self._op
 
     def once(self, factory: Callable[[], _T]) -> _T:
         """An object that all calls of equal ops share, such as a random stream."""
@@ -101,9 +126,9 @@ class EagerRuntime:
                 return device
         return None
 
-    def context(self, op: Operation, device: Device) -> EagerContext:
-        """What the kernel of a stateful op gets."""
-        return EagerContext(op, device, self.resources, self)
+    def context(self, call: Callable[[], Operation], device: Device) -> EagerContext:
+        """What the kernel of a stateful op gets; `call` makes the operation."""
+        return EagerContext(call, device, self.resources, self)
 
     # ---- random seeds
 
