@@ -192,8 +192,10 @@ class GradientTape:
         targets = []
         for t in nest.flatten(target):
             _check_dtype(t, "target")
-            with self._recorded():  # a variable is read now
-                targets.append(convert(t))
+            if not isinstance(t, Tensor):
+                with self._recorded():  # a variable is read now
+                    t = convert(t)
+            targets.append(t)
         weights: list[Gradient] = [None] * len(targets)
         if output_gradients is not None:
             weights = [

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-import numpy as np
-
 from tfteach.framework.convert import convert, with_value
 from tfteach.framework.dtypes import DType, c_name, int32
 from tfteach.framework.eager_tensor import EagerTensor
+from tfteach.framework.eager_values import int32_array
 from tfteach.framework.errors import InvalidArgumentError, NotFoundError
 from tfteach.framework.input_conversion import TypeRefusals, check_length
 from tfteach.framework.op import Op
@@ -32,9 +31,31 @@ def convert_eager_inputs(op: Op, values: tuple[Any, ...]) -> list[EagerTensor]:
       RuntimeError: the op updates a variable without a resource.
     """
     cls = type(op)
-    groups: list[tuple[Arg, list[Any]]] = []
+    groups: Sequence[Sequence[Any]] = [(value,) for value in values]
+    if cls._has_lists or cls._ref_inputs:
+        groups = _checked_groups(op, values)
+    tensors: list[Any] = []
+    found: dict[str, DType] = {}
+    for arg, group in zip(cls.inputs, groups, strict=True):
+        for value in group:
+            if type(value) is EagerTensor:
+                tensors.append(value)
+                continue
+            dtype, shared = arg.dtype, arg.type_attr
+            if dtype is None and not arg.is_list:
+                dtype = _shared_dtype(op, shared, groups) or found.get(shared)
+            tensor = _converted(cls, arg, value, dtype)
+            found.setdefault(shared, tensor.dtype)
+            tensors.append(tensor)
+    return tensors
+
+
+def _checked_groups(op: Op, values: tuple[Any, ...]) -> list[list[Any]]:
+    """The values of each argument, whose lists are as long as the op requires."""
+    cls = type(op)
     types: dict[str, Any] = {name: getattr(op, name) for name in cls.fields}
     counted_by: dict[str, str] = {}
+    groups = []
     for arg, value in zip(cls.inputs, values, strict=True):
         if arg.is_ref:
             raise RuntimeError(
@@ -50,27 +71,26 @@ def convert_eager_inputs(op: Op, values: tuple[Any, ...]) -> list[EagerTensor]:
                 )
             group = list(value)
             check_length(cls, arg, len(group), types, counted_by)
-        if arg.type_attr and not arg.is_list and types.get(arg.type_attr) is None:
-            types[arg.type_attr] = _first_dtype(group)
-        groups.append((arg, group))
-    tensors: list[Any] = []
-    for arg, group in groups:
-        for value in group:
-            dtype = arg.dtype or (None if arg.is_list else types.get(arg.type_attr))
-            tensor = value
-            if type(value) is not EagerTensor:
-                tensor = _converted(cls, arg, value, dtype)
-            if not arg.is_list and arg.type_attr and dtype is None:
-                types[arg.type_attr] = tensor.dtype
-            tensors.append(tensor)
-    return tensors
+        groups.append(group)
+    return groups
 
 
-def _first_dtype(values: list[Any]) -> DType | None:
-    for value in values:
-        if isinstance(value, EagerTensor) or hasattr(value, "handle"):
-            found: DType = value.dtype.base_dtype
-            return found
+def _shared_dtype(
+    op: Op, attribute: str, groups: Sequence[Sequence[Any]]
+) -> DType | None:
+    """The type that an attribute states, or the first tensor among its arguments."""
+    cls = type(op)
+    found: DType | None = None
+    if attribute in cls.fields:
+        found = getattr(op, attribute)
+    if found is not None:
+        return found
+    for arg, group in zip(cls.inputs, groups, strict=True):
+        if arg.type_attr == attribute and not arg.is_list:
+            for value in group:
+                if isinstance(value, EagerTensor) or hasattr(value, "handle"):
+                    found = value.dtype.base_dtype
+                    return found
     return None
 
 
@@ -79,9 +99,9 @@ def _converted(cls: type[Op], arg: Arg, value: Any, dtype: DType | None) -> Any:
     if isinstance(value, list | tuple):
         if dtype is None:
             hint = getattr(cls, f"{arg.type_attr}_default", None)
-        integers = _integers(value, dtype or hint)
-        if integers is not None:
-            return integers
+        # int32 stays on the host, whatever the device is.
+        if (dtype or hint) is int32 and (sizes := int32_array(value)) is not None:
+            return EagerTensor(sizes, int32)
     try:
         tensor = convert(value, dtype, arg.name, hint)
     except ValueError:
@@ -89,16 +109,6 @@ def _converted(cls: type[Op], arg: Arg, value: Any, dtype: DType | None) -> Any:
             raise
         tensor = convert(value, None, arg.name)  # whose type the op refuses
     return with_value(tensor)
-
-
-def _integers(values: Sequence[Any], dtype: DType | None) -> EagerTensor | None:
-    """Sizes, axes and the like, without the questions that other lists need."""
-    if dtype is not int32:  # which stays on the host, whatever the device is
-        return None
-    for value in values:
-        if type(value) is not int or not -(2**31) <= value < 2**31:
-            return None
-    return EagerTensor(np.array(values, np.int32), int32)
 
 
 class EagerRefusals(TypeRefusals):

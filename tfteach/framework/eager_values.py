@@ -9,6 +9,7 @@ messages).
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -45,11 +46,28 @@ def eager_value(value: Any, dtype: DType | None = None) -> tuple[Any, DType]:
     kind: Any = type(value)
     if (kind is float or kind is int or kind is bool) and value:  # 0.0 equals -0.0
         return _number(value, kind, dtype)
+    is_list = (kind is list or kind is tuple) and value
+    if is_list and (dtype is None or dtype is dtypes.int32):
+        sizes = int32_array(value)
+        if sizes is not None:
+            return sizes, dtypes.int32
     if _is_array(value):
         array, dtype = _from_numpy(np.asarray(value), dtype)
     else:
         array, dtype = _from_python(value, dtype)
     return _as_scalar(array), dtype
+
+
+def int32_array(values: Sequence[Any]) -> _Array | None:
+    """Sizes, axes and the like, without the questions that other lists need.
+
+    Returns:
+      None if there are others than plain integers that int32 holds.
+    """
+    for value in values:
+        if type(value) is not int or not -(2**31) <= value < 2**31:
+            return None
+    return np.array(values, np.int32)
 
 
 @functools.lru_cache(maxsize=1024)

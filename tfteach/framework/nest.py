@@ -7,6 +7,7 @@ Source: python/util/nest.py (semantics and messages).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
 
@@ -21,10 +22,17 @@ def is_sequence(seq: Any) -> bool:
 
 def is_nested(seq: Any) -> bool:
     """Whether `seq` is a list, tuple, mapping, view of one or attrs instance."""
+    kind = seq.__class__
+    return kind is list or kind is tuple or _is_container(kind)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_container(kind: Any) -> bool:
+    """`is_nested` for the instances of a type: asking the abstract ones is slow."""
     return (
-        isinstance(seq, Sequence | Mapping | MappingView)
-        and not isinstance(seq, str | bytes)
-    ) or is_attrs(seq)
+        issubclass(kind, Sequence | Mapping | MappingView)
+        and not issubclass(kind, str | bytes)
+    ) or hasattr(kind, "__attrs_attrs__")
 
 
 def is_attrs(value: Any) -> bool:
@@ -34,6 +42,12 @@ def is_attrs(value: Any) -> bool:
 
 def children(structure: Any) -> Iterator[Any]:
     """The items of a container: by sorted keys, by attribute, or in order."""
+    if type(structure) is list or type(structure) is tuple:
+        return iter(structure)
+    return _children(structure)
+
+
+def _children(structure: Any) -> Iterator[Any]:
     if isinstance(structure, Mapping):
         try:
             keys = sorted(structure)
@@ -84,6 +98,8 @@ def _flatten_into(structure: Any, expand: bool, found: list[Any]) -> None:
 
 def rebuild(like: Any, parts: Sequence[Any]) -> Any:
     """A container of the kind of `like` with these children, in their order."""
+    if type(like) is list or type(like) is tuple:
+        return type(like)(parts)
     if not isinstance(like, Mapping):
         return builder_of(like)(parts)
     kind: Any = type(like)

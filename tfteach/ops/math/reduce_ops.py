@@ -411,7 +411,7 @@ def spread(op: Operation, grad: Tensor) -> Tensor:
     shape = source._shape
     axes = None if shape is None else constant_value(indices)
     if shape is not None and axes is not None:
-        if np.array_equal(axes, np.arange(len(shape))):
+        if axes.ndim == 1 and axes.tolist() == [*range(len(shape))]:
             grad = reshape(grad, [1] * len(shape))
             full = shapes.is_full(shape)
             sizes = constant(shape, int32) if full else shape_ops.shape(source)

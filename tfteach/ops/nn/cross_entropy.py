@@ -29,6 +29,7 @@ from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.fill import ZerosLike
 from tfteach.ops.core.identity_reshape import (
+    ExpandDims,
     expand_dims,
     prevent_gradient,
     reshape,
@@ -46,7 +47,7 @@ _SHOWN_LABELS = 10
 
 
 def _scale_rows(vector: Tensor, matrix: Tensor) -> Tensor:
-    return expand_dims(vector, -1) * matrix
+    return ExpandDims()(vector, -1) * matrix
 
 
 class SoftmaxCrossEntropyWithLogits(MultiOutputOp):
