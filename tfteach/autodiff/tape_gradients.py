@@ -22,7 +22,6 @@ from tfteach.ops.core.fill import ones, ones_like, zeros_like
 from tfteach.ops.math.add_n import AddN
 from tfteach.ops.state.resource_gather import variable_shape
 
-
 # By enum value: the test is made for each recorded op, and types hash in Python.
 _TRAINABLE = frozenset(
     dtype.as_datatype_enum for base in TRAINABLE for dtype in (base, base.as_ref)
@@ -102,7 +101,9 @@ class RecordedTape:
             self._append(Recorded(op.outputs, op.inputs, op, unneeded, unread))
 
     def record_more_outputs(self, op: Operation, outputs: Sequence[Tensor]) -> None:
-        number = self._made_by.get(id(op.outputs[0]), WATCHED) if op.outputs else WATCHED
+        number = (
+            self._made_by.get(id(op.outputs[0]), WATCHED) if op.outputs else WATCHED
+        )
         if number != WATCHED:
             self._kept += outputs
             self._made_by.update(dict.fromkeys(map(id, outputs), number))

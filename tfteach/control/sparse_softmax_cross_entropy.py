@@ -55,10 +55,12 @@ def sparse_softmax_cross_entropy_with_logits(
         labels, logits = convert(labels), convert(logits)
         is_short = logits.dtype == float16
         precise = cast(logits, float32) if is_short else logits
-        labels_shape = shape_ops.shape(labels)
+        is_matrix = logits._shape is not None and len(logits._shape) == 2
+        if not (is_matrix and get_default_graph().is_eager):  # a node, used or not
+            labels_shape = shape_ops.shape(labels)
         is_known = _check_static(labels, logits)
         op = SparseSoftmaxCrossEntropyWithLogits()
-        if logits.shape.ndims == 2:
+        if is_matrix:
             cost, _ = op(precise, labels, name=name)
             return cast(cost, float16) if is_short else cost
         checks = []

@@ -8,7 +8,7 @@ Source: python/ops/resource_variable_ops.py (node names and messages).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NoReturn, Self
 
 from tfteach.framework.convert import convert, register_tensor_conversion_function
@@ -194,13 +194,14 @@ class BaseResourceVariable(Variable):
 
     # ---- writing
 
-    @contextmanager
-    def _after_cached_read(self) -> Iterator[None]:
+    def _after_cached_read(self) -> AbstractContextManager[None]:
         if self._cached_value is None:
-            yield
-        else:
-            with get_default_graph().control_dependencies([self._cached_value]):
-                yield
+            return nullcontext()
+        graph = get_default_graph()
+        waits: AbstractContextManager[None] = graph.control_dependencies(
+            [self._cached_value]
+        )
+        return waits
 
     def _lazy_read(self, op: Operation) -> UnreadVariable:
         return UnreadVariable(self, op)

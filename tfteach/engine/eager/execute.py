@@ -33,7 +33,6 @@ from tfteach.framework.recording import record, tapes
 from tfteach.framework.shape_inference import bind_types
 from tfteach.framework.threads import LARGE, own_threads, thread_count
 
-
 # Elements up to which a heavy op is done before the threads have been arranged.
 SMALL = 1 << 12
 
@@ -117,12 +116,14 @@ def _pair(op: Op, x: DType, y: DType) -> tuple[Any, Any]:
     The op remembers it for the next call, whose inputs mostly have the same types.
     """
     kernel = op.eager_kernels.get((x, y))
-    if kernel is None or not (kernel.is_single and kernel.is_plain):
+    if kernel is None:
         return None, None
-    if op.is_heavy and thread_count() > 1:
-        return None, None
-    object.__setattr__(op, "eager_pair", (x, y, kernel.function, kernel.dtypes[0]))
-    return kernel.function, kernel.dtypes[0]
+    found: tuple[Any, Any] = None, None
+    is_heavy = op.is_heavy and thread_count() > 1
+    if kernel.is_single and kernel.is_plain and not is_heavy:
+        found = kernel.function, kernel.dtypes[0]
+    object.__setattr__(op, "eager_pair", (x, y, *found))
+    return found
 
 
 def _run(
@@ -198,7 +199,9 @@ def _run_anywhere(
         raise_from_kernel(error, op, name, device)
     finally:
         float_errors.reset(mode)
-    outputs = _outputs(found, kernel.dtypes, "" if device is graph.host else device.name)
+    outputs = _outputs(
+        found, kernel.dtypes, "" if device is graph.host else device.name
+    )
     if kernel.has_handles:
         _describe_handles(op, node, name, inputs, outputs)
     if tapes.active:

@@ -74,6 +74,11 @@ class Tile(Op):
         for i, n in enumerate(times):
             if n < 0:
                 raise invalid_argument(f"Expected multiples[{i}] >= 0, but got {n}")
+        pairs = list(zip(input.shape, times, strict=True))
+        if all(n == 1 or m == 1 for n, m in pairs):  # a third of the time of `tile`
+            result = xp.empty([n * m for n, m in pairs], input.dtype)
+            result[...] = input
+            return result
         # tile(x, ()) would return an array that shares x's memory
         return xp.tile(input, times) if times else input.copy()
 

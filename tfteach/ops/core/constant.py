@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -190,6 +192,26 @@ def constant(
     if 1 < given < array.size:
         object.__setattr__(node.op.spec, "given", given)
     return node
+
+
+def constant_sizes(sizes: Iterable[int]) -> Tensor:
+    """Sizes or axes as an int32 constant; in an eager program, one made before.
+
+    Converting them takes longer there than many an op that needs them.
+    """
+    if get_default_graph().is_eager:
+        return _shared(tuple(sizes))
+    return constant([*sizes], int32)
+
+
+def sizes_argument(sizes: Sequence[int]) -> Any:
+    """`constant_sizes` as an argument of an op, which a graph's op converts itself."""
+    return _shared(tuple(sizes)) if get_default_graph().is_eager else sizes
+
+
+@functools.lru_cache(maxsize=1024)
+def _shared(sizes: tuple[int, ...]) -> EagerTensor:
+    return EagerTensor(np.array(sizes, np.int32), int32)
 
 
 def _eager_constant(

@@ -6,6 +6,7 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from typing import Any, ClassVar
 
@@ -152,6 +153,8 @@ def _is_small(shape: Any) -> bool:
         shape = shape.as_list()
     if not hasattr(shape, "__len__"):
         return False  # a single size, which TF turns into a vector before Fill
+    if all(type(n) is int for n in shape):  # Fill rejects negative sizes
+        return math.prod(shape) < 1000 and min(shape, default=0) >= 0
     sizes = np.asarray(shape)
     # Fill rejects negative sizes.
     if sizes.dtype.kind == "i" and (sizes < 0).any():

@@ -317,15 +317,12 @@ def matmul(
 
     Source: MatMul, BatchMatMulV2 in core/ops/math_ops.cc.
     """
-    from tfteach.ops.linalg.sparse_matmul import sparse_matmul
-
     with name_scope(name, "MatMul", [a, b]) as scope:
         _check_flags("a", transpose_a, adjoint_a)
         _check_flags("b", transpose_b, adjoint_b)
         a, b = convert(a, name="a"), convert(b, name="b")
-        ranks = [None if t._shape is None else len(t._shape) for t in (a, b)]
         is_hinted = a_is_sparse or b_is_sparse
-        if not is_hinted and any(rank is None or rank > 2 for rank in ranks):
+        if not is_hinted and (_may_be_batch(a) or _may_be_batch(b)):
             if transpose_a:
                 a, adjoint_a = conj(a), True
             if transpose_b:
@@ -336,15 +333,25 @@ def matmul(
                 a, transpose_a = conj(a), True
             if adjoint_b:
                 b, transpose_b = conj(b), True
-            is_half = [t.dtype.base_dtype is bfloat16 for t in (a, b)]
-            known = all(t.dtype.base_dtype in (bfloat16, float32) for t in (a, b))
-            if (is_hinted and known) or is_half[0] != is_half[1]:
+            is_half = a.dtype.base_dtype is bfloat16
+            known = is_hinted and all(
+                t.dtype.base_dtype in (bfloat16, float32) for t in (a, b)
+            )
+            if known or is_half is not (b.dtype.base_dtype is bfloat16):
+                from tfteach.ops.linalg.sparse_matmul import sparse_matmul
+
                 found = sparse_matmul(
                     a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, scope
                 )
-                return cast(found, bfloat16) if all(is_half) else found
+                is_half &= b.dtype.base_dtype is bfloat16
+                return cast(found, bfloat16) if is_half else found
             op = MatMul(transpose_a, transpose_b)
         return op(a, b, name=scope)
+
+
+def _may_be_batch(tensor: Tensor) -> bool:
+    shape = tensor._shape
+    return shape is None or len(shape) > 2
 
 
 @export("linalg.matvec")

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tfteach.framework.attributes import dtype_attribute
 from tfteach.framework.deprecation import deprecated_argument_lookup
-from tfteach.framework.dtypes import int32, int64
+from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import is_full
 from tfteach.framework.type_aliases import DTypeLike, TensorLike
-from tfteach.ops.core.constant import constant
+from tfteach.ops.core.constant import constant_sizes
 from tfteach.ops.core.shape_ops import rank
 from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_ops import (
@@ -37,7 +35,7 @@ def reduce(
     kind: type[Reduction], x: Any, axis: Any, keepdims: Any, name: str | None
 ) -> Tensor:
     """A node of a `Reduction`, built as by the public functions."""
-    result: Tensor = kind(keep_dims=keepdims)(x, _axes(x, axis), name=name)
+    result: Tensor = kind(keepdims)(x, _axes(x, axis), name=name)
     if axis is None and not keepdims and not is_full(result._shape):
         result.set_shape(())
     return result
@@ -48,7 +46,7 @@ def _axes(x: Any, axis: Any) -> Any:
     if axis is not None:
         return axis
     if isinstance(x, Tensor) and x._shape is not None:
-        return constant(np.arange(len(x._shape)), dtype=int32)
+        return constant_sizes(range(len(x._shape)))
     return range_of(0, rank(x))
 
 

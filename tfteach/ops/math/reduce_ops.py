@@ -26,7 +26,7 @@ from tfteach.framework.shape_checks import require_scalar
 from tfteach.framework.threads import LARGE, by_rows, cores, share
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 from tfteach.ops.core import shape_ops
-from tfteach.ops.core.constant import constant
+from tfteach.ops.core.constant import constant, constant_sizes, sizes_argument
 from tfteach.ops.core.fill import fill
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import size
@@ -412,9 +412,9 @@ def spread(op: Operation, grad: Tensor) -> Tensor:
     axes = None if shape is None else constant_value(indices)
     if shape is not None and axes is not None:
         if axes.ndim == 1 and axes.tolist() == [*range(len(shape))]:
-            grad = reshape(grad, [1] * len(shape))
+            grad = reshape(grad, sizes_argument([1] * len(shape)))
             full = shapes.is_full(shape)
-            sizes = constant(shape, int32) if full else shape_ops.shape(source)
+            sizes = constant_sizes(shape) if full else shape_ops.shape(source)  # type: ignore[arg-type]
             return tile(grad, sizes)
         if shapes.is_full(shape):
             kept, times = _static_spread(shape, axes)

@@ -147,7 +147,8 @@ class SparseSoftmaxCrossEntropyWithLogits(MultiOutputOp):
     ) -> tuple[Any, Any]:
         # A GPU reports no invalid label: as in TF, its row is NaN.
         _check_rows(features, labels)
-        loss, backprop = _sparse_cross_entropy(xp, features, labels)
+        inside = xp.clip(labels, 0, features.shape[1] - 1)
+        loss, backprop = _sparse_cross_entropy(xp, features, inside)
         bad = (labels < 0) | (labels >= features.shape[1])
         loss[bad] = xp.nan
         backprop[bad] = xp.nan
@@ -170,10 +171,11 @@ def _sparse_cross_entropy(
     xp: ArrayModule, features: Any, labels: Any
 ) -> tuple[Any, Any]:
     shifted, exp, total = shifted_exp(xp, features)
-    at = xp.arange(len(labels)), labels
-    loss = xp.log(total[:, 0]) - shifted[at]
-    backprop = exp / total
-    backprop[at] -= 1
+    rows, classes = features.shape
+    at = xp.arange(0, rows * classes, classes) + labels  # half the time of two indices
+    loss = xp.log(total[:, 0]) - shifted.ravel()[at]
+    backprop = xp.ascontiguousarray(exp / total)
+    backprop.reshape(-1)[at] -= 1
     return loss, backprop
 
 
@@ -200,7 +202,7 @@ def _check_rows(features: Any, labels: Any) -> None:
 
 
 def _check_labels(labels: Any, classes: int) -> None:
-    if labels.min() >= 0 and labels.max() < classes:
+    if labels.view(f"u{labels.itemsize}").max() < classes:  # negative ones are large
         return
     bad = labels[(labels < 0) | (labels >= classes)][0]
     shown = " ".join(str(n) for n in labels[:_SHOWN_LABELS])
