@@ -212,3 +212,27 @@ def test_second_derivatives_through_a_loop_of_a_function() -> None:
         tape.watch(x)
         dy = first(x)
     assert float(tape.gradient(dy, x)) == 12.0
+
+
+@eager
+def test_a_tape_keeps_what_it_watches() -> None:
+    with tf.GradientTape() as tape:
+        for _ in range(100):  # the addresses of which others would get
+            tape.watch(tf.constant(1.0))
+        made = [tf.constant(2.0) for _ in range(100)]
+        y = tf.add_n([x * x for x in made])
+    assert tape.gradient(y, made) == [None] * 100
+
+
+@eager
+def test_only_the_gradients_that_are_needed_are_computed() -> None:
+    x, w = tf.ones([2, 3]), tf.Variable(tf.ones([3, 4]))
+    ran: list[Any] = []
+    with tf.GradientTape() as tape:
+        y = tf.matmul(x, w)
+    eager_graph().observers = (ran.append,)
+    try:
+        tape.gradient(y, w)
+    finally:
+        eager_graph().observers = ()
+    assert [event.op.type for event in ran].count("MatMul") == 1

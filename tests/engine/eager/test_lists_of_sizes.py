@@ -26,6 +26,30 @@ def test_sizes_wrap_around(size: int) -> None:
         tf.reshape(tf.ones([4]), [size])
 
 
+def test_lists_of_integers_get_a_type_that_holds_them() -> None:
+    with eager_program():
+        assert tf.constant([1, 2**31 - 1]).dtype == tf.int32
+        assert tf.constant([1, 2**31]).dtype == tf.int64
+        assert tf.constant([]).dtype == tf.float32
+        assert tf.constant([True, False]).dtype == tf.bool
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_an_op_remembers_the_kernel_of_the_last_types_only(count: int) -> None:
+    def call(dtype: Any) -> Any:
+        given = [tf.constant([1, 2], dtype)] * count
+        if count == 3:
+            return tf.where(tf.constant([True, False]), *given[1:])
+        return tf.negative(*given) if count == 1 else tf.add(*given)
+
+    first = {1: -1, 2: 2, 3: 1}[count]
+    with eager_program():
+        for dtype in (tf.float32, tf.int32, tf.int32, tf.float64, tf.float32):
+            found = call(dtype)
+            assert (found.dtype, found.numpy()[0]) == (dtype, first)
+            assert found.numpy().dtype == dtype.as_numpy_dtype
+
+
 def test_a_pair_of_types_does_not_stay() -> None:
     with eager_program():
         for dtype in (tf.float32, tf.int32, tf.float64, tf.float32):

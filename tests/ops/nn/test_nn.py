@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.ops.nn.activations import Relu, Relu6
 from tfteach.ops.nn.bias_add import BiasAddGrad
-from tfteach.ops.nn.cross_entropy import SoftmaxCrossEntropyWithLogits
+from tfteach.ops.nn.cross_entropy import (
+    SoftmaxCrossEntropyWithLogits,
+    SparseSoftmaxCrossEntropyWithLogits,
+)
+from tfteach.ops.nn.softmax import Softmax
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, -0.25, 0.75]], np.float32)
 
@@ -123,3 +128,40 @@ def test_large_bias_gradients(shape: tuple[int, ...], dtype: Any) -> None:
     with tf.Session() as session:
         found = session.run(BiasAddGrad()(tf.constant(grad)))
     np.testing.assert_array_equal(found, wanted.astype(dtype))
+
+
+@pytest.mark.parametrize("size", [6, 6000])
+def test_relus_of_small_and_large_arrays(size: int) -> None:
+    x = np.resize(np.float32([-2.0, -0.0, 3.0, np.nan, 9.0, -np.inf]), size)
+    for op, largest in ((Relu(), 9.0), (Relu6(), 6.0)):
+        found = op.compute(np, x)
+        bits = np.float32([0.0, 0.0, 3.0, np.nan, largest, 0.0]).view(np.int32)
+        assert np.resize(bits, size).tolist() == found.view(np.int32).tolist()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("rows", [4, 100])
+def test_cross_entropy_of_few_and_many_short_rows(rows: int, order: Any) -> None:
+    logits = np.resize(np.float32([0.5, -1.5, 900.0, 3.0, 7.5]), (rows, 3))
+    labels = np.resize([2, 0, 1], rows)
+    chosen = np.eye(3)[labels]
+    exp = np.exp(np.float64(logits) - np.float64(logits).max(1)[:, None])
+    softmax = exp / exp.sum(1)[:, None]
+    given = np.array(logits, order=order)
+    op = SparseSoftmaxCrossEntropyWithLogits()
+    loss, backprop = op.compute(np, given, labels)
+    shifted = logits - logits.max(1)[:, None]
+    expected = np.log(exp.sum(1)) - (shifted * chosen).sum(1)
+    np.testing.assert_allclose(loss, expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(backprop, softmax - chosen, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(Softmax().compute(np, given), softmax, atol=1e-6)
+
+
+@pytest.mark.parametrize("label", [-1, 3])
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_labels_outside_of_the_classes_are_refused(label: int, kind: Any) -> None:
+    op = SparseSoftmaxCrossEntropyWithLogits()
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=f"label value of {label} "
+    ):
+        op.compute(np, X, np.array([0, label], kind))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.export import export
@@ -34,6 +35,8 @@ FLOATS = dtypes_of("half bfloat16 float32 float64")
 # Klambauer et al. 2017: the fixed point of mean 0 and variance 1.
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
+# Elements from which zeros in an array are compared faster than one zero.
+_MIN_VECTORIZED = 1 << 12
 
 
 class _Activation(Op, abstract=True):
@@ -62,6 +65,15 @@ def _zeros_as(x: Tensor) -> Tensor:
     return fill.zeros(shape_ops.shape(x), x.dtype)
 
 
+@with_card_kernel(lambda xp, features: xp.maximum(features, features.dtype.type(0)))
+def _rectified(xp: ArrayModule, features: Any) -> Any:
+    """max(x, 0).  NumPy vectorizes that for two arrays, not for a number."""
+    if features.size < _MIN_VECTORIZED:
+        return xp.maximum(features, features.dtype.type(0))
+    zeros = xp.zeros_like(features)
+    return xp.maximum(features, zeros, out=zeros)
+
+
 class Relu(_Activation):
     """max(x, 0).  Source: core/ops/nn_ops.cc, Relu."""
 
@@ -69,7 +81,7 @@ class Relu(_Activation):
     T = (*REALS, *dtypes_of("qint8"))
 
     def compute(self, xp: ArrayModule, features: Array) -> Any:
-        return xp.maximum(features, features.dtype.type(0))
+        return _rectified(xp, features)
 
     def scalar_expression(self, features: str) -> str:
         # Equals NumPy's maximum bitwise: NaN is preserved, -0 becomes 0.
@@ -110,8 +122,7 @@ class Relu6(_Activation):
     T = REALS
 
     def compute(self, xp: ArrayModule, features: Array) -> Any:
-        kind = features.dtype.type
-        return xp.minimum(xp.maximum(features, kind(0)), kind(6))
+        return xp.minimum(_rectified(xp, features), features.dtype.type(6))
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [Relu6Grad()(grad, op.outputs[0])]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.convert import convert
 from tfteach.framework.deprecation import deprecated_argument_lookup
 from tfteach.framework.dtypes import dtypes_of
@@ -29,6 +30,7 @@ from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 
 _BLOCK = 1 << 16  # elements: a block and its intermediate results fit in the L2 cache
+_SHORT_ROW = 32  # elements
 FLOATS = dtypes_of("half bfloat16 float32 float64")
 
 
@@ -39,9 +41,21 @@ def shifted_exp(xp: ArrayModule, logits: Any) -> tuple[Any, Any, Any]:
     """
     if not logits.size:
         return logits, logits, logits.sum(axis=-1, keepdims=True)
-    shifted = logits - logits.max(axis=-1, keepdims=True)
+    shifted = logits - _largest(xp, logits)
     exp = xp.exp(shifted)
     return shifted, exp, exp.sum(axis=-1, keepdims=True)
+
+
+@with_card_kernel(lambda xp, logits: logits.max(axis=-1, keepdims=True))
+def _largest(xp: ArrayModule, logits: Any) -> Any:
+    """The largest element of each row; for short rows, all at once, column by column.
+
+    NumPy takes 50 ns for a row, however short it is.
+    """
+    rows, columns = len(logits), logits.shape[-1]
+    if logits.ndim != 2 or columns > _SHORT_ROW or rows < 2 * _SHORT_ROW:
+        return logits.max(axis=-1, keepdims=True)
+    return xp.ascontiguousarray(logits.T).max(axis=0)[:, None]
 
 
 def _softmax(xp: ArrayModule, logits: Any) -> Any:
