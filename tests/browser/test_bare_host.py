@@ -11,12 +11,21 @@ import ast
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Error,
+    Locator,
+    Page,
+    Request,
+    expect,
+)
 
 import tfteach as tf
 from tests.browser import views
@@ -93,31 +102,63 @@ def names() -> Iterator[dict[str, Any]]:
     tf.simulate_gpus(0)
 
 
-@pytest.fixture
-def page(address: str, browser: Browser) -> Iterator[Page]:
-    """The page; afterwards nothing may have gone wrong in it unseen."""
-    errors: list[str] = []
-
-    def note(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            errors.append(message.text)
-
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[Page]:
+    """The tests load the host in one tab: a new one is a process."""
     context = browser.new_context(viewport={"width": 1000, "height": 900})
     context.set_default_timeout(20_000)
-    page = context.new_page()
-    page.on("pageerror", lambda error: errors.append(f"{error} {error.stack}"))
-    page.on("console", note)
-    page.on("request", lambda request: requests.append(request.url))
-    requests: list[str] = []
-    page.goto(address)
-    yield page
-    errors += page.evaluate("host.left.errors")
+    yield context.new_page()
     context.close()
+
+
+@pytest.fixture
+def page(address: str, tab: Page) -> Iterator[Page]:
+    """The page; afterwards nothing may have gone wrong in it unseen."""
+    errors: list[str] = []
+    requests: list[str] = []
+    with watched(tab, errors, requests, texts=("error", "warning")):
+        tab.goto(address)
+        yield tab
+        errors += tab.evaluate("host.left.errors")
+    tab.emulate_media(color_scheme="light")
     assert errors == []
     abroad = [
         url for url in requests if not url.startswith((address, "blob:", "data:"))
     ]
     assert abroad == []
+
+
+@contextmanager
+def watched(
+    page: Page, errors: list[str], requests: list[str], texts: tuple[str, ...] = ()
+) -> Iterator[None]:
+    """Collect what goes wrong in a page, and the addresses that it asks.
+
+    Args:
+      page: which page.
+      errors: gets the errors, and what the console prints.
+      requests: gets the addresses.
+      texts: the kinds of messages of the console to collect; all if empty.
+    """
+
+    def note_error(error: Error) -> None:
+        errors.append(f"{error} {error.stack}")
+
+    def note(message: ConsoleMessage) -> None:
+        if not texts or message.type in texts:
+            errors.append(message.text)
+
+    def note_request(request: Request) -> None:
+        requests.append(request.url)
+
+    listeners = ("pageerror", note_error), ("console", note), ("request", note_request)
+    for event, listener in listeners:
+        page.on(event, listener)
+    try:
+        yield
+    finally:
+        for event, listener in listeners:
+            page.remove_listener(event, listener)
 
 
 def widget_of(name: str, names: dict[str, Any]) -> Any:

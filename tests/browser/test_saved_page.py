@@ -7,12 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 import tfteach as tf
 import tfteach.jupyter as tfj
 from tests.browser import views
-from tests.browser.test_bare_host import click, names, screenshot, widget_of  # noqa: F401
+from tests.browser.test_bare_host import (
+    click,
+    names,  # noqa: F401
+    screenshot,
+    watched,
+    widget_of,
+)
 from tests.browser.test_hostile import BAD
 from tfteach.jupyter.widgets.view_base import Shown
 
@@ -22,10 +28,11 @@ Open = Callable[[Shown], Locator]
 
 
 @pytest.fixture(scope="module")
-def context(browser: Browser) -> Iterator[BrowserContext]:
+def tab(browser: Browser) -> Iterator[Page]:
+    """The tests open their pages in one tab: a new one is a process."""
     context = browser.new_context(viewport={"width": 1200, "height": 900}, offline=True)
     context.set_default_timeout(20_000)
-    yield context
+    yield context.new_page()
     context.close()
 
 
@@ -36,18 +43,16 @@ def blocked() -> list[str]:
 
 
 @pytest.fixture
-def page(context: BrowserContext, blocked: list[str]) -> Iterator[Page]:
+def page(tab: Page, blocked: list[str]) -> Iterator[Page]:
     """A page in which nothing goes wrong, and which asks for one file only."""
-    page = context.new_page()
     errors: list[str] = []
     requests: list[str] = []
-    page.on("pageerror", lambda error: errors.append(f"{error} {error.stack}"))
-    page.on("console", lambda message: errors.append(message.text))
-    page.on("request", lambda request: requests.append(request.url))
-    yield page
-    page.close()
+    with watched(tab, errors, requests):
+        yield tab
+        tab.goto("about:blank")  # what goes wrong as a page ends goes wrong here
+    tab.emulate_media(color_scheme="light")
     assert [text for text in errors if not any(b in text for b in blocked)] == []
-    own = [url for url in requests if not url.startswith(("blob:", "data:"))]
+    own = [url for url in requests if not url.startswith(("blob:", "data:", "about:"))]
     assert {url.rpartition("/")[2] for url in own} == {"page.html"}
     assert all(url.startswith("file:") for url in own)
 
