@@ -6,6 +6,7 @@ MODULE_OF = {
     "AudioSummaryV2": "summary_ops",
     "CheckNumerics": "check_numerics",
     "CloseSummaryWriter": "summary_writer_ops",
+    "CreateSummaryDbWriter": "summary_writer_ops",
     "CreateSummaryFileWriter": "summary_writer_ops",
     "EagerPyFunc": "py_func",
     "FlushSummaryWriter": "summary_writer_ops",

@@ -1,4 +1,4 @@
-"""Ops that write summaries to event files, for `tf.contrib.summary`.
+"""Ops that write summaries to event files or databases, for `tf.contrib.summary`.
 
 A summary is what the op of `tf.summary` of the same kind returns.
 Source: core/ops/summary_ops.cc, core/kernels/summary_kernels.cc (messages).
@@ -7,7 +7,8 @@ Source: core/ops/summary_ops.cc, core/kernels/summary_kernels.cc (messages).
 from __future__ import annotations
 
 import threading
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -35,9 +36,12 @@ from tfteach.ops.debug.summary_ops import (
     ScalarSummary,
 )
 
+if TYPE_CHECKING:
+    from tfteach.framework.files.summary_database import SummaryDatabase
+
 
 class EventWriter(ReferencedResource):
-    """What a writer's handle refers to: an event file, from its creation to its end.
+    """What a writer's handle refers to: a file, from its creation to its end.
 
     Args:
       name: the writer's name among the session's resources.
@@ -49,25 +53,19 @@ class EventWriter(ReferencedResource):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._file: EventFile | None = None
+        self._file: EventFile | SummaryDatabase | None = None
         self._was_created = False
         self._lock = threading.Lock()
 
-    def create(
-        self, logdir: str, max_queue: int, flush_millis: int, suffix: str
-    ) -> None:
-        """Create the event file, unless there is one."""
+    def create(self, make: Callable[[], EventFile | SummaryDatabase]) -> None:
+        """Let `make` create the file, unless there is one."""
         with self._lock:
             if self._file is None:
-                folder = resolve(logdir)
-                makedirs(folder)
-                file = EventFile(folder, max_queue + 1, flush_millis / 1000, suffix)
-                file.start()
-                self._file, self._was_created = file, True
+                self._file, self._was_created = make(), True
 
     @property
-    def file(self) -> EventFile:
-        """The event file.
+    def file(self) -> EventFile | SummaryDatabase:
+        """The event file or database.
 
         Raises:
           NotFoundError: it was not created yet, or is closed.
@@ -139,8 +137,30 @@ class CreateSummaryFileWriter(_WriterOp):
         flush_millis: Array,
         filename_suffix: Array,
     ) -> None:
-        folder, suffix = _text(logdir), _text(filename_suffix)
-        writer.create(folder, int(max_queue), int(flush_millis), suffix)
+        def make() -> EventFile:
+            folder, suffix = resolve(_text(logdir)), _text(filename_suffix)
+            makedirs(folder)
+            flush_s = int(flush_millis) / 1000
+            file = EventFile(folder, int(max_queue) + 1, flush_s, suffix)
+            file.start()
+            return file
+
+        writer.create(make)
+
+
+class CreateSummaryDbWriter(_WriterOp):
+    """Opens the database.  Source: summary_ops.cc, CreateSummaryDbWriter."""
+
+    signature = (
+        "writer: resource, db_uri: string, experiment_name: string, run_name: string, "
+        "user_name: string -> "
+    )
+
+    def compute(self, ctx: KernelContext, writer: EventWriter, *names: Array) -> None:
+        # Few programs need SQLite.
+        from tfteach.framework.files.summary_database import SummaryDatabase
+
+        writer.create(lambda: SummaryDatabase(*map(_text, names)))
 
 
 class FlushSummaryWriter(_WriterOp):
@@ -153,7 +173,7 @@ class FlushSummaryWriter(_WriterOp):
 
 
 class CloseSummaryWriter(_WriterOp):
-    """Closes the event file.  Source: summary_ops.cc, CloseSummaryWriter."""
+    """Closes the file.  Source: summary_ops.cc, CloseSummaryWriter."""
 
     signature = "writer: resource -> "
 
@@ -178,13 +198,7 @@ class WriteSummary(_WriterOp):
         tag: Array,
         summary_metadata: Array,
     ) -> None:
-        summary = message("Summary")()
-        value = summary.value.add(tag=_text(tag))
-        value.tensor.CopyFrom(make_tensor_proto(np.asarray(tensor)))
-        metadata = _bytes(summary_metadata)
-        if metadata:
-            value.metadata.MergeFromString(metadata)
-        _write(writer, step, summary.SerializeToString())
+        _write(writer, step, _tensor_summary(tag, tensor, _bytes(summary_metadata)))
 
 
 class WriteScalarSummary(_WriterOp):
@@ -202,7 +216,11 @@ class WriteScalarSummary(_WriterOp):
         value: Array,
     ) -> None:
         first = np.ravel(value)[:1].reshape(())  # of a vector, as TensorFlow
-        _write(writer, step, ScalarSummary().compute(np, tag, first)[()])
+        if isinstance(writer.file, EventFile):
+            data = ScalarSummary().compute(np, tag, first)[()]
+        else:  # a database keeps its type
+            data = _tensor_summary(tag, first, _SCALARS)
+        _write(writer, step, data)
 
 
 class WriteHistogramSummary(_WriterOp):
@@ -304,6 +322,20 @@ class ImportEvent(_WriterOp):
     def compute(self, ctx: KernelContext, writer: EventWriter, event: Array) -> None:
         error = "Bad tf.Event binary proto tensor string"
         writer.file.write(_parsed("Event", error, event))
+
+
+# The SummaryMetadata of numbers in TensorBoard.
+_SCALARS = b"\x0a\x09\x0a\x07scalars"
+
+
+def _tensor_summary(tag: Array, tensor: Array, metadata: bytes) -> bytes:
+    """A Summary of a tensor as it is, with serialized SummaryMetadata."""
+    summary = message("Summary")()
+    value = summary.value.add(tag=_text(tag))
+    value.tensor.CopyFrom(make_tensor_proto(np.asarray(tensor)))
+    if metadata:
+        value.metadata.MergeFromString(metadata)
+    return summary.SerializeToString()  # type: ignore[no-any-return]
 
 
 def _write(writer: EventWriter, step: Array, summary: bytes) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -175,8 +177,37 @@ def test_without_a_writer_nothing_is_recorded() -> None:
         assert contrib.scalar("x", 1.0).type == "NoOp"
     with pytest.raises(TypeError, match=r"graph\(\) needs a tf\.Tensor"):
         contrib.graph(tf.get_default_graph())
-    with pytest.raises(NotImplementedError, match="event files"):
-        contrib.create_db_writer("file:x")
+
+
+def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        return database.execute(sql).fetchall()
+
+
+@pytest.mark.usefixtures("graph")
+def test_a_database_in_a_session(tmp_path: Path) -> None:
+    path = tmp_path / "summaries.sqlite"
+    writer = contrib.create_db_writer(f"file:{path}", "experiment", "run", "user")
+    x = tf.placeholder(tf.float32, [])
+    with writer.as_default(), contrib.always_record_summaries():
+        contrib.scalar("x", x, step=tf.cast(x, tf.int64))
+    assert not path.exists()
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.NotFoundError, match="Could not find resource"):
+            session.run(contrib.all_summary_ops(), {x: 1.0})
+        session.run(contrib.summary_writer_initializer_op())
+        session.run(contrib.all_summary_ops(), {x: 2.0})
+        session.run(writer.flush())
+        assert rows(path, "SELECT step FROM Tensors") == [(2,)]
+        session.run(writer.close())
+        session.run(writer.init())
+        session.run(contrib.all_summary_ops(), {x: 3.0})
+    assert [name for name, _, _ in nodes()][:6] == [
+        *("Const", "Const_1", "Const_2", "SummaryWriter"),
+        *("CreateSummaryDbWriter/db_uri", "CreateSummaryDbWriter"),
+    ]
+    assert rows(path, "SELECT step FROM Tensors ORDER BY step") == [(2,), (3,)]
+    assert rows(path, "SELECT run_name FROM Runs") == [("run",)]
 
 
 # ---- eager programs

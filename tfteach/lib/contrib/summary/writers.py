@@ -1,17 +1,22 @@
-"""Writers of event files, as objects of the program in both modes.
+"""Writers of event files and databases, as objects of the program in both modes.
 
 Source: python/ops/summary_ops_v2.py (API).
 """
 
 from __future__ import annotations
 
+import getpass
+import re
+import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import string
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
@@ -22,6 +27,7 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.debug.summary_writer_ops import (
     CloseSummaryWriter,
+    CreateSummaryDbWriter,
     CreateSummaryFileWriter,
     FlushSummaryWriter,
     SummaryWriter,
@@ -57,7 +63,7 @@ class WriterInterface(ABC):
 
 
 class ResourceSummaryWriter(WriterInterface):
-    """A writer; `create_file_writer` makes it.
+    """A writer; `create_file_writer` and `create_db_writer` make it.
 
     Args:
       shared_name: writers of one name are one.
@@ -190,16 +196,67 @@ def create_db_writer(
     run_name: TensorLike | None = None,
     user_name: TensorLike | None = None,
     name: str | None = None,
-) -> NoReturn:
-    """Not available: summaries are written to event files.
+) -> ResourceSummaryWriter:
+    """A writer of summaries to a SQLite database.
+
+    Args:
+      db_uri: "file:" and the path of the database, which is created if it isn't there.
+      experiment_name: the experiment of the run; "" for none, the date by default.
+      run_name: the name of the run; "" for none, the time by default.
+      user_name: whose experiment it is; by default that of the system's user.
+      name: writers of one name are one.
+
+    Returns:
+      An object with `as_default()`, `set_as_default()`, `init()`, `flush()`, `close()`.
 
     Raises:
-      NotImplementedError: always.
+      ValueError: a name has characters that it must not have.
+
+    Example:
+      >>> writer = tf.contrib.summary.create_db_writer("file:logs.sqlite")
+      >>> with writer.as_default(), tf.contrib.summary.always_record_summaries():
+      ...     tf.contrib.summary.scalar("loss", loss)
+
+    Source: python/ops/summary_ops_v2.py.
     """
-    raise NotImplementedError(
-        "tf.contrib.summary.create_db_writer: summaries are written to event files; "
-        "use create_file_writer."
-    )
+    now = time.localtime()
+    given = {
+        "experiment_name": experiment_name,
+        "run_name": run_name,
+        "user_name": user_name,
+    }
+    defaults = {
+        "experiment_name": lambda: time.strftime("%Y-%m-%d", now),
+        "run_name": lambda: time.strftime("%H:%M:%S", now),
+        "user_name": getpass.getuser,
+    }
+    with get_default_graph().device("cpu:0"):
+        names = [
+            _checked(key, defaults[key]() if value is None else value)
+            for key, value in given.items()
+        ]
+
+        def create(writer: Tensor) -> Operation:
+            return CreateSummaryDbWriter()(writer, db_uri, *names)
+
+        return ResourceSummaryWriter(name or "", create)
+
+
+_NAME_PATTERNS = {
+    "experiment_name": r"^[^\x00-\x1F<>]{0,256}$",
+    "run_name": r"^[^\x00-\x1F<>]{0,512}$",
+    "user_name": r"^[a-z]([-a-z0-9]{0,29}[a-z0-9])?$",
+}
+
+
+def _checked(key: str, value: TensorLike) -> Tensor:
+    """A name as a Tensor."""
+    pattern = _NAME_PATTERNS[key]
+    # TensorFlow lets only users' names be in capitals, too.
+    flags = re.IGNORECASE if key == "user_name" else 0
+    if isinstance(value, str) and not re.search(pattern, value, flags):
+        raise ValueError(f"{key} ({value}) must match {pattern}")
+    return convert(value, string)
 
 
 @export("contrib.summary.flush", v2="summary.flush")
