@@ -18,6 +18,9 @@ NOT_SHOWN = {
     "debug.summary_writer_ops": {
         "_parsed": "of a writer with a file: tests/lib/contrib/summary",
     },
+    "data.shuffling": {
+        "ShuffledAnew.check_stateless": "in eager programs: tests/scripts/eager",
+    },
     "data.tables": {
         "CsvElements._decoded": "of files' texts: tests/ops/data/test_csv_files.py",
     },
