@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.control.control_flow_v2_toggles import is_functional
+from tfteach.control.inner_summaries import call_with_summaries
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import dtypes, nest
 from tfteach.framework.constant_values import constant_value, folded_value
@@ -117,7 +118,7 @@ class CondContext(ControlFlowContext):
 
     def build(self, function: Branch) -> tuple[Any, Any]:
         """Call the branch's function: its result, and that as tensors of the branch."""
-        result = function()
+        result = call_with_summaries(function)
         if result is None:
             return None, None
         tensors = nest.map_structure(self._output, result, expand_composites=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 from tfteach.control.branch import carry_in, merge, switch_colocated
 from tfteach.control.control_flow_v2_toggles import is_functional
+from tfteach.control.inner_summaries import call_with_summaries
 from tfteach.control.loop_eager import run_loop
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import nest
@@ -236,7 +237,7 @@ class WhileContext(ControlFlowContext):
         switches = [switch_colocated(m, self.pivot) for m in merges]
         inside = [forward(Identity(), s[1]) for s in switches]
         self.pivot_for_body = inside[0]
-        result = body(*packed(inside))
+        result = call_with_summaries(body, *packed(inside))
         if not nest.is_nested(result) and not is_slices(result):
             result = [result]
         nest.assert_same_structure(

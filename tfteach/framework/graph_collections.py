@@ -131,6 +131,10 @@ class GraphCollections:
         """The collection itself, for this package: the lookup is not recorded."""
         return self._collections.setdefault(name, [])
 
+    def collection_size(self, name: Any) -> int:
+        """The number of items, for this package: the lookup is not recorded."""
+        return len(self._collections.get(name, ()))
+
     def get_collection_ref(self, name: Any) -> list[Any]:
         """The collection itself: modifying the list modifies the collection."""
         self._record_lookup(name, None, True, user_frame())
