@@ -268,13 +268,13 @@ def _direction(rng: np.random.Generator, like: Any) -> Any:
 # ---- on a card
 
 
-def _runs_on_cards(case: Case) -> bool:
+def runs_on_cards(case: Case) -> bool:
     strings = any(a.dtype == object for a in case.flat)
     return is_pure(case) and type(case.op).on_gpu and not strings
 
 
 @pytest.mark.gpu
-@cases_where(_runs_on_cards)
+@cases_where(runs_on_cards)
 def test_cupy_gives_what_numpy_gives(case: Case) -> None:
     import cupy
 

@@ -1,4 +1,4 @@
-"""On a real card, through CuPy."""
+"""On a real card, through CuPy; and on a stand-in for it, where there is none."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tests import strict_card
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 CPU, GPU = LOCAL + "CPU:0", LOCAL + "GPU:0"
-pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(
+    autouse=True, params=[pytest.param("card", marks=pytest.mark.gpu), "stand-in"]
+)
+def card(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "stand-in":
+        strict_card.install(monkeypatch)
 
 
 def placed(sess: tf.Session, name: str) -> str:
@@ -69,12 +77,12 @@ def test_strings_and_int32_stay_on_the_host() -> None:
     x = tf.placeholder(tf.float32, [None, 2], name="x")
     rows = tf.shape(x)[0]
     wide = tf.reshape(x, tf.stack([1, rows * 2]), name="wide")
-    text = tf.identity(tf.constant(["a"]), name="text")
+    text = tf.string_join([tf.constant(["a"]), "b"], name="text")
     with tf.Session() as sess:
         got = sess.run([wide, rows, text], {x: np.ones((3, 2))})
         assert got[0].shape == (1, 6)
         assert got[1] == 3
-        assert got[2].tolist() == [b"a"]
+        assert got[2].tolist() == [b"ab"]
         assert placed(sess, "text") == CPU
         assert sess.transfers[CPU, GPU].count == 1
 

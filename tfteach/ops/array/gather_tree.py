@@ -51,7 +51,8 @@ class GatherTree(Op):
     ) -> Any:
         _check_shapes(step_ids, parent_ids, max_sequence_lengths, end_token)
         steps, batch, width = step_ids.shape
-        beams = xp.full(step_ids.shape, end_token, step_ids.dtype)
+        end = end_token.item()
+        beams = xp.full(step_ids.shape, end, step_ids.dtype)
         lengths = max_sequence_lengths[:, None]
         ends_at = xp.minimum(lengths, steps) - 1
         # The parent beam at each step, traced back from the last step.
@@ -67,11 +68,11 @@ class GatherTree(Op):
                 )
             here = xp.where(is_inside, place, 0)
             found = xp.take_along_axis(step_ids[time], here, 1)
-            beams[time] = xp.where(is_inside, found, end_token)
+            beams[time] = xp.where(is_inside, found, end)
             parents = xp.take_along_axis(parent_ids[time], here, 1)
             place = xp.where(is_inside, parents, place)
-        has_ended = xp.cumsum(beams == end_token, axis=0) > 0
-        return xp.where(has_ended, beams.dtype.type(end_token), beams)
+        has_ended = xp.cumsum(beams == end, axis=0) > 0
+        return xp.where(has_ended, beams.dtype.type(end), beams)
 
 
 def _check_shapes(steps: Any, parents: Any, lengths: Any, end: Any) -> None:

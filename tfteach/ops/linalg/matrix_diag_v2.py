@@ -148,7 +148,7 @@ class MatrixDiagV2(Op):
         )
         _check_bounds(rows, columns, low, high)
         whole = (*band.shape[:-2], rows, columns)
-        result = xp.full(whole, padding.reshape(()), diagonal.dtype)
+        result = xp.full(whole, padding.item(), diagonal.dtype)
         for i, at_rows, at_columns, steps in _places(xp, rows, columns, low, high):
             result[..., at_rows, at_columns] = band[..., i, : steps.size]
         return result
@@ -203,7 +203,7 @@ class MatrixDiagPartV2(Op):
         _check_bounds(rows, columns, low, high)
         longest = _longest(rows, columns, low, high)
         whole = (*input.shape[:-2], high - low + 1, longest)
-        result = xp.full(whole, padding_value, input.dtype)
+        result = xp.full(whole, padding_value.item(), input.dtype)
         for i, at_rows, at_columns, steps in _places(xp, rows, columns, low, high):
             result[..., i, : steps.size] = input[..., at_rows, at_columns]
         return result[..., 0, :] if low == high else result

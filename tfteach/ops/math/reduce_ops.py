@@ -220,6 +220,13 @@ class _Extreme(Reduction, abstract=True):
         count = reshape(reduce_sum(chosen, indices), kept)
         return [divide(chosen, count) * grad, None]
 
+    def _of_nothing(
+        self, xp: ArrayModule, input: Any, axes: tuple[int, ...], limit: Any
+    ) -> Any:
+        """The result for an array without elements; CuPy's has no `initial`."""
+        shape = xp.sum(input, axis=axes, keepdims=self.keep_dims).shape
+        return xp.full(shape, limit, input.dtype)
+
 
 def _limit(dtype: np.dtype[Any], sign: int) -> Any:
     """The end of the type's range, the result of an empty Max or Min."""
@@ -243,8 +250,7 @@ class Max(_Extreme):
     def reduce_on_card(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         if input.size:
             return xp.max(input, axis=axes, keepdims=self.keep_dims)
-        lowest = _limit(input.dtype, -1)
-        return input.max(axis=axes, keepdims=self.keep_dims, initial=lowest)
+        return self._of_nothing(xp, input, axes, _limit(input.dtype, -1))
 
 
 class Min(_Extreme):
@@ -260,8 +266,7 @@ class Min(_Extreme):
     def reduce_on_card(self, xp: ArrayModule, input: Any, axes: tuple[int, ...]) -> Any:
         if input.size:
             return xp.min(input, axis=axes, keepdims=self.keep_dims)
-        highest = _limit(input.dtype, 1)
-        return input.min(axis=axes, keepdims=self.keep_dims, initial=highest)
+        return self._of_nothing(xp, input, axes, _limit(input.dtype, 1))
 
 
 class _Truth(Reduction, abstract=True):

@@ -46,14 +46,31 @@ def _change_on_card(
     """Reduce rows of equal ids to one, in any order, as on TensorFlow's GPUs."""
     if ids.size > 1 and not are_distinct(xp, ids):
         order, is_first = groups_of(xp, ids)
-        ordered, firsts = ids[order], xp.flatnonzero(is_first)
-        whole = rows[order][firsts]
+        starts = xp.flatnonzero(is_first)
+        ordered, whole = ids[order], rows[order][starts]
         later = xp.flatnonzero(~is_first)
         groups = xp.cumsum(is_first)[later] - 1
-        reduce = "add" if how == "subtract" else how
-        getattr(xp, reduce).at(whole, groups, rows[order][later])
-        ids, rows = ordered[firsts], whole
+        if how == "multiply":
+            ranks = later - starts[groups]
+            _multiply_groups(xp, whole, groups, rows[order][later], ranks)
+        else:
+            reduce = "add" if how == "subtract" else how
+            getattr(xp, reduce).at(whole, groups, rows[order][later])
+        ids, rows = ordered[starts], whole
     _change_distinct(xp, how, target, ids, rows)
+
+
+def _multiply_groups(
+    xp: ArrayModule, products: Any, groups: Any, rows: Any, ranks: Any
+) -> None:
+    """Multiply each row into its group's product: CuPy has no `multiply.at`.
+
+    Args:
+      ranks: the place of each row in its group, from 1.
+    """
+    for rank in range(1, int(ranks.max()) + 1):
+        here = xp.flatnonzero(ranks == rank)  # one of each group
+        products[groups[here]] *= rows[here]
 
 
 @with_card_kernel(_change_on_card)
