@@ -38,6 +38,10 @@ _HOST_MODULES = {
     "cupy.lib.stride_tricks": np.lib.stride_tricks,
     "cupyx.scipy.special": scipy.special,
 }
+# What the atomic functions behind `ufunc.at` support.
+_SUMS = {"add", "subtract"}
+_COMPARED = {"int32", "float32", "float64", "uint32", "uint64"}
+_ADDED = _COMPARED | {"float16"}
 # Functions that copy from the host's memory.
 _COPIES = {"array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray"}
 _REDUCED = {
@@ -112,6 +116,8 @@ def _called(
         if copies and not isinstance(args[0], Array):
             return to_card(function(_of_scalars(args[0]), *args[1:], **kwargs))
         inputs = _inside(args), {key: _inside(item) for key, item in kwargs.items()}
+        if name == "take":
+            inputs[1]["mode"] = "wrap"
         found = function(*inputs[0], **inputs[1])
         out = kwargs.get("out")
         return _outside(found) if out is None else out
@@ -160,6 +166,8 @@ class Ufunc:
     def at(self, a: Any, indices: Any, b: Any = None) -> None:
         if not self._scatters:
             raise NotImplementedError(f"`{self._name}.at` is not supported yet")
+        if a.dtype.name not in (_ADDED if self._name in _SUMS else _COMPARED):
+            raise TypeError(f"scatter_{self._name} does not support {a.dtype}")
         self._function.at(a._host, _inside(indices), _inside(b))
 
     def reduce(self, array: Any, axis: Any = 0, **kwargs: Any) -> Any:

@@ -13,7 +13,7 @@ from tests.ops.test_all import runs_on_cards
 from tests.strict_card import CARD, Array, to_card, to_host
 from tfteach.engine.plan.step import kernel_of
 from tfteach.framework.card_kernels import is_on_host, with_card_kernel
-from tfteach.ops.array.row_access import take_rows
+from tfteach.ops.array.gather import Gather
 from tfteach.ops.state.scatter_ops import update_rows
 
 
@@ -32,21 +32,38 @@ def test_a_function_with_a_card_kernel() -> None:
     assert not is_on_host(CARD)
 
 
-@pytest.mark.parametrize(
-    "how", "set add subtract multiply divide minimum maximum".split()
-)
+HOWS = "set add subtract multiply divide minimum maximum".split()
+
+
+@pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("ids", [[4, 0, 2], [1, 3, 1, 1]], ids=["distinct", "equal"])
-def test_scatters_change_the_same_rows_on_cards(how: str, ids: list[int]) -> None:
-    rows = np.arange(2.0, 2 + 2 * len(ids)).reshape(-1, 2)
-    target, on_card = np.ones([5, 2]), to_card(np.ones([5, 2]))
-    indices = np.array(ids), to_card(ids)
-    update_rows(np, how, target, indices[0], rows)
-    update_rows(CARD, how, on_card, indices[1], to_card(rows))
-    np.testing.assert_allclose(to_host(on_card), target)
-    taken = take_rows(CARD, on_card, indices[1])
-    np.testing.assert_array_equal(
-        to_host(taken), take_rows(np, to_host(on_card), indices[0])
-    )
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64"])
+def test_scatters_change_the_same_rows_on_cards(
+    how: str, ids: list[int], dtype: str
+) -> None:
+    rows = np.arange(2, 2 + 2 * len(ids)).reshape(-1, 2).astype(dtype)
+    target = np.full([5, 2], 60, dtype)
+    on_card = to_card(target)
+    update_rows(np, how, target, np.array(ids), rows)
+    update_rows(CARD, how, on_card, to_card(ids), to_card(rows))
+    np.testing.assert_allclose(to_host(on_card), target, 1e-3)
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_scatters_ignore_rows_outside_on_cards(how: str) -> None:
+    target = to_card(np.full([3, 2], 7.0, np.float32))
+    rows = to_card(np.full([2, 2], 9.0, np.float32))
+    update_rows(CARD, how, target, to_card(np.array([-1, 3])), rows)
+    assert to_host(target).tolist() == [[7.0, 7.0]] * 3
+
+
+def test_gathers_on_cards_return_zeros_outside() -> None:
+    """Without waiting, which a check would need."""
+    waits = strict_card.POOL.waits
+    params = to_card(np.arange(6.0).reshape(3, 2))
+    found = kernel_of(Gather(), CARD)(params, to_card(np.array([2, -1, 3, 0])))
+    assert strict_card.POOL.waits == waits
+    assert to_host(found).tolist() == [[4.0, 5.0], [0.0, 0.0], [0.0, 0.0], [0.0, 1.0]]
 
 
 def outputs(case: Case) -> tuple[list[Any], list[Any]] | None:

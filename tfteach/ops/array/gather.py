@@ -48,22 +48,26 @@ def position(indices: Any, bad: Any) -> str:
 _UNSIGNED = {4: np.uint32, 8: np.uint64}
 
 
-def _largest_on_card(xp: ArrayModule, numbers: Any) -> int:
-    return int(numbers.max())
+def are_inside(indices: Any, limit: int) -> Any:
+    """Whether each index is in [0, limit); as unsigned ones, negative ones are large."""
+    return indices.view(_UNSIGNED[indices.dtype.itemsize]) < limit
 
 
-@with_card_kernel(_largest_on_card)
-def _largest(xp: ArrayModule, numbers: Any) -> int:
-    largest: int = numbers.item(numbers.argmax())  # in half the time of max
-    return largest
+def _check_nothing(xp: ArrayModule, indices: Any, limit: int) -> None:
+    """TensorFlow's GPU kernels do not check: the host would wait for the answer."""
 
 
+@with_card_kernel(_check_nothing)
 def check_indices(xp: ArrayModule, indices: Any, limit: int) -> None:
+    """Raise unless each index is in [0, limit).
+
+    On cards nothing is checked: gathers return 0 there for an index that is outside,
+    and scatters ignore it.
+    """
     if not indices.size:
         return
-    # Read as unsigned, negative numbers are large.
     wide = indices.view(_UNSIGNED[indices.dtype.itemsize])
-    if _largest(xp, wide) < limit:
+    if wide.item(wide.argmax()) < limit:  # in half the time of max
         return
     bad = (indices < 0) | (indices >= limit)
     at = position(indices, bad)
@@ -72,8 +76,14 @@ def check_indices(xp: ArrayModule, indices: Any, limit: int) -> None:
 
 
 def _take_on_card(xp: ArrayModule, params: Any, indices: Any, axis: int) -> Any:
-    check_indices(xp, indices, params.shape[axis])
-    return xp.take(params, indices, axis)
+    size = params.shape[axis]
+    rest = (1,) * (params.ndim - axis - 1)
+    if not size:
+        shape = (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :])
+        return xp.zeros(shape, params.dtype)
+    taken = xp.take(params, indices, axis)  # CuPy takes an index modulo the size
+    inside = are_inside(indices, size).reshape((*indices.shape, *rest))
+    return xp.where(inside, taken, params.dtype.type(0))
 
 
 @with_card_kernel(_take_on_card)

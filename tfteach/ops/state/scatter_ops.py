@@ -5,6 +5,7 @@ Source: core/ops/state_ops.cc, resource_variable_ops.cc; core/kernels/scatter_op
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import ArrayModule, KernelContext
 from tfteach.framework.variable_cell import Cell, update_in_place
-from tfteach.ops.array.gather import check_indices
+from tfteach.ops.array.gather import are_inside, check_indices
 from tfteach.ops.array.gather_nd import check_points
 from tfteach.ops.array.jit_row_scatter import change_rows
 from tfteach.ops.array.row_access import are_distinct, groups_of, put_rows, take_rows
@@ -40,37 +41,49 @@ def _change_distinct(
     put_rows(xp, target, ids, changed)
 
 
+# What CUDA's atomic functions add, and take the maximum of.
+_ATOMIC_ADD = "float16 float32 float64 int32 uint32 uint64".split()
+_ATOMIC_MAX = "float32 float64 int32 uint32 uint64".split()
+_ATOMIC = {
+    "add": _ATOMIC_ADD,
+    "subtract": _ATOMIC_ADD,
+    "maximum": _ATOMIC_MAX,
+    "minimum": _ATOMIC_MAX,
+}
+
+
 def _change_on_card(
     xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any
 ) -> None:
-    """Reduce rows of equal ids to one, in any order, as on TensorFlow's GPUs."""
-    if ids.size > 1 and not are_distinct(xp, ids):
-        order, is_first = groups_of(xp, ids)
-        starts = xp.flatnonzero(is_first)
-        ordered, whole = ids[order], rows[order][starts]
-        later = xp.flatnonzero(~is_first)
-        groups = xp.cumsum(is_first)[later] - 1
-        if how == "multiply":
-            ranks = later - starts[groups]
-            _multiply_groups(xp, whole, groups, rows[order][later], ranks)
-        else:
-            reduce = "add" if how == "subtract" else how
-            getattr(xp, reduce).at(whole, groups, rows[order][later])
-        ids, rows = ordered[starts], whole
-    _change_distinct(xp, how, target, ids, rows)
+    """Rows of equal ids are applied in any order, as on TensorFlow's GPUs.
 
-
-def _multiply_groups(
-    xp: ArrayModule, products: Any, groups: Any, rows: Any, ranks: Any
-) -> None:
-    """Multiply each row into its group's product: CuPy has no `multiply.at`.
-
-    Args:
-      ranks: the place of each row in its group, from 1.
+    Ids outside of the target are ignored.
     """
-    for rank in range(1, int(ranks.max()) + 1):
-        here = xp.flatnonzero(ranks == rank)  # one of each group
-        products[groups[here]] *= rows[here]
+    if not ids.size or not target.size:
+        return
+    inside = are_inside(ids, len(target))
+    if target.dtype.name not in _ATOMIC.get(how, ()):
+        ids, rows = ids[inside], rows[inside]
+        for here in _rounds(xp, ids):
+            _change_distinct(xp, how, target, ids[here], rows[here])
+        return
+    # A row that is outside becomes one that changes nothing: no need to wait for how
+    # many there are.
+    ids = xp.where(inside, ids, 0)
+    inside = inside.reshape(-1, *(1,) * (rows.ndim - 1))
+    nothing = target[:1] if how in ("minimum", "maximum") else target.dtype.type(0)
+    getattr(xp, how).at(target, ids, xp.where(inside, rows, nothing))
+
+
+def _rounds(xp: ArrayModule, ids: Any) -> Iterator[Any]:
+    """Positions of the first of each id, then of the second ones, and so on."""
+    if not ids.size:
+        return
+    order, is_first = groups_of(xp, ids)
+    starts = xp.flatnonzero(is_first)
+    rounds = xp.arange(ids.size) - starts[xp.cumsum(is_first) - 1]
+    for number in range(int(rounds.max()) + 1):
+        yield order[rounds == number]
 
 
 @with_card_kernel(_change_on_card)
@@ -95,20 +108,36 @@ def _change_rows(xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any) ->
     change_at(target.reshape(-1), elements.reshape(-1), rows[later].reshape(-1))
 
 
-def _divide(xp: ArrayModule, target: Any, ids: Any, rows: Any) -> None:
-    is_whole = target.dtype.kind in "iu"
-    for i, row in zip(ids.tolist(), rows, strict=True):
-        if is_whole:
-            quotient = xp.abs(target[i]) // xp.abs(row)  # truncated as in C++
-            target[i] = xp.where((target[i] < 0) != (row < 0), -quotient, quotient)
-        else:
-            target[i] = target[i] / row
+def _divided(xp: ArrayModule, target: Any, row: Any) -> Any:
+    if target.dtype.kind not in "iu":
+        return target / row
+    quotient = xp.abs(target) // xp.abs(row)  # truncated as in C++
+    return xp.where((target < 0) != (row < 0), -quotient, quotient)
 
 
-@with_card_kernel(_divide)
+def _divide_on_card(xp: ArrayModule, target: Any, ids: Any, rows: Any) -> None:
+    inside = are_inside(ids, len(target))
+    ids, rows = ids[inside], rows[inside]
+    for here in _rounds(xp, ids):
+        at = ids[here]
+        target[at] = _divided(xp, target[at], rows[here])
+
+
+@with_card_kernel(_divide_on_card)
 def _divide_rows(xp: ArrayModule, target: Any, ids: Any, rows: Any) -> None:
     if not change_rows("divide", target, ids, rows):
-        _divide(xp, target, ids, rows)
+        for i, row in zip(ids.tolist(), rows, strict=True):
+            target[i] = _divided(xp, target[i], row)
+
+
+def _set_on_card(xp: ArrayModule, target: Any, ids: Any, rows: Any) -> None:
+    inside = are_inside(ids, len(target))
+    target[ids[inside]] = rows[inside]
+
+
+@with_card_kernel(_set_on_card)
+def _set_rows(xp: ArrayModule, target: Any, ids: Any, rows: Any) -> None:
+    put_rows(xp, target, ids, rows)
 
 
 def update_rows(xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any) -> None:
@@ -121,7 +150,7 @@ def update_rows(xp: ArrayModule, how: str, target: Any, ids: Any, rows: Any) -> 
       rows: array [m, ...].
     """
     if how == "set":
-        put_rows(xp, target, ids, rows)  # the last of equal ids wins
+        _set_rows(xp, target, ids, rows)  # the last of equal ids wins
     elif how == "divide":
         _divide_rows(xp, target, ids, rows)
     else:
