@@ -199,11 +199,16 @@ class Pool:
     Attributes:
       limit, used: in bytes; without a limit (0) nothing is counted.
       waits: how often the host waited for the card, to read a value.
+      ends: how often it waited for all that the card computes.
     """
 
     limit = 0
     used = 0
     waits = 0
+    ends = 0
+
+    def wait(self) -> None:
+        self.ends += 1
 
     def allocate(self, owner: Array, size: int) -> None:
         """Memory for an array, until it is collected."""
@@ -447,7 +452,10 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
     runtime = SimpleNamespace(
         getDeviceCount=lambda: 1, getDeviceProperties=lambda number: facts
     )
-    cuda = SimpleNamespace(Device=_Device, runtime=runtime)
+    stream = SimpleNamespace(synchronize=POOL.wait)
+    cuda = SimpleNamespace(
+        Device=_Device, runtime=runtime, get_current_stream=lambda: stream
+    )
     monkeypatch.setattr(POOL, "limit", 0)
     monkeypatch.setitem(vars(CARD), "cuda", cuda)
     spec = importlib.machinery.ModuleSpec("cupy", None)

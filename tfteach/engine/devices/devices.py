@@ -38,6 +38,7 @@ class Device:
       xp: the array module (NumPy or CuPy) of its kernels.
       ledger: accounts for its memory, or None if it is not limited.
       is_simulated: whether a GPU is simulated.
+      is_asynchronous: whether kernels return before they have computed.
       memory_limit_bytes: the memory that TF would report.
       allocator: TF's name of its memory allocator.
       physical_device_desc: describes the hardware; "" for a CPU.
@@ -45,6 +46,7 @@ class Device:
     """
 
     is_simulated = False
+    is_asynchronous = False
     host: Device | None = None
 
     def __init__(self, device_type: str, index: int, xp: ArrayModule = np) -> None:
@@ -69,6 +71,9 @@ class Device:
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel, bound to this device."""
         return function
+
+    def synchronize(self) -> None:
+        """Wait until the device has computed everything."""
 
     def __repr__(self) -> str:
         return f"<Device {self.name}>"
@@ -128,6 +133,8 @@ class CudaGPU(Device):
     that `per_process_gpu_memory_fraction` names limits CuPy's pool on that GPU.
     """
 
+    is_asynchronous = True
+
     def __init__(self, index: int, physical: int, options: Any = None) -> None:
         import cupy
 
@@ -160,6 +167,10 @@ class CudaGPU(Device):
                 return function(*inputs)
 
         return on_card if card.id else function  # GPU 0 is CuPy's default
+
+    def synchronize(self) -> None:
+        with self.card:
+            self.xp.cuda.get_current_stream().synchronize()
 
 
 # ---- memory of a GPU for a session

@@ -159,7 +159,7 @@ class _Partitioner:
         step = self.step
         for node in step.nodes:
             if not node.op.spec.only_metadata:
-                args = _host_arguments(node) if node.device.device_type == "GPU" else ()
+                args = host_arguments(node) if node.device.device_type == "GPU" else ()
                 for i, edge in enumerate(node.inputs):
                     if accepts_reference(node, i):
                         continue
@@ -218,7 +218,7 @@ class _Partitioner:
         return node.op.outputs[index] if fed is None else fed
 
 
-def _host_arguments(node: Node) -> set[int]:
+def host_arguments(node: Node) -> set[int]:
     """Positions of the inputs that the kernel requires in host memory."""
     wanted = node.spec.host_inputs
     if not wanted:

@@ -292,7 +292,7 @@ class BaseSession:
     ) -> Any:
         """Look up or build the program, and run it."""
         program, mutations = self._program(asked.fetches.elements, asked.fed)
-        result = asked.fetches.result
+        result = self.planner.when_finished(asked.fetches.result)
         plan = Plan(program, asked.converters, result, mutations)
         self._remember(fetches, feed_dict, asked.fed, plan)
         return result(self._run_program(program, asked.arrays, settings, followers))
@@ -410,7 +410,7 @@ class BaseSession:
         fed = tuple(dict.fromkeys(tensors))
         is_plain = len(fed) == len(keys) and all(parts(k)[0] is k for k in keys)
         converters = [converter_for(tensor) for tensor in fed]
-        graph, result = self._graph, target.result
+        graph, result = self._graph, self.planner.when_finished(target.result)
         program, planned = self._program(target.elements, fed)
 
         def call(*values: Any, **keywords: Any) -> Any:

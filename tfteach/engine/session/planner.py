@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tfteach.engine.devices.devices import Device, local_devices
@@ -23,6 +23,7 @@ from tfteach.engine.optimize import optimize
 from tfteach.engine.optimize.specialize import specialize
 from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.partition import Transfers, partition
+from tfteach.engine.plan.pin_to_host import pin_to_host
 from tfteach.engine.plan.place import Placement, Placer
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Step, control_of
@@ -144,7 +145,21 @@ class StepPlanner:
     def partition(self, step: Step) -> None:
         """Put copies into the edges that cross devices."""
         if len(self.devices) > 1:
+            pin_to_host(step, self.devices[0])
             partition(step, self.devices[0], self.transfers)
+
+    def when_finished(self, result: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """`result`, for which the cards have computed everything that a run began."""
+        cards = [device for device in self.devices if device.is_asynchronous]
+        if not cards:
+            return result
+
+        def finished(values: Any) -> Any:
+            for card in cards:
+                card.synchronize()
+            return result(values)
+
+        return finished
 
     def compile(self, step: Step, resources: Resources, session: Any) -> LocalProgram:
         """The runnable program of a planned step.

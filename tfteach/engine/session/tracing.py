@@ -106,6 +106,7 @@ class Tracer(FlowObserver):
         row.op_start_ns = time.time_ns()
 
     def after(self, instruction: Instruction, results: Sequence[Any]) -> None:
+        instruction.node.device.synchronize()
         end_ns = time.time_ns()
         node = instruction.node
         row = self._running.pop(node)

@@ -49,7 +49,7 @@ _UNSIGNED = {4: np.uint32, 8: np.uint64}
 
 
 def are_inside(indices: Any, limit: int) -> Any:
-    """Whether each index is in [0, limit); as unsigned ones, negative ones are large."""
+    """Whether each index is in [0, limit): unsigned, negative numbers are large."""
     return indices.view(_UNSIGNED[indices.dtype.itemsize]) < limit
 
 
