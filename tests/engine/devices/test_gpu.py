@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import tfteach as tf
 from tests import strict_card
+from tests.strict_card import POOL
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 CPU, GPU = LOCAL + "CPU:0", LOCAL + "GPU:0"
@@ -134,6 +136,67 @@ def test_loops_run_on_the_card() -> None:
             2048.0,
             3072.0,
         ]
+
+
+def convolutional(x: Any) -> Any:
+    images = tf.reshape(x, [-1, 4, 4, 1])
+    maps = tf.layers.conv2d(images, 3, 3, padding="same", activation=tf.nn.relu)
+    return tf.layers.flatten(tf.layers.max_pooling2d(maps, 2, 2))
+
+
+def recurrent(x: Any) -> Any:
+    steps = tf.reshape(x, [-1, 4, 4])
+    cell = tf.nn.rnn_cell.GRUCell(5)
+    return tf.nn.dynamic_rnn(cell, steps, dtype=tf.float32)[1]
+
+
+def embedding(x: Any) -> Any:
+    ids = tf.cast(tf.abs(x) * 3, tf.int32) % 7
+    table = tf.get_variable("table", [7, 2])
+    return tf.layers.flatten(tf.nn.embedding_lookup(table, ids))
+
+
+@pytest.mark.parametrize("model", [convolutional, recurrent, embedding])
+def test_models_learn_the_same_on_the_card(
+    model: Any, request: pytest.FixtureRequest
+) -> None:
+    """The host waits once for each fetch, and once for the end of the step."""
+    features = np.random.default_rng(1).normal(size=(6, 16)).astype(np.float32)
+
+    def losses(**config: Any) -> list[float]:
+        with tf.Graph().as_default():
+            tf.set_random_seed(4)
+            x = tf.placeholder(tf.float32, [None, 16])
+            loss = tf.reduce_mean(tf.square(tf.layers.dense(model(x), 1) - 1.0))
+            train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            with tf.Session(config=tf.ConfigProto(**config)) as sess:
+                sess.run(tf.global_variables_initializer())
+                found = [sess.run([loss, train], {x: features})[0] for _ in range(12)]
+                counts.append(POOL.waits)
+                found.append(sess.run([loss, train], {x: features})[0])
+                counts.append(POOL.waits)
+        return found
+
+    counts: list[int] = []
+    expected = losses(device_count={"GPU": 0})
+    np.testing.assert_allclose(losses(), expected, rtol=1e-3)
+    assert expected[-1] < expected[0]
+    if "stand-in" in request.node.name:
+        waits = counts[3] - counts[2]
+        # Int32 arithmetic, as of the ids, has kernels for the host only.
+        assert waits == {convolutional: 1, recurrent: 1, embedding: 2}[model]
+
+
+def test_a_run_ends_when_the_card_has_computed_everything() -> None:
+    if not isinstance(sys.modules.get("cupy"), strict_card.StrictCard):
+        pytest.skip("counted by the stand-in only")
+    step = tf.add(tf.Variable([1.0]), 1.0).op
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        ends = POOL.ends
+        sess.run(step)
+        sess.make_callable(step)()
+        assert POOL.ends == ends + 2
 
 
 def test_a_full_card_is_an_oom_error_and_the_session_works_on() -> None:

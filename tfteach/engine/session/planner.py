@@ -169,7 +169,10 @@ class StepPlanner:
           resources: the session's variables and other state.
           session: the session, for kernels that ask for it.
         """
-        optimizes = step.is_optimized and len(self.devices) == 1
+        more = self.devices[1:]
+        has_one_card = len(more) == 1 and more[0].is_asynchronous
+        optimizes = step.is_optimized and (not more or has_one_card)
+        fuse = None if more else fuse_chains
         if may_wait_for_each_other(step):
             return self._concurrent(step, resources, session, optimizes)
         if step.has_control_flow:
@@ -179,9 +182,9 @@ class StepPlanner:
 
         def for_shapes(feed_shapes: Sequence[tuple[int, ...]]) -> Compiled:
             special = specialize(step, feed_shapes)
-            return compile_step(special, resources, session, fuse_chains)
+            return compile_step(special, resources, session, fuse)
 
-        compiled = compile_step(step, resources, session, fuse_chains)
+        compiled = compile_step(step, resources, session, fuse)
         return Program(compiled, for_shapes)
 
     def _on_devices(self, compiled: Compiled) -> Program:
