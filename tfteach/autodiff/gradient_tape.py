@@ -60,7 +60,7 @@ class GradientTape:
         self._watches_variables = watch_accessed_variables
         self._tape: RecordedTape | None = None
         self._recording = False
-        self._watched_before: tuple[Any, ...] = ()
+        self._watched: dict[Tensor, Any] = {}  # by the tape that has ended
 
     def __enter__(self) -> Self:
         self._push_tape()
@@ -117,9 +117,8 @@ class GradientTape:
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables that are watched, in the order of their creation."""
-        if self._tape is not None:
-            self._watched_before = self._tape.ordered_variables()
-        return self._watched_before
+        watched = self._watched if self._tape is None else self._tape.variables
+        return tuple(sorted(watched.values(), key=lambda v: v._creation_number))
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -234,8 +233,7 @@ class GradientTape:
     def _end(self) -> None:
         """Forget what was recorded, unless the tape is persistent."""
         if not self._persistent and self._tape is not None:
-            self._watched_before = self._tape.ordered_variables()
-            self._tape = None
+            self._watched, self._tape = self._tape.variables, None
 
     # ---- Jacobians
 

@@ -80,10 +80,6 @@ class RecordedTape:
             self.variables[handle] = variable
             self.watch(handle)
 
-    def ordered_variables(self) -> tuple[Any, ...]:
-        """The watched variables in the order of their creation."""
-        return tuple(sorted(self.variables.values(), key=lambda v: v._creation_number))
-
     def record_variable(self, variable: Any) -> None:
         if self._watches_variables and variable.trainable:
             self.watch_variable(variable)

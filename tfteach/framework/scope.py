@@ -222,12 +222,17 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
+        default = get_default_graph()
+        if default.is_eager:
+            self._default = None
+            self._scope = self._open(default)
+            return self._scope.__enter__()  # type: ignore[no-any-return]
         graph = graph_of(self._values or ())
-        if self._name is None and self._values is not None and not graph.is_eager:
+        if self._name is None and self._values is not None:
             raise ValueError(
                 "At least one of name (None) and default_name (None) must be provided."
             )
-        self._default = graph.as_default() if graph is not get_default_graph() else None
+        self._default = graph.as_default() if graph is not default else None
         if self._default is not None:
             self._default.__enter__()
         try:

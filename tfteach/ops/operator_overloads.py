@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import string
 from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.op import Op
@@ -76,6 +77,8 @@ def _binary(
             return function(x, y, name=scope)
 
     def right(y: Tensor, x: Any) -> Any:
+        if is_one and type(y) is EagerTensor and get_default_graph().is_eager:
+            return function(convert(x, y.dtype, name="x"), y, name=scope_name)
         with name_scope(None, name, [x, y]) as scope:
             x = convert(x, y.dtype.base_dtype, name="x")
             return function(x, y, name=scope)

@@ -152,8 +152,9 @@ class BaseResourceVariable(Variable):
             return value
         record_variable(self)
         value = ops.ReadVariableOp(self._dtype)(self._handle)
-        # In a loop the op reads a tensor that carries the handle in.
-        record_same(value, self._handle)
+        if type(value) is not EagerTensor:
+            # In a loop the op reads a tensor that carries the handle in.
+            record_same(value, self._handle)
         return value
 
     def value(self) -> Tensor:

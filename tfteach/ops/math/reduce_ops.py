@@ -179,8 +179,6 @@ class Mean(Reduction):
         return total / total.dtype.type(count)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
-        from tfteach.ops.math.reduce_functions import reduce_prod
-
         wide = spread(op, grad)
         source, result = op.inputs[0], op.outputs[0]
         before, after = source._shape, result._shape
@@ -188,6 +186,8 @@ class Mean(Reduction):
             ratio = (shapes.size_of(before) or 0) // max(shapes.size_of(after) or 0, 1)
             factor: Any = constant(ratio, dtype=wide.dtype)
         else:
+            from tfteach.ops.math.reduce_functions import reduce_prod
+
             counts = shape_ops.shape(source), shape_ops.shape(result)
             factor = _safe_quotient(reduce_prod(counts[0]), reduce_prod(counts[1]))
         return [truediv(wide, cast(factor, wide.dtype)), None]
