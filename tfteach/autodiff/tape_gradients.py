@@ -174,59 +174,51 @@ class RecordedTape:
             if weight is not None:
                 arrived.setdefault(id(target), []).append(weight)
         wanted = set(map(id, sources))
-        queue: list[int] = []
-        seen: set[int] = {WATCHED}
         made_by = self._made_by
-
-        def visit(tensors: Iterable[Tensor]) -> None:
-            for tensor in tensors:
-                number = made_by.get(id(tensor), WATCHED)
-                if number not in seen:
-                    seen.add(number)
-                    heapq.heappush(queue, -number)
-
-        visit(targets)
+        seen = {made_by.get(key, WATCHED) for key in arrived} - {WATCHED}
+        queue = [-number for number in seen]
+        heapq.heapify(queue)
+        seen.add(WATCHED)
         while queue:  # the last one first: all that use its results are done by then
             record = self._records[-heapq.heappop(queue)]
             traversal.results = record.outputs
-            grads = [_sum(arrived, id(t), id(t) in wanted) for t in record.outputs]
-            if not any(g is not None for g in grads):
+            grads, is_reached = [], False
+            for output in record.outputs:
+                grad = _sum(arrived, id(output), id(output) in wanted)
+                is_reached |= grad is not None
+                grads.append(grad)
+            if not is_reached:  # but other outputs, which it got later
                 continue
-            self._send(record, grads, arrived)
-            visit(record.inputs)
+            # A loop may have got more inputs, lists of values that its gradient reads.
+            for tensor, grad in zip(record.inputs, _sent(record, grads), strict=False):
+                number = None if grad is None else made_by.get(id(tensor))
+                if number is None:
+                    continue
+                arrived.setdefault(id(tensor), []).append(grad)
+                if number not in seen:
+                    seen.add(number)
+                    heapq.heappush(queue, -number)
         traversal.results = sources
         return [_sum(arrived, id(source), True) for source in sources]
 
-    def _send(
-        self,
-        record: Recorded,
-        grads: list[Gradient],
-        arrived: dict[int, list[Gradient]],
-    ) -> None:
-        unread = record.needs_no_zeros
-        if unread is not None:
-            for i, grad in enumerate(grads):
-                if grad is None and i not in unread:
-                    output = record.outputs[i]
-                    if output.dtype.as_datatype_enum in _TRAINABLE:
-                        grads[i] = zeros(output)
-        backward = record.backward
-        if isinstance(backward, Operation):
-            sent = _apply_rule(backward, record.unneeded, grads)
-        else:
-            sent = backward(*grads)
-        if sent is None:
-            return
-        # A loop may have got more inputs, lists of values that its gradient reads.
-        made_by = self._made_by
-        pairs = zip(
-            record.inputs,
-            sent if isinstance(sent, list | tuple) else [sent],
-            strict=False,
-        )
-        for tensor, grad in pairs:
-            if grad is not None and id(tensor) in made_by:
-                arrived.setdefault(id(tensor), []).append(grad)
+
+def _sent(record: Recorded, grads: list[Gradient]) -> Sequence[Gradient]:
+    """The gradients of the inputs of a computation, given those of its outputs."""
+    unread = record.needs_no_zeros
+    if unread is not None:
+        for i, grad in enumerate(grads):
+            if grad is None and i not in unread:
+                output = record.outputs[i]
+                if output.dtype.as_datatype_enum in _TRAINABLE:
+                    grads[i] = zeros(output)
+    backward = record.backward
+    if isinstance(backward, Operation):
+        found = _apply_rule(backward, record.unneeded, grads)
+    else:
+        found = backward(*grads)
+    if found is None:
+        return ()
+    return found if isinstance(found, list | tuple) else [found]
 
 
 def _apply_rule(
@@ -274,12 +266,10 @@ def zeros_of_variable(handle: Tensor) -> Tensor:
 
 def _sum(arrived: dict[int, list[Gradient]], key: int, keep: bool) -> Gradient:
     """The sum of the gradients of the tensor with this id."""
-    found = arrived.get(key)
-    if not found:
+    found = arrived.get(key) if keep else arrived.pop(key, None)
+    if found is None:
         return None
     if len(found) > 1:
         slices = any(isinstance(g, IndexedSlices) for g in found)
-        arrived[key] = found = [sum_slices(found) if slices else AddN()(found)]
-    if not keep:
-        del arrived[key]
+        found[:] = [sum_slices(found) if slices else AddN()(found)]
     return found[0]

@@ -98,11 +98,10 @@ def convert(
     as_ref: bool = False,
 ) -> Tensor:
     """`convert_to_tensor` that can also return a variable's reference."""
-    if dtype is not None and type(dtype) is not DType:
+    if dtype is not None:
         dtype = as_dtype(dtype)
     if isinstance(value, Tensor):
-        is_same = dtype is None or value.dtype is dtype
-        if not (is_same or dtype.is_compatible_with(value.dtype)):  # type: ignore[union-attr]
+        if dtype is not None and not dtype.is_compatible_with(value.dtype):
             raise ValueError(
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with "
                 f"dtype {value.dtype.name}: {value!r}"
@@ -129,8 +128,7 @@ def convert(
                 f"Conversion function {converter!r} for type {type(value)} returned "
                 f"non-Tensor: {result!r}"
             )
-        is_same = dtype is None or found.dtype is dtype
-        if not (is_same or dtype.is_compatible_with(result.dtype)):
+        if dtype is not None and not dtype.is_compatible_with(result.dtype):
             raise RuntimeError(
                 f"Conversion function {converter!r} for type {type(value)} returned "
                 f"incompatible dtype: requested = {dtype.base_dtype.name}, actual = "

@@ -150,6 +150,8 @@ class DType:
 
         A reference type accepts only itself; a value type also its reference.
         """
+        if other is self:
+            return True
         other = as_dtype(other)
         return other is self or other.base_dtype is self
 

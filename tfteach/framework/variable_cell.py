@@ -262,21 +262,14 @@ def update_in_place(
         _replace(cells, update)
         return
 
-    def overwrite() -> None:
-        _locked(cells, lambda: _overwrite(cells, update, None))
-
-    def overwrite_undoably() -> None:
-        assert transaction is not None
-        _locked(cells, lambda: _overwrite_undoably(cells, update, rows, transaction))
-
     if transaction is not None and may_defer and transaction.may_defer:
-        transaction.defer(overwrite)
+        transaction.defer(lambda: _locked(cells, _overwrite, cells, update, None))
         return
     with Uninterrupted():  # the cells are empty meanwhile
         if transaction is None:
-            overwrite()
+            _locked(cells, _overwrite, cells, update, None)
         else:
-            overwrite_undoably()
+            _locked(cells, _overwrite_undoably, cells, update, rows, transaction)
 
 
 def _replace(cells: Sequence[Cell], update: Update) -> None:
@@ -288,15 +281,15 @@ def _replace(cells: Sequence[Cell], update: Update) -> None:
             cell.put(array)
 
 
-def _locked(cells: Sequence[Cell], run: Callable[[], None]) -> None:
+def _locked(cells: Sequence[Cell], run: Callable[..., None], *arguments: Any) -> None:
     """Call `run` with all cells locked, in a fixed order to avoid deadlocks."""
     if len(cells) == 1:
         with cells[0].lock:
-            run()
+            run(*arguments)
         return
     first, *rest = sorted(cells, key=id)
     with first.lock:
-        _locked(rest, run)
+        _locked(rest, run, *arguments)
 
 
 def _overwrite(
