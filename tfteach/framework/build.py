@@ -13,7 +13,7 @@ from typing import Any
 from tfteach.framework import op as op_module
 from tfteach.framework.call_origin import user_frame
 from tfteach.framework.control_flow_context import check_inputs
-from tfteach.framework.defaults import default_graph, get_default_graph
+from tfteach.framework.defaults import default_graph
 from tfteach.framework.graph import Graph
 from tfteach.framework.input_conversion import convert_inputs
 from tfteach.framework.op import Op
@@ -32,11 +32,13 @@ from tfteach.framework.scope_state import ScopeState
 from tfteach.framework.shape_inference import infer
 
 
-def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
-    """Add a node of type `op`, or run it; see `Op.__call__`."""
-    graph = get_default_graph()
-    if graph.is_eager:
-        return graph.execute(op, values, name)
+def build(graph: Graph, op: Op, values: tuple[Any, ...], name: str | None) -> Any:
+    """Add a node of type `op`; see `Op.__call__`.
+
+    Args:
+      graph: the default graph; that of the inputs, if they have another, gets the node.
+      op, values, name: as for `Op.__call__`.
+    """
     for value in values:
         if type(value) is not Tensor or value.op.graph is not graph:
             # Also values that the body of a function captures.

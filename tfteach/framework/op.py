@@ -28,6 +28,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 from tfteach.framework.attributes import CONVERTERS
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.dtypes import DType
 from tfteach.framework.op_traits import Role, Traits
 from tfteach.framework.signature import Arg, checked_positions, parse_args
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tfteach.framework.functions.body import Body
-    from tfteach.framework.graph import Operation, Tensor
+    from tfteach.framework.graph import Graph, Operation, Tensor
 
 OPS: dict[str, type[Op]] = {}  # types whose modules are imported
 ROLES: dict[Role, type[Op]] = {}
@@ -88,9 +89,8 @@ class Op(Traits):
 
     _interned: ClassVar[dict[Any, Op]] = {}
     _inferred: dict[Any, Any]
-    # By the inputs' types (engine/eager/execute.py); the one of the last call.
-    eager_kernels: dict[Any, Any]
-    eager_kernel: Any = None
+    eager_kernels: dict[Any, Any]  # by the inputs' types (engine/eager/execute.py)
+    eager_kernel: Any = None  # of the last call
     # The last pair of input types, their kernel and the result's type.
     eager_pair: tuple[Any, Any, Any, Any] = (None, None, None, None)
 
@@ -136,8 +136,7 @@ class Op(Traits):
     _ref_inputs: ClassVar[tuple[int, ...]] = ()  # positions of the `ref` arguments
     _has_lists: ClassVar[bool] = False  # whether some argument is a list of tensors
     _truths: ClassVar[bool] = False  # whether some attribute is a bool
-    # Whether TF rejects these attributes, after checking the inputs.
-    _is_refused: bool = False
+    _is_refused: bool = False  # whether TF rejects the attributes, after the inputs
     # Positions of the inputs whose shapes `check_shapes` receives; None: all.
     _checked_inputs: ClassVar[tuple[int, ...] | None] = ()
 
@@ -450,7 +449,7 @@ class Op(Traits):
         return found
 
     def __call__(self, *values: Any, name: str | None = None) -> Tensor:
-        """Add a node of this type to the graph of the inputs, or the default graph.
+        """Add a node of this type to the inputs' graph, or the default one; or run it.
 
         Args:
           *values: one per input of the signature; converted to Tensors.
@@ -460,12 +459,14 @@ class Op(Traits):
           The output Tensor; a list of them for a `MultiOutputOp`, the `Operation` for
           a `NoOutputOp`.
         """
-        return build(self, values, name)  # type: ignore[no-any-return]
+        graph = get_default_graph()
+        if graph.is_eager:
+            return graph.execute(self, values, name)  # type: ignore[no-any-return]
+        return build(graph, self, values, name)  # type: ignore[no-any-return]
 
 
-# Nodes are built by `framework/build.py`, which registers itself here because the graph
-# classes in turn import `Op`.
-def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
+# Registered by `framework/build.py`: the graph classes in turn import `Op`.
+def build(graph: Graph, op: Op, values: tuple[Any, ...], name: str | None) -> Any:
     raise RuntimeError("tfteach.framework.build is not loaded")
 
 

@@ -29,7 +29,7 @@ from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.errors import OpError
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
-from tfteach.framework.recording import record, tapes
+from tfteach.framework.recording import tapes
 from tfteach.framework.shape_inference import bind_types
 from tfteach.framework.threads import LARGE, own_threads, thread_count
 
@@ -375,4 +375,5 @@ def _record(
     if op.op_type in overrides:
         node.extra_attrs = {"_gradient_op_type": overrides[op.op_type]}
     node._origin = user_frame()
-    record(node)
+    for tape in tapes.active:
+        tape.record(node)
