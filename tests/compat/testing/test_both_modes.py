@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import unittest
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -113,8 +114,41 @@ def test_what_is_refused() -> None:
     decorate: Callable[..., Any] = tfe.run_test_in_graph_and_eager_modes
     with pytest.raises(ValueError, match="Did you mean to use `run_all_in_graph"):
         decorate(Logged)
-    with pytest.raises(NotImplementedError, match="assert_no_eager_garbage"):
-        decorate(assert_no_eager_garbage=True)
+
+
+def test_what_an_eager_test_leaves_behind() -> None:
+    left: list[Any] = []
+
+    class Leaving(tf.test.TestCase):
+        @tfe.run_test_in_graph_and_eager_modes(assert_no_eager_garbage=True)
+        def testNothing(self) -> None:
+            variable = tfe.Variable(2.0)
+            with tf.GradientTape() as tape:
+                loss = variable * variable
+            tape.gradient(loss, variable)
+
+        @tfe.run_test_in_graph_and_eager_modes(assert_no_eager_garbage=True)
+        def testTensor(self) -> None:
+            left.append(tf.constant(1.0))
+
+        @tfe.run_test_in_graph_and_eager_modes(assert_no_eager_garbage=True)
+        def testCycle(self) -> None:
+            cycle: list[Any] = []
+            cycle.append(cycle)
+
+        @tfe.run_test_in_graph_and_eager_modes(assert_no_eager_garbage=True)
+        def testError(self) -> None:
+            raise KeyError("its own")
+
+    flags, garbage = gc.get_debug(), len(gc.garbage)
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Leaving).run(result)
+    assert (gc.get_debug(), len(gc.garbage)) == (flags, garbage)
+    failed = {test.id().rpartition(".")[2]: text for test, text in result.failures}
+    assert failed.keys() == {"testTensor", "testCycle"}
+    assert "1 Tensors not deallocated after test: [" in failed["testTensor"]
+    assert "by reference cycles: {'list': 1}" in failed["testCycle"]
+    assert [test.id().rpartition(".")[2] for test, _ in result.errors] == ["testError"]
 
 
 def test_functions_are_evaluated_eagerly() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
+from tfteach.compat.testing.leftovers import no_leftovers
 from tfteach.engine.eager.context import eager_mode, graph_mode
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
@@ -38,14 +39,14 @@ def run_in_graph_and_eager_modes(
       config: a ConfigProto for the session of the graph.
       use_gpu: whether ops may run on GPUs.
       reset_test: whether `tearDown` and `setUp` are called in between.
-      assert_no_eager_garbage: not supported.
+      assert_no_eager_garbage: whether the eager test must leave no tensors behind, and
+        no reference cycles.
 
     Returns:
       The method that runs both, or a decorator.
 
     Raises:
       ValueError: `func` is a class.
-      NotImplementedError: `assert_no_eager_garbage` is true.
 
     Example:
       >>> class AddTest(tf.test.TestCase):
@@ -55,10 +56,6 @@ def run_in_graph_and_eager_modes(
 
     Source: python/framework/test_util.py.
     """
-    if assert_no_eager_garbage:
-        raise NotImplementedError(
-            "run_test_in_graph_and_eager_modes: assert_no_eager_garbage"
-        )
 
     def decorator(method: Method) -> Method:
         if inspect.isclass(method):
@@ -76,6 +73,10 @@ def run_in_graph_and_eager_modes(
                 pass
             if reset_test:
                 self.tearDown()
+            with no_leftovers() if assert_no_eager_garbage else nullcontext():
+                eagerly(self, *args, **kwargs)
+
+        def eagerly(self: Any, *args: Any, **kwargs: Any) -> None:
             with eager_mode():
                 if reset_test:
                     self.setUp()
