@@ -134,11 +134,15 @@ class Workers:
             self._tasks.put(task)
 
     def close(self) -> None:
-        """End the threads."""
-        for _ in self._threads:
-            self._tasks.put(None)
+        """End the threads, and wait for that."""
+        self.dismiss()
         for thread in self._threads:
             thread.join()
+
+    def dismiss(self) -> None:
+        """Let the threads end after the tasks that they were offered."""
+        for _ in self._threads:
+            self._tasks.put(None)
 
     def _serve(self) -> None:
         np.seterr(all="ignore")  # NumPy's error state is thread-local

@@ -40,11 +40,11 @@ class InterOpPool:
         self._workers.offer(task, times)
 
     def close(self) -> None:
-        """End the threads, once they have ended their tasks; others start if needed."""
+        """Let the threads end; others start if a step needs them."""
         with self._lock:
             workers, self._workers = self._workers, None
-        if workers is not None:
-            workers.close()
+        if workers is not None:  # its thread may be the one that calls this
+            workers.dismiss()
 
     def forget(self) -> None:
         """In a forked process: it has none of its parent's threads."""
