@@ -224,7 +224,7 @@ def _add_up(curve: MemoryCurve, changes: list[tuple[int, int, str]]) -> None:
 
 
 def _is_simulated(device: Any) -> bool:
-    return "simulated" in set(device.thread_names.values())
+    return any(n.startswith("simulated") for n in device.thread_names.values())
 
 
 class MemoryWatch:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tfteach.engine.devices.memory_ledger import show_bytes
@@ -23,6 +24,7 @@ _ARGUMENT = re.compile(r"^_arg_(.+)_(\d+)_\d+(?=$|/_\d+$)")
 _HALF = re.compile(r"/_\d+$")
 _COPY = re.compile(r"(.+)/_(\d+):(_Send|_Recv)")
 _WHERE = re.compile(r"device=([^,]+)")
+_MODELLED = re.compile(r"\[modelled: (.*?)\] ")
 _LABEL = re.compile(r".* = (\w+)\((.*)\)")
 MOST_LINES = 25
 
@@ -40,6 +42,7 @@ class OpTime(NamedTuple):
       size_bytes: the size of its outputs.
       inputs: the names of its inputs; "^name" for control inputs.
       is_simulated: True if the device is a simulated GPU.
+      model: how `elapsed_us` comes about, if it is modelled; "" if it was measured.
     """
 
     name: str
@@ -51,6 +54,7 @@ class OpTime(NamedTuple):
     size_bytes: int
     inputs: tuple[str, ...]
     is_simulated: bool = False
+    model: str = ""
 
     @property
     def end_us(self) -> float:
@@ -85,12 +89,14 @@ class StepTimes(NamedTuple):
         end of the last one.
       folded: a `Folded`: the ops that the session's optimizer leaves out of the run.
       unfolded: True if the run was made without the optimizer.
+      cards: device name -> the card that its times are modelled after.
     """
 
     ops: tuple[OpTime, ...]
     wall_us: tuple[float, ...]
     folded: Folded = NOTHING
     unfolded: bool = False
+    cards: Mapping[str, str] = MappingProxyType({})
 
     @property
     def busy_us(self) -> float:
@@ -139,8 +145,10 @@ class StepTimes(NamedTuple):
         count = len(self.wall_us)
         runs = f"{count} runs, the fastest" if count > 1 else "one run"
         first = self.by_type()[0]
+        like = "; ".join(sorted(set(self.cards.values())))
+        model = f" (a model of {like} at peak rates, not measured)" if like else ""
         return (
-            f"{runs}: {_ms(min(self.wall_us))}, {len(self.ops)} ops; "
+            f"{runs}: {_ms(min(self.wall_us))}{model}, {len(self.ops)} ops; "
             f"{first.name} takes {first.share:.0%} of their time"
         )
 
@@ -188,11 +196,13 @@ def times_of(run_metadata: Any) -> StepTimes:
       ['x', 'y']
     """
     stats = getattr(run_metadata, "step_stats", run_metadata)
-    simulated = {
-        device.device
-        for device in stats.dev_stats
-        if "simulated" in device.thread_names.values()
-    }
+    simulated, cards = set[str](), dict[str, str]()
+    for device in stats.dev_stats:
+        for name in device.thread_names.values():
+            what, _, like = name.partition(" ")
+            if what == "simulated":
+                simulated.add(device.device)
+                cards |= {device.device: like} if like else {}
     sizes: dict[str, int] = {}
     found: list[OpTime] = []
     for device in stats.dev_stats:
@@ -210,7 +220,8 @@ def times_of(run_metadata: Any) -> StepTimes:
     first = min((op.start_us for op in found), default=0.0)
     ops = [op._replace(start_us=op.start_us - first) for op in found]
     ops.sort(key=lambda op: op.start_us)
-    return StepTimes(tuple(ops), (max((op.end_us for op in ops), default=0.0),))
+    wall_us = max((op.end_us for op in ops), default=0.0)
+    return StepTimes(tuple(ops), (wall_us,), cards=cards)
 
 
 def timed(
@@ -280,7 +291,7 @@ def times_and_stats(
     times, metadata = found[0]
     walls = tuple(each.wall_us[0] for each, _ in found)
     folded = folded_run(session, fetches, feed_dict, unfolded)
-    return StepTimes(times.ops, walls, folded, unfolded), metadata
+    return StepTimes(times.ops, walls, folded, unfolded, times.cards), metadata
 
 
 def lane_of(op: OpTime) -> str:
@@ -307,6 +318,7 @@ def _copies(host: Any, sizes: dict[str, int], simulated: set[str]) -> Iterator[O
             sizes.get(source, 0),
             (_shown(taken),),
             half.device in simulated,
+            _model(node),
         )
 
 
@@ -369,7 +381,13 @@ def _op_time(node: Any, device: str, is_simulated: bool) -> OpTime:
         size,
         tuple(map(_shown, taken)),
         is_simulated,
+        _model(node),
     )
+
+
+def _model(node: Any) -> str:
+    match = _MODELLED.match(node.timeline_label)
+    return match[1] if match else ""
 
 
 def _scope(name: str, depth: int) -> str:

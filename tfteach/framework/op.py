@@ -24,6 +24,7 @@ are `T_allowed`.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -318,6 +319,20 @@ class Op(Traits):
           A function of all inputs, as `compute` after `xp`.
         """
         return None
+
+    def work(
+        self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+    ) -> tuple[int, int]:
+        """Arithmetic operations, and elements read and written, for modelled times.
+
+        Args:
+          inputs, outputs: the shapes of the arrays.
+
+        Returns:
+          By default an operation for each element of the larger side; all elements.
+        """
+        read, made = sum(map(math.prod, inputs)), sum(map(math.prod, outputs))
+        return max(read, made), read + made
 
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         """Index of the input that the output certainly equals, or None.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.explain.memory import MemoryCurve
-from tfteach.explain.timing import StepTimes, lane_of
+from tfteach.explain.timing import OpTime, StepTimes, lane_of
 from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
 
 WIDTH = 760
@@ -49,7 +49,7 @@ def timeline_svg(times: StepTimes) -> str:
             parts.append(
                 f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{LANE - 14}" '
                 f'fill="{fill}" stroke="{line}" stroke-width="0.7">'
-                f"<title>{html.escape(op.name)}</title></rect>"
+                f"<title>{html.escape(_title(op))}</title></rect>"
             )
             if width > 7 * len(op.op_type):
                 parts.append(_text(x + 5, y + 20, op.op_type, INK))
@@ -68,6 +68,10 @@ def timeline_svg(times: StepTimes) -> str:
         parts.append(_text(x + 18, y + 40, words, INK))
         x += 34 + 6.6 * len(words)
     return _document(height, parts)
+
+
+def _title(op: OpTime) -> str:
+    return f"{op.name}, modelled: {op.model}" if op.model else op.name
 
 
 def memory_svg(curves: Sequence[MemoryCurve]) -> str:

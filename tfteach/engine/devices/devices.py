@@ -13,7 +13,7 @@ import importlib.util
 import os
 import random
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from tfteach.engine.devices.memory_ledger import MemoryLedger, parse_bytes, show
 from tfteach.framework.errors import NotFoundError, invalid_argument
 from tfteach.framework.type_aliases import ArrayModule
 from tfteach.framework.variable_cell import Cell
+
+if TYPE_CHECKING:
+    from tfteach.engine.devices.card_models import DeviceModel
 
 LOCAL = "/job:localhost/replica:0/task:0"
 CPU_LIMIT_BYTES = 268435456  # what TF reports for any CPU
@@ -43,10 +46,12 @@ class Device:
       allocator: TF's name of its memory allocator.
       physical_device_desc: describes the hardware; "" for a CPU.
       host: the CPU of its task; None for the session's first device.
+      model: what the times in its traces are computed from; None if they are measured.
     """
 
     is_simulated = False
     is_asynchronous = False
+    model: DeviceModel | None = None
     host: Device | None = None
 
     def __init__(self, device_type: str, index: int, xp: ArrayModule = np) -> None:
@@ -94,9 +99,11 @@ class SimulatedGPU(Device):
             self.memory_limit_bytes,
             options is not None and options.allow_growth,
         )
+        self.model = _model
+        what = "GPU" if _model is None else f"{_model.label}, its times modelled,"
         self.physical_device_desc = (
-            f"device: {physical}, name: simulated GPU with {show_bytes(total_bytes)}, "
-            "computed by NumPy on the CPU"
+            f"device: {physical}, name: simulated {what} with "
+            f"{show_bytes(total_bytes)}, computed by NumPy on the CPU"
         )
 
     def put(self, value: Any, source: Device | None = None) -> Any:
@@ -206,21 +213,38 @@ def _share_of(total_bytes: int, options: Any) -> int:
 
 
 _simulated: list[int] | None = None  # bytes of each; None: TFTEACH_SIMULATED_GPUS says
+_model: DeviceModel | None = None  # of their times
 
 
-def simulate_gpus(count: int, memory: int | str = "8GiB") -> None:
+def simulate_gpus(
+    count: int,
+    memory: int | str | None = None,
+    like: str | None = None,
+    link: str = "pcie3",
+) -> None:
     """Give the sessions created from now on simulated GPUs in place of real ones.
 
     They compute with NumPy on the CPU, but placement, memory limits and input copies
     are those of GPUs; lists and logs call them simulated.  The environment variable
     TFTEACH_SIMULATED_GPUS ("4" or "4:8GiB") does the same for a whole process.
 
+    Traces show how long NumPy took on this machine's CPU, unless `like` names a card:
+    then the times of the GPUs' ops and of copies are modelled, from the arithmetic and
+    the bytes of each op, and the rates in the card's and the link's datasheets. A model
+    at peak rates: a real card takes longer. What runs on the CPU is measured.
+
     Args:
       count: the number of them; 0 for none (real ones are visible again).
-      memory: the memory of each, in bytes or as text such as "8GiB".
+      memory: the memory of each, in bytes or as text such as "8GiB", which is the
+        default without `like`; with it, that of the card.
+      like: None, or the card that traces model: "K80", "P100", "V100", "T4", "A100",
+        "H100" or "H200".
+      link: what copies go over, with `like`: "pcie3", "pcie4", "pcie5", or for cards
+        that have it "nvlink2", "nvlink3", "nvlink4".
 
     Raises:
-      ValueError: `count` is negative, or `memory` cannot be parsed as a size.
+      ValueError: `count` is negative, `memory` cannot be parsed as a size, or there is
+        no such card or link.
 
     Example:
       >>> tfteach.simulate_gpus(2, memory="1GiB")
@@ -228,10 +252,17 @@ def simulate_gpus(count: int, memory: int | str = "8GiB") -> None:
       ...     len(sess.list_devices())
       3
     """
-    global _simulated
+    global _simulated, _model
     if count < 0:
         raise ValueError(f"count must not be negative, got {count}")
-    _simulated = [parse_bytes(memory)] * count
+    model = None
+    if like is not None:
+        from tfteach.engine.devices.card_models import model_of
+
+        model = model_of(like, link)
+    if memory is None:
+        memory = "8GiB" if model is None else model.card.memory_bytes
+    _simulated, _model = [parse_bytes(memory)] * count, model
 
 
 def simulated_memory() -> list[int]:

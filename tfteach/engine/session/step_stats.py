@@ -43,17 +43,20 @@ def write_step_stats(
       level: RunOptions.trace_level.
     """
     rows = _Rows(graph, tracer)
+    formulas = rows.modelled()
     if level >= HARDWARE_TRACE:
-        _write_host(step_stats, rows.all)
+        _write_host(step_stats, rows.all, formulas)
     for device in graph.devices:
         stats = step_stats.dev_stats.add(device=device.name)
         if device.is_simulated:
+            model = device.model
+            name = "simulated" if model is None else f"simulated {model.label}"
             for thread_id in rows.threads(device):
-                stats.thread_names[thread_id] = "simulated"
+                stats.thread_names[thread_id] = name
         _write_source(stats.node_stats.add(), tracer.start_ns)
         for node, row in rows.all:
             if node.device is device and not node.is_transfer:
-                _write(stats.node_stats.add(), node, row)
+                _write(stats.node_stats.add(), node, row, formulas.get(node.name))
 
 
 def held_at_start(
@@ -106,6 +109,16 @@ class _Rows:
         found.sort(key=lambda pair: (pair[1].start_ns, pair[1].end_ns))
         self.all = found
 
+    def modelled(self) -> dict[str, str]:
+        """Model the times of GPUs that are like a card; the formulas, by name."""
+        if all(device.model is None for device in self.graph.devices):
+            return {}
+        from tfteach.engine.session.modelled_times import model_times
+
+        formulas = model_times(self.all, self.outputs, self.start_ns)
+        self.all.sort(key=lambda pair: (pair[1].start_ns, pair[1].end_ns))
+        return formulas
+
     def threads(self, device: Device) -> set[int]:
         """The threads that ran ops of a device."""
         return {row.thread_id for node, row in self.all if node.device is device}
@@ -156,8 +169,10 @@ def _write_times(written: Any, start_ns: int, ends: tuple[int, int, int]) -> Non
     written.all_end_rel_nanos = end - start_ns
 
 
-def _write(written: Any, node: ExecutedNode, row: Row) -> None:
-    """Fill a NodeExecStats proto."""
+def _write(
+    written: Any, node: ExecutedNode, row: Row, formula: str | None = None
+) -> None:
+    """Fill a NodeExecStats proto; `formula` if its times are modelled."""
     written.node_name = node.name
     ends = row.op_start_ns, row.op_end_ns, row.end_ns
     _write_times(written, row.start_ns, ends)
@@ -169,11 +184,15 @@ def _write(written: Any, node: ExecutedNode, row: Row) -> None:
         if memory.total_bytes >= LABELLED_BYTES:
             total, peak = memory.total_bytes / (1 << 20), memory.peak_bytes / (1 << 20)
             label = f"[{allocator} {total:.1f}MB {peak:.1f}MB] {label}"
-    written.timeline_label = label
+    written.timeline_label = _with_formula(label, formula)
     for output in row.outputs:
         _write_output(written.output.add(slot=output.slot), node, output, allocator)
     written.memory_stats.SetInParent()
     written.memory_stats.persistent_memory_size = _kept_bytes(node, row)
+
+
+def _with_formula(label: str, formula: str | None) -> str:
+    return label if formula is None else f"[modelled: {formula}] {label}"
 
 
 def _kept_bytes(node: ExecutedNode, row: Row) -> int:
@@ -231,7 +250,9 @@ def _write_memory(memory: Any, row: Row) -> None:
         )
 
 
-def _write_host(step_stats: Any, rows: list[tuple[ExecutedNode, Row]]) -> None:
+def _write_host(
+    step_stats: Any, rows: list[tuple[ExecutedNode, Row]], formulas: dict[str, str]
+) -> None:
     """The kernels as the host thread saw them, without those that TF deems cheap."""
     number = next(_step_numbers)
     kernels = [(node, row) for node, row in rows if _is_kernel(node)]
@@ -249,7 +270,10 @@ def _write_host(step_stats: Any, rows: list[tuple[ExecutedNode, Row]]) -> None:
             all_start_nanos=row.op_start_ns,
             all_end_rel_micros=row.op_end_ns // 1000 - start_us,
             all_end_rel_nanos=row.op_end_ns - row.op_start_ns,
-            timeline_label=f"id={number},device={node.device.name},async={is_async}",
+            timeline_label=_with_formula(
+                f"id={number},device={node.device.name},async={is_async}",
+                formulas.get(node.name),
+            ),
             thread_id=row.thread_id,
         )
         if node.is_transfer and row.records:  # TF does not record this

@@ -59,6 +59,7 @@ class TimelineView(PlainView, Unfoldable):
     _ops: Any = traitlets.List().tag(sync=True)
     _types: Any = traitlets.List().tag(sync=True)
     _scopes: Any = traitlets.List().tag(sync=True)
+    _models: Any = traitlets.Dict().tag(sync=True)
     _summary = traitlets.Unicode("").tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
     height = traitlets.Int(0, min=0).tag(sync=True)
@@ -109,6 +110,7 @@ class TimelineView(PlainView, Unfoldable):
                     "label": lane_of(first[lane]),
                     "name": lane[0],
                     "simulated": first[lane].is_simulated,
+                    "model": run.cards.get(lane[0], ""),
                     "thread": lane[1] if threads[lane[0]] > 1 else 0,
                 }
                 for lane in lanes
@@ -120,6 +122,7 @@ class TimelineView(PlainView, Unfoldable):
                 ]
                 for op in run.ops[:MOST_OPS]
             ],
+            "_models": {op.name: op.model for op in run.ops[:MOST_OPS] if op.model},
             "_types": [_row(total) for total in run.by_type()],
             "_scopes": [_row(total) for total in run.by_scope()],
             "_folded": self._ways.notice(problem) if known else unknown_folding(),

@@ -5,6 +5,8 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py, python/ops/array_grad.py
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -114,6 +116,11 @@ class Gather(Op):
     def check_shapes(self, params: tuple[int, ...]) -> None:
         require(params, "params must be at least 1 dimensional")
 
+    def work(
+        self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+    ) -> tuple[int, int]:
+        return 0, 2 * math.prod(outputs[0])  # not the whole table
+
     def compute(self, xp: ArrayModule, params: Array, indices: Array) -> Any:
         return _take(xp, params, indices, 0)
 
@@ -175,6 +182,11 @@ class GatherV2(Op):
     def check_shapes(self, params: tuple[int, ...], axis: tuple[int, ...]) -> None:
         require(params, "params must be at least 1 dimensional")
         require_scalar(axis, "axis must be scalar")
+
+    def work(
+        self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+    ) -> tuple[int, int]:
+        return 0, 2 * math.prod(outputs[0])  # not the whole table
 
     def compute(self, xp: ArrayModule, params: Array, indices: Array, axis: Any) -> Any:
         at, rank = axis.item(), params.ndim

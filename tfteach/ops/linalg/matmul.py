@@ -5,6 +5,7 @@ Source: core/ops/math_ops.cc (MatMul, BatchMatMulV2), python/ops/math_ops.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, ClassVar
@@ -139,6 +140,12 @@ class MatMul(Op):
             raise ValueError(f"Dimensions must be equal, but are {k} and {k2}")
         return m, n
 
+    def work(
+        self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+    ) -> tuple[int, int]:
+        inner = inputs[0][0 if self.transpose_a else 1]
+        return 2 * inner * math.prod(outputs[0]), super().work(inputs, outputs)[1]
+
     def check_shapes(self, a: tuple[int, ...], b: tuple[int, ...]) -> None:
         require_matrix(a, "In[0] is not a matrix. Instead it has shape %s")
         require_matrix(b, "In[1] is not a matrix. Instead it has shape %s")
@@ -205,6 +212,12 @@ class BatchMatMulV2(Op):
         outer = [None if shape is None else shape[:-2] for shape in (x, y)]
         batch = self.batch_shape(*outer)
         return None if batch is None else (*batch, m, n)
+
+    def work(
+        self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+    ) -> tuple[int, int]:
+        inner = inputs[0][-2 if self.adj_x else -1]
+        return 2 * inner * math.prod(outputs[0]), super().work(inputs, outputs)[1]
 
     def batch_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.broadcast(x, y)

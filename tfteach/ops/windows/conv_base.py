@@ -5,6 +5,8 @@ Source: core/kernels/conv_ops.cc, conv_grad_ops.cc (checks and their messages).
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfteach.framework import shape as shapes
@@ -70,6 +72,22 @@ class Convolution(Op, abstract=True):
     def depth(self, items: Any) -> Any:
         """The channels' entry of a list with one entry per dimension."""
         return geometry.channel(items, self.data_format)
+
+    def products(self, filter: tuple[int, ...], output: tuple[int, ...]) -> int:
+        """Arithmetic operations: for each element of the output those of a window.
+
+        Args:
+          filter, output: their shapes.
+        """
+        depth: int = self.depth(output)
+        window = math.prod(filter) // max(1, depth)
+        return 2 * window * math.prod(output)
+
+    def work(
+        self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+    ) -> tuple[int, int]:
+        moved = super().work(inputs, outputs)[1]
+        return self.products(inputs[1], outputs[0]), moved
 
     def lay(self, input_shape: Any, filter_shape: Any) -> geometry.Windows:
         """The windows on an input of this shape."""
@@ -206,6 +224,12 @@ class InputGradient(Convolution, abstract=True):
     ) -> Shape:
         return shapes.with_rank(input_sizes, self.rank)
 
+    def work(
+        self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+    ) -> tuple[int, int]:
+        moved = super().work(inputs, outputs)[1]
+        return self.products(inputs[1], inputs[2]), moved
+
     def check_shapes(self, input_sizes: tuple[int, ...]) -> None:
         message = f"{self.checked_as}: input_sizes input must be 1-dim, not"
         require_vector(input_sizes, f"{message} {len(input_sizes)}")
@@ -239,6 +263,12 @@ class FilterGradient(Convolution, abstract=True):
         self, input: Shape, filter_sizes: Shape, out_backprop: Shape
     ) -> Shape:
         return shapes.with_rank(filter_sizes, self.rank)
+
+    def work(
+        self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+    ) -> tuple[int, int]:
+        moved = super().work(inputs, outputs)[1]
+        return self.products(outputs[0], inputs[2]), moved
 
     def check_shapes(self, filter_sizes: tuple[int, ...]) -> None:
         message = f"{self.checked_as}: filter_sizes input must be 1-dim, not"

@@ -407,8 +407,11 @@ export interface TimelineTraits extends UnfoldableTraits {
   /** Rises with each run that is shown. */
   _shown: number;
   _graph: string;
-  _lanes: { label: string; name: string; simulated: boolean; thread: number }[];
+  /** `model`: the card that the times are modelled after; "" if they were measured. */
+  _lanes: { label: string; name: string; simulated: boolean; model: string; thread: number }[];
   _ops: WireBar[];
+  /** Of ops whose time is modelled: how it comes about. */
+  _models: Record<string, string>;
   _types: WireTotal[];
   _scopes: WireTotal[];
   _summary: string;

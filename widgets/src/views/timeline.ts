@@ -211,11 +211,13 @@ class TimelineView {
 
   #words({ name, type, lane, start, elapsed, size }: OpBar): HTMLElement[] {
     const on = this.#traits.get("_lanes")[lane];
-    const where = `${on?.label ?? ""}${on?.simulated ? " (simulated)" : ""}`;
+    const where = `${on?.label ?? ""}${on?.model ? ` (a model of ${on.model})` : on?.simulated ? " (simulated)" : ""}`;
+    const model = this.#traits.get("_models")[name];
     const made = size > 0 ? ` · ${bytesText(size)}` : "";
     return [
       h("code", {}, name),
       h("span", {}, `${type} · ${timeText(elapsed)} from ${timeText(start)}${made} · ${where}`),
+      ...(model === undefined ? [] : [h("span", { class: "tft-model" }, `modelled: ${model}`)]),
     ];
   }
 
@@ -352,9 +354,12 @@ class TimelineView {
       );
     const bars = s("g", { "clip-path": `url(#${clip})` });
     const chosen = opOf(this.#traits.get("selected"));
-    for (const [lane, { label, simulated, thread, name }] of lanes.entries()) {
+    for (const [lane, { label, simulated, model, thread, name }] of lanes.entries()) {
       const y = HEAD + lane * LANE + 6;
-      const second = [simulated ? "simulated" : "", thread > 0 ? `thread ${thread % 10000}` : ""]
+      const second = [
+        model ? `${model}, model` : simulated ? "simulated" : "",
+        thread > 0 ? `thread ${thread % 10000}` : "",
+      ]
         .filter((w) => w !== "")
         .join(", ");
       picture.append(
