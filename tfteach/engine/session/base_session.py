@@ -481,10 +481,9 @@ class BaseSession:
         with self._lock:
             self._ready.clear()
             self._programs.clear()
-            self.planner.functions.clear()
+            self.planner.close()
             released, self.resources = self.resources, Resources()
         released.clear()  # ends the threads of iterators
-        self.planner.pools.close()
         if remote is not None:
             remote.close()
 

@@ -148,6 +148,11 @@ class StepPlanner:
             pin_to_host(step, self.devices[0])
             partition(step, self.devices[0], self.transfers)
 
+    def close(self) -> None:
+        """Release what programs and threads hold; runs that have begun go on."""
+        self.functions.clear()
+        self.pools.close()
+
     def when_finished(self, result: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """`result`, for which the cards have computed everything that a run began."""
         cards = [device for device in self.devices if device.is_asynchronous]
