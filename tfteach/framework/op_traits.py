@@ -109,6 +109,8 @@ class Traits:
     calls_python: ClassVar[bool] = False
     # Whether the kernel may wait for another run, or another op of the step.
     may_wait: ClassVar[bool] = False
+    # Whether it waits for another process, which may wait for other ops of the step.
+    waits_for_peers: ClassVar[bool] = False
     # Whether its output is a back edge of a loop.
     closes_loop: ClassVar[bool] = False
     # Whether most elements of its output are assumed to be 0.

@@ -24,8 +24,13 @@ def waiting_nodes(step: Step) -> list[Node]:
 
 
 def may_wait_for_each_other(step: Step) -> bool:
-    """Whether two nodes that may wait do not depend on each other."""
+    """Whether two nodes that may wait do not depend on each other.
+
+    Or one waits for another process, and that perhaps for any other node.
+    """
     calls = waiting_nodes(step)
+    if any(node.spec.waits_for_peers for node in calls):
+        return True
     if len(calls) > 1 and step.has_control_flow:
         loops = frames_of(step)  # iterations run in sequence
         calls = [node for node in calls if not loops.get(node)]

@@ -169,6 +169,16 @@ class Channel:
         self._channel.close()
 
 
+def error_of_future(future: Any) -> errors.OpError | None:
+    """The error of a call that has ended; None if it succeeded."""
+    if future.cancelled():
+        return errors.CancelledError(None, None, "The call was cancelled")
+    failure = future.exception()
+    if failure is None:
+        return None
+    return error_of_status(failure.code().value[0], failure.details())
+
+
 def error_of_status(code: int, message: str | None) -> errors.OpError:
     """The error of a status: its class is that of the code."""
     if code == errors.UNKNOWN and message == _REMOVED:

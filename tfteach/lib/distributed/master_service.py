@@ -14,6 +14,8 @@ from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
 from tfteach.framework import errors, protos
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import Proto
+from tfteach.lib.distributed.cluster import Cluster
+from tfteach.lib.distributed.cluster_session import ClusterSession
 from tfteach.lib.distributed.remote_code import check_graph
 from tfteach.lib.distributed.run_messages import (
     RunStepRequest,
@@ -23,6 +25,8 @@ from tfteach.lib.distributed.run_messages import (
 from tfteach.lib.distributed.service import Call, Method, status_of
 from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.task_session import TaskSession, unique
+
+_RESET_TIMEOUT_S = 60.0
 
 
 class _Callable(NamedTuple):
@@ -93,6 +97,8 @@ class MasterSession:
         fetches = [session.tensor(name) for name in request.fetch]
         targets = [session.operation(name) for name in request.target]
         feeds = [session.tensor(name) for name in request.feed]
+        if isinstance(session, ClusterSession):
+            raise NotImplementedError("partial runs of several tasks")
         handle = f"{self.handle}/{next(self._numbers)}"
         run = PartialRun(session, [*fetches, *targets], feeds)
         self._partial_runs[handle] = run
@@ -172,11 +178,15 @@ class MasterService:
 
     Args:
       task: the server's.
+      cluster: all tasks.
       default_config: merged under the clients' ConfigProtos, or None.
     """
 
-    def __init__(self, task: Task, default_config: Proto | None = None) -> None:
+    def __init__(
+        self, task: Task, cluster: Cluster, default_config: Proto | None = None
+    ) -> None:
         self._task = task
+        self._cluster = cluster
         self._default_config = default_config
         self._sessions: dict[str, MasterSession] = {}
         self._lock = threading.Lock()
@@ -205,8 +215,7 @@ class MasterService:
         config.MergeFrom(request.config)
         if config.HasField("cluster_def"):
             raise NotImplementedError("ConfigProto.cluster_def: clusters by sessions")
-        session = TaskSession(self._task, config, config.isolate_session_state)
-        made = MasterSession(session)
+        made = MasterSession(self._new_session(config))
         try:
             version = made.extend(request.graph_def)
         except BaseException:
@@ -218,6 +227,13 @@ class MasterService:
             session_handle=made.handle, graph_version=version
         )
         return _encoded(answer)
+
+    def _new_session(self, config: Proto) -> TaskSession:
+        """A session on the tasks that its config leaves."""
+        if self._cluster.filtered(config.device_filters) != [self._task.name]:
+            return ClusterSession(self._task, self._cluster, config)
+        isolated = self._task.isolated() if config.isolate_session_state else None
+        return TaskSession(self._task, config, isolated)
 
     def _extend_session(self, call: Call) -> bytes:
         request = protos.ExtendSessionRequest.FromString(call.request)
@@ -268,16 +284,23 @@ class MasterService:
                 f"Session {request.session_handle} is not found. Possibly, this "
                 "master has restarted.",
             )
-        devices = self._task.attributes()
-        return _encoded(protos.ListDevicesResponse(local_device=devices))
+        answer = protos.ListDevicesResponse(local_device=self._task.attributes())
+        if request.session_handle:
+            session = self._session(request.session_handle).session
+            if isinstance(session, ClusterSession):
+                answer.remote_device.extend(session.attributes)
+        return _encoded(answer)
 
     def _reset(self, call: Call) -> bytes:
         request = protos.ResetRequest.FromString(call.request)
         with self._lock:
             ended, self._sessions = list(self._sessions.values()), {}
-        self._task.resources.clear(list(request.container))
         for session in ended:
             session.close()
+        cleanup = protos.CleanupAllRequest(container=request.container)
+        for task in self._cluster.filtered(request.device_filters):
+            method, data = "WorkerService/CleanupAll", cleanup.SerializeToString()
+            self._cluster.call(task, method, data, _RESET_TIMEOUT_S)
         return _encoded(protos.ResetResponse())
 
     def _make_callable(self, call: Call) -> bytes:

@@ -87,3 +87,57 @@ def failed_step_response(error: OpError) -> bytes:
     """A RunStepResponse that holds an error, whose message may be long."""
     text = error.message.encode()
     return b"\x18" + varint(error.error_code) + chunk(b"\x22", text)
+
+
+class RunGraphRequest:
+    """A RunGraphRequest.
+
+    Raises:
+      ValueError: the message is malformed.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.graph_handle = ""
+        self.step_id = 0
+        self.feeds: dict[str, Any] = {}
+        self.fetches: list[str] = []
+        self.is_partial = self.answers_errors = False
+        self.records_timeline = self.records_partition_graphs = False
+        for number, value in fields(memoryview(data)):
+            if number == 1:
+                self.graph_handle = bytes(value).decode()
+            elif number == 2:
+                self.step_id = value - (1 << 64) if value >> 63 else value
+            elif number == 3:
+                key, tensor = split_named_tensor(value)
+                self.feeds[key] = read_tensor(tensor)
+            elif number == 4:
+                self.fetches.append(bytes(value).decode())
+            elif number == 5:
+                options = protos.ExecutorOpts.FromString(bytes(value))
+                self.records_timeline = options.record_timeline
+                self.records_partition_graphs = options.record_partition_graphs
+            elif number == 6:
+                self.is_partial = bool(value)
+            elif number == 9:
+                self.answers_errors = bool(value)
+
+
+def run_graph_response(
+    values: Iterable[tuple[str, Any, DType]], metadata: Proto
+) -> bytes:
+    """A RunGraphResponse with the fetched values, by key."""
+    pieces: list[Piece] = []
+    for key, value, dtype in values:
+        pieces += named_tensor(b"\x0a", key, value, dtype)
+    if metadata.HasField("step_stats"):
+        pieces.append(chunk(b"\x12", metadata.step_stats.SerializeToString()))
+    for graph in metadata.partition_graphs:
+        pieces.append(chunk(b"\x22", graph.SerializeToString()))
+    return b"".join(pieces)
+
+
+def failed_graph_response(error: OpError) -> bytes:
+    """A RunGraphResponse that holds an error."""
+    text = error.message.encode()
+    return b"\x28" + varint(error.error_code) + chunk(b"\x32", text)

@@ -12,9 +12,11 @@ from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import MAIN_THREAD_WAKES_S
+from tfteach.lib.distributed.cluster import Cluster
 from tfteach.lib.distributed.master_service import MasterService
 from tfteach.lib.distributed.service import Listener, add_local, remove_local
 from tfteach.lib.distributed.task import Task
+from tfteach.lib.distributed.worker_service import WorkerService
 from tfteach.lib.training.cluster_spec import ClusterSpec, JobTasks
 
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -121,8 +123,11 @@ class Server:
         host, _, port = _address_of(own).rpartition(":")
         own_config = own.default_session_config
         self._task = Task(own.job_name, own.task_index, own_config)
-        self._master = MasterService(self._task, own_config)
-        methods = self._master.methods()
+        cluster = Cluster(own.cluster, self._task.name)
+        self._master = MasterService(self._task, cluster, own_config)
+        self._worker = WorkerService(self._task, cluster)
+        methods = self._master.methods() | self._worker.methods()
+        cluster.methods = methods
         self._listener = Listener(f"{_bound(host)}:{port}", methods)
         self._address = f"{host}:{self._listener.port}"
         self._methods = methods
@@ -164,6 +169,7 @@ class Server:
         remove_local(self._address)
         self._listener.stop()
         self._master.close()
+        self._worker.close()
 
     @staticmethod
     def create_local_server(config: Proto | None = None, start: bool = True) -> Server:

@@ -60,6 +60,10 @@ class Task:
             device.host = None if device is self.devices[0] else self.devices[0]
         self.resources = TaskResources()
 
+    def isolated(self) -> TaskResources:
+        """New resources, for one session."""
+        return TaskResources()
+
     def attributes(self) -> list[Proto]:
         """The devices, as DeviceAttributes protos."""
         return [attributes_proto(device) for device in self.devices]

@@ -26,21 +26,26 @@ class TaskSession(BaseSession):
     Args:
       task: whose devices and resources it uses.
       config: the client's ConfigProto.
-      is_isolated: whether it has variables and queues of its own.
+      shared: the variables and queues; None for those of the task.
     """
 
-    def __init__(self, task: Task, config: Proto, is_isolated: bool = False) -> None:
+    def __init__(
+        self, task: Task, config: Proto, shared: Resources | None = None
+    ) -> None:
         super().__init__("", Graph(), config)
         self._task_name = task.name
         made_sessions.discard(self)  # it is none of this process's program
-        shared = Resources() if is_isolated else task.resources
-        self.resources = SessionResources(shared)
+        self.resources = SessionResources(task.resources if shared is None else shared)
         self.planner = StepPlanner(self._options, config, task.devices)
         self._places_more = True
         self._programs.clear()
 
-    def add(self, graph_def: Proto) -> None:
+    def add(self, graph_def: Proto, mapped: dict[str, Tensor] | None = None) -> None:
         """Add the nodes of a GraphDef; they may use those that are there.
+
+        Args:
+          graph_def: the nodes.
+          mapped: tensors that replace inputs, by the inputs' names.
 
         Raises:
           InvalidArgumentError: the GraphDef is invalid.
@@ -48,7 +53,7 @@ class TaskSession(BaseSession):
         try:
             with default_graph(self.graph):
                 before = len(self.graph.operations)
-                import_graph(graph_def, name="", extends=True)
+                import_graph(graph_def, mapped, name="", extends=True)
                 for op in self.graph.operations[before:]:
                     op._origin = None  # the line is the client's
         except (ValueError, TypeError) as error:

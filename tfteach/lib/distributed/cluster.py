@@ -1,0 +1,154 @@
+"""The tasks of a cluster as one of them sees the others: addresses and connections.
+
+Source: core/distributed_runtime/rpc/{grpc_channel,grpc_worker_cache}.cc.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tfteach.engine.devices.device_name import DeviceName
+from tfteach.framework import errors, protos
+from tfteach.framework.logger import get_logger
+from tfteach.framework.type_aliases import Proto
+from tfteach.lib.distributed.channel import Channel, error_of_future, shared_channel
+from tfteach.lib.distributed.service import Call, Method, status_of
+
+# How long a session waits for the cluster's other tasks to start, in seconds, and how
+# often it says for which; TensorFlow waits for ever.
+WORKERS_TIMEOUT_S = 600.0
+_SAYS_EVERY_S = 10.0
+_ASKS_EVERY_S = 0.2
+
+# Gets the encoded answer, or an error.
+Arrived = Callable[[bytes | None, errors.OpError | None], None]
+
+
+class Cluster:
+    """The tasks of a cluster, by name such as "/job:ps/replica:0/task:0".
+
+    Args:
+      cluster_def: the cluster.
+      own: the name of this process's task.
+
+    Attributes:
+      methods: those of this process's own services, which need no connection.
+    """
+
+    def __init__(self, cluster_def: Proto, own: str) -> None:
+        self.own = own
+        self.methods: dict[str, Method] = {}
+        self._addresses = {
+            f"/job:{job.name}/replica:0/task:{index}": str(address)
+            for job in cluster_def.job
+            for index, address in job.tasks.items()
+        }
+
+    @property
+    def tasks(self) -> list[str]:
+        """The names of all tasks."""
+        return sorted(self._addresses)
+
+    def call(
+        self, task: str, method: str, request: bytes, timeout_s: float = 0.0
+    ) -> bytes:
+        """The encoded answer of a task's method.
+
+        Raises:
+          OpError: the class of the status that it answers.
+        """
+        if task != self.own:
+            return self._channel(task).call(method, request, timeout_s)
+        return self.methods[method](Call(request))
+
+    def start(self, task: str, method: str, request: bytes, arrived: Arrived) -> Any:
+        """Call a task's method without waiting.
+
+        Returns:
+          What has a `cancel()`, which ends the call of another task.
+        """
+        if task == self.own:
+            return _OwnCall(self.methods[method], method, request, arrived)
+        future = self._channel(task).start(method, request)
+
+        def ended(done: Any) -> None:
+            error = error_of_future(done)
+            arrived(None if error else done.result(), error)
+
+        future.add_done_callback(ended)
+        return future
+
+    def _channel(self, task: str) -> Channel:
+        if task not in self._addresses:
+            message = f"No worker known as {task}"
+            raise errors.InvalidArgumentError(None, None, message)
+        return shared_channel(self._addresses[task])
+
+    def devices_of(self, task: str, timeout_s: float) -> list[Proto]:
+        """The devices of a task as DeviceAttributes protos, once it has started.
+
+        Raises:
+          DeadlineExceededError: it did not start in time.
+        """
+        began_s = said_s = time.monotonic()
+        request = protos.GetStatusRequest().SerializeToString()
+        while True:
+            try:
+                data = self.call(task, "WorkerService/GetStatus", request, 10.0)
+                found = protos.GetStatusResponse.FromString(data)
+                return list(found.device_attributes)
+            except (errors.UnavailableError, errors.DeadlineExceededError):
+                now_s = time.monotonic()
+            if now_s - began_s >= timeout_s:
+                raise errors.DeadlineExceededError(
+                    None,
+                    None,
+                    f"CreateSession: no response from worker {task} at "
+                    f"{self._addresses[task]} within {timeout_s:.0f} s",
+                ) from None
+            if now_s - said_s >= _SAYS_EVERY_S:
+                said_s = now_s
+                get_logger().info(
+                    "CreateSession still waiting for response from worker: %s", task
+                )
+            time.sleep(_ASKS_EVERY_S)
+
+    def filtered(self, filters: Iterable[str]) -> list[str]:
+        """The tasks that `ConfigProto.device_filters` leave: all without any filter."""
+        wanted = [DeviceName.parse(text) or DeviceName() for text in filters]
+        found = []
+        for task in self.tasks:
+            name = DeviceName.parse(task) or DeviceName()
+            if not wanted or any(w.conflict(name) is None for w in wanted):
+                found.append(task)
+        return found
+
+
+class _OwnCall:
+    """A call of this process's own method, on a thread."""
+
+    def __init__(
+        self, method: Method, name: str, request: bytes, arrived: Arrived
+    ) -> None:
+        self._ends: list[Callable[[], None]] = []
+        self._is_cancelled = False
+
+        def run() -> None:
+            try:
+                answer = method(Call(request, at_end=self._ends.append))
+            except Exception as error:
+                failure = status_of(error, name)
+                kind = errors.exception_type_from_error_code(failure.error_code)
+                arrived(None, kind(None, None, failure.message))
+            else:
+                arrived(answer, None)
+
+        threading.Thread(target=run, daemon=True, name="tfteach-task").start()
+
+    def cancel(self) -> None:
+        """Tell the method that nobody waits for its answer."""
+        for end in self._ends:
+            end()

@@ -1,0 +1,144 @@
+"""Tensors on their way from op to op of a step, each under a key.
+
+The sender puts a tensor there, encoded as the answer of RecvTensor; the receiver, of
+the same task or of another one, takes it.
+Source: core/framework/rendezvous.cc, core/distributed_runtime/base_rendezvous_mgr.cc.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tfteach.framework import errors
+
+_ENDED_STEPS = 4096  # are remembered, for receivers that come late
+
+# Waits with a condition until a predicate holds; see `Context.wait_until`.
+Wait = Callable[[threading.Condition, Callable[[], bool]], object]
+
+
+class Key(NamedTuple):
+    """The name of a tensor on its way.
+
+    Attributes:
+      sender: the device that sends it, by its full name.
+      incarnation: of that device, unsigned.
+      receiver: the device that takes it.
+      name: of the edge.
+    """
+
+    sender: str
+    incarnation: int
+    receiver: str
+    name: str
+
+    @property
+    def text(self) -> str:
+        """TensorFlow's form; outside of loops the frame and the iteration are 0."""
+        return f"{self.sender};{self.incarnation:016x};{self.receiver};{self.name};0:0"
+
+    @property
+    def sending_task(self) -> str:
+        return self.sender.partition("/device:")[0]
+
+    @classmethod
+    def parse(cls, text: str) -> Key:
+        """The parts of a key.
+
+        Raises:
+          InvalidArgumentError: it is malformed.
+        """
+        parts = text.split(";")
+        try:
+            sender, incarnation, receiver, name, _ = parts
+            return cls(sender, int(incarnation, 16), receiver, name)
+        except ValueError:
+            message = f"Invalid rendezvous key: {text}"
+            raise errors.InvalidArgumentError(None, None, message) from None
+
+
+class Rendezvous:
+    """The tensors of one step in one task."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._items: dict[str, bytes] = {}
+        self._requested: set[str] = set()
+        self._failed: errors.OpError | None = None
+
+    @property
+    def _is_aborted(self) -> bool:
+        return self._failed is not None
+
+    def put(self, key: str, encoded: bytes) -> None:
+        """Hand a tensor over, encoded as RecvTensorResponse."""
+        with self._condition:
+            self._items[key] = encoded
+            self._condition.notify_all()
+
+    def request(self, key: str) -> bool:
+        """Whether a tensor of another task must be requested: at its first call."""
+        with self._condition:
+            is_first = key not in self._requested
+            self._requested.add(key)
+            return is_first
+
+    def take(self, key: str, wait: Wait) -> bytes:
+        """The tensor of that key, once it is there.
+
+        Raises:
+          OpError: the step was aborted.
+        """
+        with self._condition:
+            wait(self._condition, lambda: key in self._items or self._is_aborted)
+            if key in self._items:
+                return self._items.pop(key)
+            assert self._failed is not None
+            raise type(self._failed)(None, None, self._failed.message)
+
+    def abort(self, error: errors.OpError) -> None:
+        """End all that wait, and all that will, with this error."""
+        with self._condition:
+            if self._failed is None:
+                self._failed = error
+            self._condition.notify_all()
+
+
+class RendezvousTable:
+    """The steps of one task that are in progress."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._steps: dict[int, Rendezvous] = {}
+        self._ended: OrderedDict[int, None] = OrderedDict()
+
+    def of(self, step_id: int) -> Rendezvous:
+        """The rendezvous of a step, which begins with the first call."""
+        with self._lock:
+            found = self._steps.get(step_id)
+            if found is None:
+                found = self._steps[step_id] = Rendezvous()
+                if step_id in self._ended:
+                    del self._steps[step_id]
+                    found.abort(errors.AbortedError(None, None, f"Cleanup {step_id}"))
+            return found
+
+    def end(self, step_id: int) -> None:
+        """Forget a step; what still waits for it is aborted."""
+        with self._lock:
+            found = self._steps.pop(step_id, None)
+            self._ended[step_id] = None
+            if len(self._ended) > _ENDED_STEPS:
+                self._ended.popitem(last=False)
+        if found is not None:
+            found.abort(errors.AbortedError(None, None, f"Cleanup {step_id}"))
+
+    def end_all(self) -> None:
+        """Abort all steps."""
+        with self._lock:
+            ended, self._steps = list(self._steps.values()), {}
+        for rendezvous in ended:
+            rendezvous.abort(errors.AbortedError(None, None, "Shutdown"))
