@@ -1,0 +1,305 @@
+"""Steps of several tasks: their servers run in this process, and talk by gRPC."""
+
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+from tfteach.framework import protos
+from tfteach.lib.distributed import service
+from tfteach.lib.distributed.channel import shared_channel
+from tfteach.lib.distributed.rendezvous import Key
+
+
+def free_addresses(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    addresses = [f"localhost:{each.getsockname()[1]}" for each in sockets]
+    for each in sockets:
+        each.close()
+    return addresses
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    ps, *workers = free_addresses(3)
+    return tf.train.ClusterSpec({"ps": [ps], "worker": workers})
+
+
+@pytest.fixture(scope="module")
+def servers(cluster):
+    """The servers of ps:0, worker:0 and worker:1."""
+    tasks = (("ps", 0), ("worker", 0), ("worker", 1))
+    made = [tf.train.Server(cluster, job, index) for job, index in tasks]
+    yield made
+    for server in made:
+        server._stop()
+
+
+@pytest.fixture
+def target(servers):
+    for server in servers:
+        tf.Session.reset(server.target, [""])
+    return servers[1].target
+
+
+@pytest.fixture
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+FEATURES = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
+LABELS = FEATURES @ np.array([[2], [-1]], np.float32)
+PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
+
+
+def linear_regression(cluster):
+    with tf.device(tf.train.replica_device_setter(cluster=cluster)):
+        x = tf.placeholder(tf.float32, [None, 2])
+        y = tf.placeholder(tf.float32, [None, 1])
+        w = tf.get_variable("w", [2, 1], initializer=tf.zeros_initializer())
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
+        step = tf.train.get_or_create_global_step()
+        train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss, step)
+        init = tf.global_variables_initializer()
+    return {x: FEATURES, y: LABELS}, (w, loss, step), train, init
+
+
+def test_training_with_variables_on_a_parameter_server(cluster, target, graph):
+    feeds, fetches, train, init = linear_regression(cluster)
+    with tf.Session(target) as session:
+        session.run(init)
+        for _ in range(5):
+            session.run(train, feeds)
+        w, loss, step = session.run(fetches, feeds)
+    # As real TensorFlow 1.15 computed them in one task.
+    assert w.tolist() == [[pytest.approx(1.909065)], [pytest.approx(-0.32864493)]]
+    assert loss == pytest.approx(0.2652914)
+    assert step == 5
+
+
+def test_workers_share_the_variables(cluster, servers, target, graph):
+    feeds, (_, _, step), train, init = linear_regression(cluster)
+    with (
+        tf.Session(servers[1].target) as first,
+        tf.Session(servers[2].target) as second,
+    ):
+        first.run(init)
+        for session in (first, second, first):
+            session.run(train, feeds)
+        assert second.run(step) == 3
+
+
+def test_every_task_runs_its_part(cluster, target, graph):
+    feeds, (_, loss, _), train, init = linear_regression(cluster)
+    with tf.Session(target) as session:
+        session.run(init)
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(trace_level=3, output_partition_graphs=True)
+        session.run([train, loss], feeds, options, metadata)
+        names = [device.name for device in session.list_devices()]
+    replica = "/replica:0/task:0/device:CPU:0"
+    assert {names[0], *names[1:]} == {
+        f"/job:ps{replica}",
+        f"/job:worker{replica}",
+        "/job:worker/replica:0/task:1/device:CPU:0",
+    }
+    assert names[0] == f"/job:worker{replica}"
+    ran = {
+        stats.device: {node.node_name for node in stats.node_stats}
+        for stats in metadata.step_stats.dev_stats
+        if stats.device.startswith("/job")
+    }
+    assert ran.keys() == {f"/job:ps{replica}", f"/job:worker{replica}"}
+    assert "Momentum/update_w/ApplyMomentum" in ran[f"/job:ps{replica}"]
+    assert "MatMul" in ran[f"/job:worker{replica}"]
+    assert len(metadata.partition_graphs) == 2
+
+
+def test_values_of_every_kind_go_from_task_to_task(target, graph):
+    values = [
+        np.array([b"a", "é".encode(), b""], object),
+        np.array(b"x", object),
+        np.array(3, np.int32),
+        np.array([True, False]),
+        np.zeros([0, 3], np.float64),
+        np.array([1 + 2j], np.complex64),
+    ]
+    with tf.device(PS):
+        sources = [tf.placeholder(tf.as_dtype(v.dtype), v.shape) for v in values]
+        sources = [tf.stack([source, source]) for source in sources]
+    with tf.device(WORKER):
+        found = [tf.identity(source[0]) for source in sources]
+    fed = {source.op.inputs[0]: v for source, v in zip(sources, values, strict=True)}
+    with tf.Session(target) as session:
+        for value, given in zip(session.run(found, fed), values, strict=True):
+            assert np.asarray(value, given.dtype).tolist() == given.tolist()
+
+
+def test_tensors_go_back_and_forth(target, graph):
+    value = tf.constant(1.0)
+    for i in range(6):
+        with tf.device((PS, WORKER)[i % 2]):
+            value = value * 2.0
+    with tf.Session(target) as session:
+        assert session.run(value) == 64
+
+
+def test_control_dependencies_cross_tasks(target, graph):
+    with tf.device(PS):
+        v = tf.Variable(1.0)
+        added = v.assign_add(1.0)
+    with tf.device(WORKER), tf.control_dependencies([added]):
+        done = tf.constant(5.0) + 1.0
+    with tf.device(PS), tf.control_dependencies([done]):
+        read = v.read_value() if hasattr(v, "read_value") else tf.identity(v)
+    with tf.Session(target) as session:
+        session.run(v.initializer)
+        assert session.run([done, read]) == [6, 2]
+
+
+def test_a_failure_in_one_task_ends_the_step_in_all(target, graph):
+    with tf.device(PS):
+        v = tf.Variable([1.0, 2.0], name="v")
+        x = tf.placeholder(tf.float32, [None], name="x")
+        bad = tf.add(v, x, name="bad")
+    with tf.device(WORKER):
+        after = tf.identity(bad)
+    with tf.Session(target) as session:
+        session.run(v.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            session.run(after, {x: [1, 2, 3]})
+        assert caught.value.op is bad.op
+        assert caught.value.message.startswith("From /job:ps/replica:0/task:0:\n")
+        assert session.run(after, {x: [1, 2]}).tolist() == [2, 4]
+
+
+def test_time_limits(target, graph):
+    with tf.device(PS):
+        element = tf.FIFOQueue(1, tf.float32, shared_name="limited").dequeue()
+    with tf.device(WORKER):
+        doubled = element * 2.0
+    with tf.Session(target) as session:
+        options = tf.RunOptions(timeout_in_ms=300)
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.run(doubled, options=options)
+
+
+def test_queues_are_shared_between_workers(servers, target, graph):
+    with tf.device(PS):
+        queue = tf.FIFOQueue(3, tf.float32, [[]], shared_name="tokens")
+        put, element = queue.enqueue(7.0), queue.dequeue()
+    with tf.device("/job:worker/task:1"):
+        doubled = element * 2.0
+    taken = []
+    with tf.Session(target) as first, tf.Session(servers[2].target) as second:
+        thread = threading.Thread(target=lambda: taken.append(second.run(doubled)))
+        thread.start()
+        first.run(put)
+        thread.join(60)
+    assert taken == [14]
+
+
+def test_device_filters_leave_out_tasks(cluster, target, graph):
+    with tf.device("/job:worker/task:1"):
+        one = tf.constant(1.0)
+    filters = ["/job:ps", "/job:worker/task:0"]
+    with tf.Session(target, config=tf.ConfigProto(device_filters=filters)) as session:
+        assert len(session.list_devices()) == 2
+        with pytest.raises(tf.errors.InvalidArgumentError, match="available devices"):
+            session.run(one)
+
+
+def test_isolated_sessions(target, graph):
+    with tf.device(PS):
+        v = tf.Variable(1.0)
+    with tf.device(WORKER):
+        read = v + 0.0
+    config = tf.ConfigProto(isolate_session_state=True)
+    with (
+        tf.Session(target, config=config) as one,
+        tf.Session(target, config=config) as other,
+    ):
+        one.run(v.initializer)
+        assert one.run(read) == 1
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            other.run(read)
+
+
+def test_a_reset_clears_every_task(target, graph):
+    with tf.device(PS):
+        v = tf.Variable(1.0)
+    with tf.Session(target) as session:
+        session.run(v.initializer)
+    tf.Session.reset(target)
+    with (
+        tf.Session(target) as session,
+        pytest.raises(tf.errors.FailedPreconditionError),
+    ):
+        session.run(v)
+
+
+def test_a_branch_whose_value_leaves_the_task_is_refused(target, graph):
+    with tf.device(PS):
+        chosen = tf.placeholder(tf.bool, [])
+        _, inside = tf.cond(chosen, lambda: (1.0, 2.0), lambda: (3.0, 4.0))
+        branch = inside.op.inputs[0]
+    with tf.device(WORKER):
+        outside = tf.identity(inside)
+        graph._unfetchable.clear()
+        leaving = tf.identity(branch)
+    with tf.Session(target) as session:
+        assert session.run(outside, {chosen: True}) == 2
+        with pytest.raises(tf.errors.UnimplementedError, match="another task"):
+            session.run(leaving, {chosen: True})
+
+
+def channel_of(server):
+    return shared_channel(server.target.decode().removeprefix("grpc://"))
+
+
+def test_a_tensor_of_an_earlier_incarnation_is_refused(servers):
+    device = "/job:ps/replica:0/task:0/device:CPU:0"
+    key = Key(device, 5, "/job:worker/replica:0/task:0/device:CPU:0", "edge_1_v")
+    assert Key.parse(key.text) == key
+    request = protos.RecvTensorRequest(step_id=1, rendezvous_key=key.text)
+    method, data = "WorkerService/RecvTensor", request.SerializeToString()
+    with pytest.raises(tf.errors.AbortedError, match="different device incarnation"):
+        channel_of(servers[0]).call(method, data, 30)
+    for wrong in ("", "a;b;c", key._replace(sender="/job:x").text):
+        request.rendezvous_key = wrong
+        with pytest.raises(tf.errors.InvalidArgumentError, match="rendezvous key"):
+            channel_of(servers[0]).call(method, request.SerializeToString(), 30)
+
+
+def test_a_task_that_restarts(graph):
+    """Its parts and variables are gone: errors after which sessions are made again."""
+    ps, worker = free_addresses(2)
+    cluster = {"ps": [ps], "worker": [worker]}
+    servers = [tf.train.Server(cluster, job) for job in ("ps", "worker")]
+    with tf.device(PS):
+        v = tf.Variable(1.0)
+    with tf.device(WORKER):
+        read = v + 0.0
+    session = tf.Session(servers[1].target)
+    session.run(v.initializer)
+    assert session.run(read) == 1
+    servers[0]._stop()
+    with pytest.raises(tf.errors.UnavailableError):
+        session.run(read)
+    servers[0] = tf.train.Server(cluster, "ps")
+    with pytest.raises((tf.errors.AbortedError, tf.errors.UnavailableError)):
+        session.run(read)
+    session.close()
+    with tf.Session(servers[1].target) as session:
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            session.run(read)
+        session.run(v.initializer)
+        assert session.run(read) == 1
+    for server in servers:
+        server._stop()
+    assert not service._local.keys() & {ps, worker}
