@@ -28,10 +28,13 @@ from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import slice_s
 from tfteach.lib.distributed.channel import error_of_status
 from tfteach.lib.distributed.cluster import WORKERS_TIMEOUT_S, Cluster
-from tfteach.lib.distributed.rendezvous import Key
+from tfteach.lib.distributed.rendezvous import DERIVED, Key
 from tfteach.lib.distributed.run_messages import named_tensor, split_named_tensor
 from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.task_session import Element, TaskSession
+
+# How long the cause of a failure may take to arrive after what follows from it.
+_CAUSE_S = 5.0
 
 
 class RemoteDevice(Device):
@@ -290,6 +293,7 @@ class _StepRun:
         self._condition = threading.Condition()
         self._answers: list[tuple[Part, bytes]] = []
         self._error: errors.OpError | None = None
+        self._derived_s = 0.0  # when the error arrived
         self._running = len(parts)
         self._calls: list[Any] = []
         self._ends_s = time.monotonic() + timeout_ms / 1000 if timeout_ms else None
@@ -320,6 +324,7 @@ class _StepRun:
                     error = _error_in(answer or b"")
                 if error is not None and _is_worse(error, self._error):
                     self._error = error
+                    self._derived_s = time.monotonic()
                 self._condition.notify_all()
 
         self._calls.append(
@@ -337,7 +342,8 @@ class _StepRun:
         finally:
             self._clean_up()
         if self._error is not None:
-            raise self._error
+            error = self._error
+            raise type(error)(None, None, error.message.rpartition(DERIVED)[2])
         found: dict[Any, Any] = {}
         for part, data in self._answers:
             for number, value in fields(memoryview(data)):
@@ -352,9 +358,15 @@ class _StepRun:
 
     def _wait(self) -> None:
         with self._condition:
-            while self._running and self._error is None:
+            while self._running:
                 left_s = None
-                if self._ends_s is not None:
+                if self._error is not None:
+                    if not _is_derived(self._error):
+                        return
+                    left_s = self._derived_s + _CAUSE_S - time.monotonic()
+                    if left_s <= 0:
+                        return
+                elif self._ends_s is not None:
                     left_s = self._ends_s - time.monotonic()
                     if left_s <= 0:
                         raise errors.DeadlineExceededError(
@@ -389,9 +401,12 @@ def _error_in(answer: bytes) -> errors.OpError | None:
 
 
 def _is_worse(new: errors.OpError, old: errors.OpError | None) -> bool:
-    """Whether an error says more than another: aborts follow from a cause."""
-    follows = (errors.AbortedError, errors.CancelledError)
-    return old is None or (isinstance(old, follows) and not isinstance(new, follows))
+    """Whether an error says more than another, which may follow from it."""
+    return old is None or (_is_derived(old) and not _is_derived(new))
+
+
+def _is_derived(error: errors.OpError) -> bool:
+    return isinstance(error, errors.CancelledError) or DERIVED in error.message
 
 
 def _signed(number: int) -> int:

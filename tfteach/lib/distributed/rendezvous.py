@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from tfteach.framework import errors
 
+# Leads the message of an error that follows from the failure of another part.
+DERIVED = "[_Derived_]"
 _ENDED_STEPS = 4096  # are remembered, for receivers that come late
 
 # Waits with a condition until a predicate holds; see `Context.wait_until`.
@@ -97,7 +99,8 @@ class Rendezvous:
             if key in self._items:
                 return self._items.pop(key)
             assert self._failed is not None
-            raise type(self._failed)(None, None, self._failed.message)
+            message = self._failed.message.rpartition(DERIVED)[2]
+            raise type(self._failed)(None, None, f"{DERIVED}{message}")
 
     def abort(self, error: errors.OpError) -> None:
         """End all that wait, and all that will, with this error."""
