@@ -58,6 +58,78 @@ def test_parts_of_the_graph_become_functions():
         whole.prune([], other.outputs)
 
 
+def names(function):
+    return [op.name for op in function.graph.get_operations()]
+
+
+def test_nodes_of_parts_keep_their_names():
+    v = tf.Variable(3.0)
+
+    def f(x):
+        return tf.cond(x > 0, lambda: x * v, lambda: x + v, name="c")
+
+    whole = tf.wrap_function(f, [SCALAR])
+    part = whole.prune(whole.inputs[0], whole.outputs[0])
+    assert {"c", "c/Identity"} < set(names(part))
+    assert set(names(part)) == set(names(whole))
+    again = part.prune(part.inputs[0], part.outputs[0])
+    assert names(again) == names(part)
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        result = again(x)
+    assert [float(g) for g in tape.gradient(result, [x, v])] == [3.0, 2.0]
+
+
+@pytest.fixture
+def branches():
+    """A function of a GraphDef with Switch and Merge nodes: a branch's value, too."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        tf.cond(x[0] > 0, lambda: x * x, lambda: -x, name="branch")
+    graph_def = graph.as_graph_def()
+
+    def imported(x):
+        elements = ["branch/Merge:0", "branch/mul:0"]
+        return tf.import_graph_def(graph_def, {"x": x}, elements, name="")
+
+    return tf.wrap_function(imported, [tf.TensorSpec([2], tf.float32)])
+
+
+def test_what_a_branch_that_was_not_taken_returns_is_empty(branches):
+    plus_one = tf.function(lambda x: branches(x)[1] + 1)
+    for function in branches, tf.function(branches):
+        taken, inside = function(tf.constant([2.0, 1.0]))
+        assert [taken.numpy().tolist(), inside.numpy().tolist()] == [[4.0, 1.0]] * 2
+        taken, inside = function(tf.constant([-2.0, 1.0]))
+        assert [taken.numpy().tolist(), inside.numpy().tolist()] == [[2.0, -1.0], []]
+    assert plus_one(tf.constant([-2.0, 1.0])).shape == (0,)
+
+
+@pytest.mark.parametrize("is_pruned", [False, True])
+def test_gradients_of_branches_of_a_graph_def(branches, is_pruned):
+    function = branches.prune(branches.inputs[0], branches.outputs[0])
+    if not is_pruned:
+        whole = branches
+
+        def function(x):
+            return whole(x)[0]
+
+    for x, gradient, second in (
+        ([2.0, 1.0], [4.0, 2.0], [2.0, 2.0]),
+        ([-2.0, 1.0], [-1.0, -1.0], [0.0, 0.0]),
+    ):
+        x = tf.constant(x)
+        with tf.GradientTape(persistent=True) as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                result = function(x)
+            found = inner.gradient(result, x)
+        assert found.numpy().tolist() == gradient
+        assert outer.gradient(found, x).numpy().tolist() == second
+
+
 def test_operations_run_and_give_none():
     v = tf.Variable(0)
 

@@ -183,6 +183,9 @@ class _Run:
         step = self.program.step
         for tensor, edge in zip(step.fetched, step.fetches, strict=True):
             value = self.results.get(edge, DEAD)
+            if value is DEAD and step.may_fetch_dead:
+                values.append(np.empty(0, tensor.dtype.numpy_dtype))
+                continue
             if value is DEAD:
                 index = step.fetches.index(edge)
                 raise errors.InvalidArgumentError(

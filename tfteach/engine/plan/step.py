@@ -197,6 +197,8 @@ class Step:
       shared: variables whose later writes are visible in values read before
       (engine/plan/shared_buffers.py).
       placements: the device of each op and the reason (engine/plan/place.py).
+      may_fetch_dead: whether tensors of a branch that was not taken are empty, as the
+        outputs of a function, instead of an error.
       executed: its nodes as TF names them, once a traced run has requested them
         (engine/session/partition_graphs.py).
     """
@@ -212,6 +214,7 @@ class Step:
         self.placements: list[Any] = []
         self.executed: Any = None
         self.has_control_flow = False
+        self.may_fetch_dead = False
         self.shapes: dict[Edge, Shape] = {}
         self.forwards: dict[Node, int] = {}
         self.histories: dict[Node, list[Node]] = {}
@@ -233,6 +236,7 @@ class Step:
         other.fetches = [Edge(twins[source], i) for source, i in self.fetches]
         other.targets = [twins[node] for node in self.targets if node in twins]
         other.has_control_flow = self.has_control_flow
+        other.may_fetch_dead = self.may_fetch_dead
         other.shared = self.shared
         return other
 

@@ -130,6 +130,7 @@ class StepPlanner:
         elements: tuple[Element, ...] = (*body.outputs, *body.effects)
         fed = tuple(t for t in body.inputs if t not in bound)
         step = planner.plan(elements, fed, bound=bound)
+        step.may_fetch_dead = True
         return planner.compile(step, resources, session)
 
     def count(self, elapsed_s: float) -> None:

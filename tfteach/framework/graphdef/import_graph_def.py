@@ -91,6 +91,7 @@ def import_graph(
     producer_op_list: Any = None,
     finish: Callable[[], None] | None = None,
     extends: bool = False,
+    keeps_scope_names: bool = False,
 ) -> list[Operation | Tensor] | None:
     """`import_graph_def` with more arguments.
 
@@ -100,6 +101,8 @@ def import_graph(
         removed again.
       extends: whether the nodes may use those of the graph by name, as those of a
         session's later GraphDefs do.
+      keeps_scope_names: whether a node may have the name of a scope, as one that is
+        created may; otherwise its name gets a number.
     """
     graph_def = _as_graph_def(graph_def)
     input_map = {} if input_map is None else input_map
@@ -122,6 +125,7 @@ def import_graph(
             graph.add_library(graph_def.library, producer_op_list)
             reader = NodeReader(scope, producer_op_list, graph.functions)
             work = _Import(graph, graph_def, scope, mapped, reader, extends)
+            work.keeps_scope_names = keeps_scope_names
             work.run()
             found = (
                 None
@@ -210,7 +214,7 @@ class _Import:
     ) -> None:
         self.graph, self.scope, self.reader = graph, scope, reader
         self.mapped: dict[str, Tensor | Operation] = {**mapped}
-        self.extends = extends
+        self.extends, self.keeps_scope_names = extends, False
         self.nodes: list[Any] = [without_hint(node) for node in graph_def.node]
         self.producer = graph_def.versions.producer
         self.index: dict[str, int] = {}
@@ -287,7 +291,9 @@ class _Import:
     def _name_nodes(self) -> None:
         """Choose the final names; without a prefix they may collide."""
         existing = self.graph._by_name
-        scopes = {n[: n.rfind("/")] for n in existing if "/" in n}
+        scopes = set[str]()
+        if not self.keeps_scope_names:
+            scopes = {n[: n.rfind("/")] for n in existing if "/" in n}
         for name in self.index:
             full = self.scope + name
             count = 0

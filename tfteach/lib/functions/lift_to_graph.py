@@ -177,7 +177,9 @@ def _copy(body: Sequence[Operation], graph: Graph, copies: Copies) -> None:
             graph.add_function(function[name])
     names = [op.name for op in body]
     with default_graph(graph):
-        made: Any = import_graph(graph_def, mapped, names, name="")
+        made: Any = import_graph(
+            graph_def, mapped, names, name="", keeps_scope_names=True
+        )
     for op, copy in zip(body, made, strict=True):
         copy._origin = op._origin
         copies[op] = copy
