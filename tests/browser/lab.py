@@ -149,6 +149,9 @@ class Lab:
         # JupyterLab's own, when the notebook before has ended its kernel.
         if "Canceled future for" in str(error):
             return
+        # anywidget's own, when a busy page takes a view 2 s to start: it starts later.
+        if "[anywidget] Failed to initialize model." in str(error):
+            return
         self.page_errors.append(f"{error} {error.stack}")
 
     def _note_console(self, message: ConsoleMessage) -> None:
