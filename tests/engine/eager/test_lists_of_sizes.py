@@ -58,3 +58,26 @@ def test_a_pair_of_types_does_not_stay() -> None:
             assert (found.dtype, found.numpy()) == (dtype, 4)
         with pytest.raises(tf.errors.InvalidArgumentError, match="a float tensor"):
             tf.add(two, tf.constant(2, tf.int32))
+
+
+def test_variables_of_equal_zeros_have_their_own_values() -> None:
+    with eager_program():
+        a, b = tf.Variable(tf.zeros([3])), tf.Variable(tf.zeros([3]))
+        a.assign_add([1.0, 2.0, 3.0])
+        b.scatter_update(tf.IndexedSlices([5.0], [1]))
+        assert a.numpy().tolist() == [1.0, 2.0, 3.0]
+        assert b.numpy().tolist() == [0.0, 5.0, 0.0]
+        assert tf.zeros([3]).numpy().tolist() == [0.0, 0.0, 0.0]
+        assert tf.ones([], tf.int64).numpy() == 1
+        assert tf.zeros([1], tf.bool).numpy().tolist() == [False]
+        with pytest.raises(TypeError, match="EagerTensor of dtype resource"):
+            tf.zeros([1], tf.resource)
+
+
+def test_a_kernel_may_ask_which_call_it_is_of() -> None:
+    with eager_program():
+        dataset = tf.data.Dataset.range(3)
+        assert [int(x) for x in dataset] == [0, 1, 2]
+        tf.set_random_seed(1)
+        first = tf.random.uniform([2]).numpy().tolist()
+        assert first != tf.random.uniform([2]).numpy().tolist()

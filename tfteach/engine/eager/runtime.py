@@ -35,29 +35,27 @@ class EagerContext(Context):
 
     Args:
       call: makes the operation; most kernels never ask for it.
-      device, resources, session: as for a `Context`.
+      device: the device it runs on.
+      runtime: stands where a session stands when a graph runs.
     """
 
     __slots__ = ("_call", "_op")
 
+    may_defer = False
+
     def __init__(
-        self,
-        call: Callable[[], Operation],
-        device: Device,
-        resources: Resources,
-        session: Any,
+        self, call: Callable[[], Operation], device: Device, runtime: EagerRuntime
     ) -> None:
-        self._call = call
-        self._op: Operation | None = None
-        self.device, self.xp, self.session = device, device.xp, session
-        self.may_defer = False
-        self._resources = resources
+        self._call, self.device, self.xp = call, device, device.xp
+        self.session, self._resources = runtime, runtime.resources
 
     @property
     def op(self) -> Operation:  # type: ignore[override]
         """The operation that runs."""
-        if self._op is None:
-            self._op = self._call()
+        try:
+            return self._op
+        except AttributeError:
+            self._op: Operation = self._call()
         return self._op
 
     def once(self, factory: Callable[[], _T]) -> _T:
@@ -128,7 +126,7 @@ class EagerRuntime:
 
     def context(self, call: Callable[[], Operation], device: Device) -> EagerContext:
         """What the kernel of a stateful op gets; `call` makes the operation."""
-        return EagerContext(call, device, self.resources, self)
+        return EagerContext(call, device, self)
 
     # ---- random seeds
 

@@ -162,6 +162,14 @@ def _is_small(shape: Any) -> bool:
     return bool(np.prod(sizes) < 1000)
 
 
+@functools.lru_cache(maxsize=256)
+def _shared(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """A small array of equal numbers, for any number of eager tensors."""
+    array = np.full(shape, value, dtype)
+    array.flags.writeable = False
+    return array if shape else array[()]
+
+
 def _filled(
     value: Any, shape: Any, dtype: DTypeLike, name: str | None, kind: str
 ) -> Tensor:
@@ -170,6 +178,12 @@ def _filled(
         value = bool(value)
     elif dtype is dtypes.string and not value:
         value = ""
+    graph = get_default_graph()
+    is_list = type(shape) is list or type(shape) is tuple
+    if is_list and graph.is_eager and not dtype.numpy_dtype.hasobject:
+        sizes = tuple(shape)
+        if all(type(n) is int for n in sizes) and _is_small(sizes):
+            return graph.hold(_shared(value, sizes, dtype.numpy_dtype), dtype)
     with name_scope(name, kind, [shape]) as scope:
         if isinstance(shape, list | tuple):
             shape = [int(n) if isinstance(n, EagerTensor) else n for n in shape]
