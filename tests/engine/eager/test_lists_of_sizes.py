@@ -8,6 +8,7 @@ import pytest
 
 import tfteach as tf
 from tests.eagerly import eager_program
+from tfteach.ops.math.add_n import AddN
 
 
 @pytest.mark.parametrize(
@@ -81,3 +82,13 @@ def test_a_kernel_may_ask_which_call_it_is_of() -> None:
         tf.set_random_seed(1)
         first = tf.random.uniform([2]).numpy().tolist()
         assert first != tf.random.uniform([2]).numpy().tolist()
+
+
+def test_two_tensors_are_no_list_of_two_even_if_the_kernel_is_known() -> None:
+    op = AddN()
+    with eager_program():
+        one = tf.constant([1.0])
+        for _ in range(2):
+            assert op([one, one]).numpy().tolist() == [2.0]
+            with pytest.raises((ValueError, TypeError)):
+                op(one, one)

@@ -119,8 +119,8 @@ def _pair(op: Op, x: DType, y: DType) -> tuple[Any, Any]:
     if kernel is None:
         return None, None
     found: tuple[Any, Any] = None, None
-    is_heavy = op.is_heavy and thread_count() > 1
-    if kernel.is_single and kernel.is_plain and not is_heavy:
+    is_alone = thread_count() == 1 or (op.is_elementwise and not op.is_heavy)
+    if kernel.is_single and kernel.is_plain and is_alone and not op._has_lists:
         found = kernel.function, kernel.dtypes[0]
     object.__setattr__(op, "eager_pair", (x, y, *found))
     return found
