@@ -15,6 +15,7 @@ from tfteach.engine.plan.step import kernel_of
 from tfteach.framework.card_kernels import is_on_host, with_card_kernel
 from tfteach.ops.array.gather import Gather
 from tfteach.ops.state.scatter_ops import update_rows
+from tfteach.ops.training.update_formula import UpdateFormula
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +65,16 @@ def test_gathers_on_cards_return_zeros_outside() -> None:
     found = kernel_of(Gather(), CARD)(params, to_card(np.array([2, -1, 3, 0])))
     assert strict_card.POOL.waits == waits
     assert to_host(found).tolist() == [[4.0, 5.0], [0.0, 0.0], [0.0, 0.0], [0.0, 1.0]]
+
+
+def test_an_update_rule_has_functions_for_each_module() -> None:
+    formula = UpdateFormula("var -= alpha * grad", ("var",), ("alpha",))
+    on_host, on_card = formula.functions(np), formula.functions(CARD)
+    start, grad = np.ones(3), np.arange(3.0)
+    (found,) = on_host.new_values(start, grad, 0.5)
+    assert isinstance(found, np.ndarray)
+    (moved,) = on_card.new_values(to_card(start), to_card(grad), 0.5)
+    np.testing.assert_array_equal(to_host(moved), found)
 
 
 def outputs(case: Case) -> tuple[list[Any], list[Any]] | None:

@@ -117,6 +117,7 @@ def test_ops_that_passes_removed_still_order_effects() -> None:
 
 def test_a_loss_of_two_queues() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
         features, fill = queue_of(np.linspace(-1, 1, 40).reshape(20, 1, 2))
         labels, fill_labels = queue_of(np.ones([20, 1]))
         logits = tf.layers.dense(features.dequeue(), 3)

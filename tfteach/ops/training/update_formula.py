@@ -109,6 +109,7 @@ class UpdateFormula:
         if found is None:
             made = []
             for writer in self._writers:
+                writer.namespace = {}  # the function of another module keeps the last
                 for name in (*_OPERATORS.values(), *_FUNCTIONS.values()):
                     writer.bind(name, getattr(xp, name))
                 # The operator has fast paths, and returns another result for scalars.
