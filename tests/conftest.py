@@ -15,6 +15,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
@@ -156,11 +157,33 @@ def pytest_runtest_protocol(
     After thousands of tests a collection would take a second, in a test that collects
     garbage or whenever Python does.
     """
+    if item.path.suffix == ".ipynb":
+        fork_kernels(item.config)
     done = yield
     if nextitem is not None and nextitem.path != item.path:
         gc.collect()
         gc.freeze()
     return done
+
+
+def fork_kernels(config: pytest.Config) -> None:
+    """The kernels of the lessons are forks, as those of the tests in the browser.
+
+    Each spends a second or two on imports otherwise.
+    """
+    if not config.option.nbval_current_env:
+        return  # it was called, or another kernel was asked for
+    from tests.browser.kernel_forks import KernelForks
+
+    home = Path(tempfile.mkdtemp(prefix="lessons_"))
+    environment = dict(os.environ)
+    with (home / "log").open("wb") as log:
+        forks = KernelForks(home, environment, log)
+    config.add_cleanup(lambda: shutil.rmtree(home))
+    config.add_cleanup(forks.stop)
+    os.environ["JUPYTER_PATH"] = environment["JUPYTER_PATH"]
+    config.option.nbval_current_env = False
+    config.option.nbval_kernel_name = "python3"
 
 
 def pytest_collection_modifyitems(
