@@ -70,11 +70,11 @@ def test_gathers_on_cards_return_zeros_outside() -> None:
 def test_an_update_rule_has_functions_for_each_module() -> None:
     formula = UpdateFormula("var -= alpha * grad", ("var",), ("alpha",))
     on_host, on_card = formula.functions(np), formula.functions(CARD)
-    start, grad = np.ones(3), np.arange(3.0)
-    (found,) = on_host.new_values(start, grad, 0.5)
-    assert isinstance(found, np.ndarray)
-    (moved,) = on_card.new_values(to_card(start), to_card(grad), 0.5)
-    np.testing.assert_array_equal(to_host(moved), found)
+    arrays = [np.ones(3), np.arange(3.0), *np.empty((formula.temporaries, 3))]
+    cards = [to_card(array) for array in arrays]
+    on_host.update(*arrays[:2], 0.5, *arrays[2:])
+    on_card.update(*cards[:2], 0.5, *cards[2:])
+    assert arrays[0].tolist() == to_host(cards[0]).tolist() == [1.0, 0.5, 0.0]
 
 
 def outputs(case: Case) -> tuple[list[Any], list[Any]] | None:
