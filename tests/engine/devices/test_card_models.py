@@ -95,6 +95,20 @@ def test_one_gpu_computes_one_kernel_after_the_other() -> None:
     assert second.start_us == pytest.approx(first.end_us, abs=COARSE_US)
 
 
+def test_a_copy_begins_when_its_value_is_there() -> None:
+    tfteach.simulate_gpus(2, like="V100", link="nvlink2")
+    x = tf.placeholder(tf.float32, [64, 64], name="x")
+    with tf.device("/gpu:0"):
+        first = tf.matmul(x, x, name="first")
+    with tf.device("/gpu:1"):
+        second = tf.exp(first, name="second")
+    times = {t.name: t for t in traced(second, {x: np.ones((64, 64))}).ops}
+    (copy,) = [t for t in times.values() if t.op_type == "_Recv" and "first" in t.name]
+    assert copy.start_us >= times["first"].end_us - COARSE_US
+    assert times["second"].start_us >= copy.end_us - COARSE_US
+    assert copy.model == "10 us to start + 16.4 kB / 150 GB/s of NVLink of V100"
+
+
 def test_values_and_memory_are_as_without_a_model() -> None:
     x, found = products(1, 8)
     feed = {x: np.arange(64.0).reshape(8, 8)}
