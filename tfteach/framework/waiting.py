@@ -136,6 +136,26 @@ def limited_by(cancellation: Cancellation) -> Iterator[None]:
         yield
 
 
+# Of the caller that this thread works for, such as a client of a server.
+_caller: ContextVar[Cancellation | None] = ContextVar("caller", default=None)
+
+
+@contextmanager
+def on_behalf_of(caller: Cancellation) -> Iterator[None]:
+    """In this block waits end when the caller gives up, whatever runs inside."""
+    token = _caller.set(caller)
+    try:
+        yield
+    finally:
+        _caller.reset(token)
+
+
+def caller_is_gone() -> bool:
+    """Whether the caller that this thread works for gave up."""
+    caller = _caller.get()
+    return caller is not None and caller.is_cancelled
+
+
 @contextmanager
 def trying() -> Iterator[None]:
     """In this block a kernel that would have to wait raises `WouldWait` instead."""
@@ -196,8 +216,8 @@ def wait_until(
     if not limits.may_wait:
         raise WouldWait
     scopes = [session]
-    if limits.cancellation is not None:
-        scopes.append(limits.cancellation)
+    caller = _caller.get()
+    scopes += [scope for scope in (limits.cancellation, caller) if scope is not None]
     end = None if timeout_s is None else time.monotonic() + timeout_s
     for scope in scopes:
         scope.add(condition)

@@ -26,6 +26,10 @@ CHANNEL_OPTIONS = (
 # How long to wait for a server that does not answer yet, in seconds; TensorFlow waits
 # for ever.
 CONNECT_TIMEOUT_S = 60.0
+# A server that does not answer for so long is asked whether it still lives, and has so
+# long to answer, in seconds.
+SILENCE_S = 15.0
+ALIVE_TIMEOUT_S = 10.0
 _REMOVED = "Stream removed"  # gRPC's words for a server that came back
 
 
@@ -121,15 +125,23 @@ class Channel:
         return stub.future(request, timeout=timeout_s or None)
 
     def wait(self, future: Any) -> bytes:
-        """The answer of a begun call; Ctrl-C cancels it."""
+        """The answer of a begun call; Ctrl-C cancels it.
+
+        Raises:
+          UnavailableError: the process has gone, or does not answer any more.
+          OpError: the class of any other status.
+        """
         grpc = grpc_module()
+        asks_s = time.monotonic() + SILENCE_S
         try:
             while True:  # asleep in C the main thread would not notice a Ctrl-C
                 try:
-                    answer: bytes = future.result(timeout=slice_s(None))
+                    answer: bytes = future.result(timeout=slice_s(SILENCE_S))
                     return answer
                 except grpc.FutureTimeoutError:
-                    continue
+                    if time.monotonic() >= asks_s:
+                        self.check_alive()
+                        asks_s = time.monotonic() + SILENCE_S
         except grpc.FutureCancelledError:
             raise errors.CancelledError(None, None, "The call was cancelled") from None
         except grpc.RpcError as error:
@@ -137,6 +149,28 @@ class Channel:
         except BaseException:
             future.cancel()
             raise
+
+    def check_alive(self) -> None:
+        """Ask whether the process still answers.
+
+        Raises:
+          UnavailableError: it does not.
+        """
+        grpc = grpc_module()
+        future = self.start("WorkerService/GetStatus", b"", ALIVE_TIMEOUT_S)
+        try:
+            future.result()
+        except grpc.RpcError as error:
+            if error.code().name not in ("UNAVAILABLE", "DEADLINE_EXCEEDED"):
+                return
+        else:
+            return
+        raise errors.UnavailableError(
+            None,
+            None,
+            f"{self.address} does not answer any more: no sign of life within "
+            f"{ALIVE_TIMEOUT_S:g} s",
+        )
 
     def _connect(self, timeout_s: float) -> None:
         grpc = grpc_module()

@@ -81,6 +81,15 @@ class Cluster:
         future.add_done_callback(ended)
         return future
 
+    def check_alive(self, task: str) -> None:
+        """Ask whether another task still answers.
+
+        Raises:
+          UnavailableError: it does not.
+        """
+        if task != self.own:
+            self._channel(task).check_alive()
+
     def _channel(self, task: str) -> Channel:
         if task not in self._addresses:
             message = f"No worker known as {task}"

@@ -25,7 +25,8 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.protos.tensor_wire import Piece, fields, read_tensor
 from tfteach.framework.protos.wire_format import chunk, varint
 from tfteach.framework.type_aliases import Proto
-from tfteach.framework.waiting import slice_s
+from tfteach.framework.waiting import caller_is_gone, slice_s
+from tfteach.lib.distributed import channel
 from tfteach.lib.distributed.channel import error_of_status
 from tfteach.lib.distributed.cluster import WORKERS_TIMEOUT_S, Cluster
 from tfteach.lib.distributed.rendezvous import DERIVED, Key
@@ -35,6 +36,8 @@ from tfteach.lib.distributed.task_session import Element, TaskSession
 
 # How long the cause of a failure may take to arrive after what follows from it.
 _CAUSE_S = 5.0
+_LOOKS_EVERY_S = 1.0  # whether the client gave up
+_ABORT_S = 2.0  # how long parts of a step that failed may take to end
 
 
 class RemoteDevice(Device):
@@ -294,7 +297,7 @@ class _StepRun:
         self._answers: list[tuple[Part, bytes]] = []
         self._error: errors.OpError | None = None
         self._derived_s = 0.0  # when the error arrived
-        self._running = len(parts)
+        self._running = {part.task for part in parts}
         self._calls: list[Any] = []
         self._ends_s = time.monotonic() + timeout_ms / 1000 if timeout_ms else None
 
@@ -318,7 +321,7 @@ class _StepRun:
 
         def arrived(answer: bytes | None, error: errors.OpError | None) -> None:
             with self._condition:
-                self._running -= 1
+                self._running.discard(part.task)
                 if error is None:
                     self._answers.append((part, answer or b""))
                     error = _error_in(answer or b"")
@@ -357,22 +360,30 @@ class _StepRun:
         return found
 
     def _wait(self) -> None:
-        with self._condition:
-            while self._running:
-                left_s = None
+        asks_s = time.monotonic() + channel.SILENCE_S
+        while self._running:
+            if time.monotonic() >= asks_s:
+                for task in list(self._running):
+                    self._cluster.check_alive(task)
+                asks_s = time.monotonic() + channel.SILENCE_S
+            if caller_is_gone():
+                raise errors.CancelledError(None, None, "Step was cancelled")
+            with self._condition:
+                left_s = _LOOKS_EVERY_S
                 if self._error is not None:
                     if not _is_derived(self._error):
                         return
-                    left_s = self._derived_s + _CAUSE_S - time.monotonic()
+                    left_s = min(left_s, self._derived_s + _CAUSE_S - time.monotonic())
                     if left_s <= 0:
                         return
                 elif self._ends_s is not None:
-                    left_s = self._ends_s - time.monotonic()
+                    left_s = min(left_s, self._ends_s - time.monotonic())
                     if left_s <= 0:
                         raise errors.DeadlineExceededError(
                             None, None, "Timed out waiting for notification"
                         )
-                self._condition.wait(slice_s(left_s))
+                if self._running:
+                    self._condition.wait(slice_s(left_s))
 
     def _clean_up(self) -> None:
         """Tell the tasks that the step is over; parts that still run are aborted."""
@@ -381,7 +392,7 @@ class _StepRun:
             method = "WorkerService/CleanupGraph"
             self._cluster.start(part.task, method, request, lambda a, e: None)
         if self._running:
-            end_s = time.monotonic() + 5.0
+            end_s = time.monotonic() + _ABORT_S
             with self._condition:
                 while self._running and time.monotonic() < end_s:
                     self._condition.wait(0.1)

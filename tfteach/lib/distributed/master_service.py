@@ -22,7 +22,7 @@ from tfteach.lib.distributed.run_messages import (
     failed_step_response,
     run_step_response,
 )
-from tfteach.lib.distributed.service import Call, Method, status_of
+from tfteach.lib.distributed.service import Call, Method, status_of, until_given_up
 from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.task_session import TaskSession, unique
 
@@ -249,11 +249,12 @@ class MasterService:
             text = f"RunStep: {error}"
             raise errors.InvalidArgumentError(None, None, text) from None
         session = self._session(request.handle)
-        if not request.answers_errors:
-            return session.run(request)
         try:
-            return session.run(request)
+            with until_given_up(call):
+                return session.run(request)
         except Exception as error:
+            if not request.answers_errors:
+                raise
             return failed_step_response(status_of(error, "RunStep"))
 
     def _partial_run_setup(self, call: Call) -> bytes:
@@ -310,7 +311,9 @@ class MasterService:
 
     def _run_callable(self, call: Call) -> bytes:
         request = protos.RunCallableRequest.FromString(call.request)
-        answer = self._session(request.session_handle).run_callable(request)
+        session = self._session(request.session_handle)
+        with until_given_up(call):
+            answer = session.run_callable(request)
         return _encoded(answer)
 
     def _release_callable(self, call: Call) -> bytes:

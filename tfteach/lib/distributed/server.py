@@ -19,6 +19,7 @@ from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.worker_service import WorkerService
 from tfteach.lib.training.cluster_spec import ClusterSpec, JobTasks
 
+_started: set[Server] = set()  # a server answers also when no variable refers to it
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -150,6 +151,7 @@ class Server:
         if self._is_started:
             return
         self._is_started = True
+        _started.add(self)
         add_local(self._address, self._methods)
         self._listener.start()
         get_logger().info("Started server with target: grpc://%s", self._address)
@@ -166,6 +168,7 @@ class Server:
 
     def _stop(self) -> None:
         """End the server and its sessions, for tests and clusters of this process."""
+        _started.discard(self)
         remove_local(self._address)
         self._listener.stop()
         self._master.close()

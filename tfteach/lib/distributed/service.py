@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from tfteach.framework import errors
 from tfteach.framework.logger import get_logger
+from tfteach.framework.waiting import Cancellation, on_behalf_of
 from tfteach.lib.distributed.channel import (
     CHANNEL_OPTIONS,
     Connection,
@@ -50,6 +52,16 @@ class Call(NamedTuple):
 
 
 Method = Callable[[Call], bytes]
+
+
+@contextmanager
+def until_given_up(call: Call) -> Iterator[None]:
+    """In this block what waits ends when the caller gives up."""
+    caller = Cancellation()
+    if call.at_end(caller.cancel) is False:  # it did already
+        caller.cancel()
+    with on_behalf_of(caller):
+        yield
 
 
 class _Threads(Executor):

@@ -15,6 +15,7 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.graphdef.import_graph_def import import_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import Proto
+from tfteach.framework.waiting import caller_is_gone
 from tfteach.lib.distributed.task import SessionResources, Task
 
 Element = Operation | Tensor
@@ -98,6 +99,8 @@ class TaskSession(BaseSession):
           OpError: an op failed; the message names the task.
         """
         self._check_running()
+        if caller_is_gone():
+            raise errors.CancelledError(None, None, "Step was cancelled")
         program, _ = self._program(elements, tuple(fed))
         try:
             arrays = [converter_for(tensor)(value) for tensor, value in fed.items()]

@@ -31,7 +31,7 @@ from tfteach.lib.distributed.run_messages import (
     failed_graph_response,
     run_graph_response,
 )
-from tfteach.lib.distributed.service import Call, Method, status_of
+from tfteach.lib.distributed.service import Call, Method, status_of, until_given_up
 from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.task_session import Element, TaskSession
 from tfteach.lib.distributed.transfer_ops import RecvTensor, SendTensor
@@ -270,7 +270,8 @@ class WorkerService:
     def _run_graph(self, call: Call) -> bytes:
         request = RunGraphRequest(call.request)
         try:
-            return self._run_part(request)
+            with until_given_up(call):
+                return self._run_part(request)
         except Exception as error:
             failure = status_of(error, "RunGraph")
         # The tensors that others wait for will not come.
