@@ -1,4 +1,4 @@
-"""A Python that has imported tfteach as `tensorflow`, and forks itself for programs.
+"""A Python that has imported tfteach, and forks itself for programs.
 
 Each program then has a process of its own, and needs no import of its own.
 """
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,7 +19,9 @@ SERVER = """
 import json, os, sys
 import tfteach
 
-tfteach.install_as_tensorflow()
+if sys.argv[1] == "tensorflow":
+    tfteach.install_as_tensorflow()
+del sys.argv[1]
 for line in sys.stdin:
     code, output, errors = json.loads(line)
     child = os.fork()
@@ -31,6 +34,14 @@ for line in sys.stdin:
 """
 
 
+class Done(NamedTuple):
+    """What a program left: its exit status, what it printed, its errors."""
+
+    status: int
+    output: str
+    errors: str
+
+
 class Forks:
     """The server; `forked_programs` starts it."""
 
@@ -40,28 +51,34 @@ class Forks:
 
     def run(self, code: str) -> str:
         """What Python code prints in a process of its own, which must end well."""
+        done = self.ended(code)
+        assert done.status == 0, done.errors[-2000:]
+        return done.output
+
+    def ended(self, code: str) -> Done:
+        """How Python code ends in a process of its own."""
         assert self._server.stdin
         assert self._server.stdout
         order = [code, str(self._output), str(self._errors)]
         self._server.stdin.write(json.dumps(order) + "\n")
         self._server.stdin.flush()
-        status = self._server.stdout.readline()
-        assert status == "0\n", self._errors.read_text()[-2000:]
-        return self._output.read_text()
+        status = int(self._server.stdout.readline())
+        return Done(status, self._output.read_text(), self._errors.read_text())
 
 
 @contextmanager
-def forked_programs(folder: Path) -> Iterator[Forks]:
+def forked_programs(folder: Path, as_tensorflow: bool = True) -> Iterator[Forks]:
     """Start the server.
 
     Args:
       folder: an empty folder, for what programs print.
+      as_tensorflow: whether `import tensorflow` gives programs tfteach.
 
     Yields:
       A `Forks`.
     """
     with subprocess.Popen(
-        [sys.executable, "-c", SERVER],
+        [sys.executable, "-c", SERVER, "tensorflow" if as_tensorflow else "tfteach"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -5,12 +5,12 @@ Each program runs in a process of its own: what is imported there stays there.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.forked_programs import Forks, forked_programs
 
 BEGIN = """
 import importlib.util, pickle, sys
@@ -130,15 +130,16 @@ __version__ = "9.8.7"
 """
 
 
-def run(code: str, *folders: Path) -> None:
-    path = os.pathsep.join([*map(str, folders), *filter(None, sys.path)])
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    folder = tmp_path_factory.mktemp("printed")
+    with forked_programs(folder, as_tensorflow=False) as forks:
+        yield forks
+
+
+def with_folder(folder: Path) -> str:
+    """Code that has modules found in a folder, as if PYTHONPATH named it."""
+    return f"sys.path.insert(1, {str(folder)!r})\n"
 
 
 def installed(folder: Path) -> Path:
@@ -155,16 +156,17 @@ def installed(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_where_there_is_none(name: str) -> None:
-    run(BEGIN + PROGRAMS[name])
+def test_where_there_is_none(forks: Forks, name: str) -> None:
+    forks.run(BEGIN + PROGRAMS[name])
 
 
 @pytest.mark.parametrize("name", BESIDE)
-def test_where_there_is_one(name: str, tmp_path: Path) -> None:
-    run(f"FILE = {str(installed(tmp_path))!r}\n{BEGIN}{BESIDE[name]}", tmp_path)
+def test_where_there_is_one(forks: Forks, name: str, tmp_path: Path) -> None:
+    begin = f"FILE = {str(installed(tmp_path))!r}\n{BEGIN}"
+    forks.run(begin + with_folder(tmp_path) + BESIDE[name])
 
 
-def test_one_that_comes_later(tmp_path: Path) -> None:
+def test_one_that_comes_later(forks: Forks, tmp_path: Path) -> None:
     code = f"""
 folder = {str(tmp_path)!r}
 sys.path.insert(0, folder)
@@ -181,10 +183,10 @@ finder.install_if_missing()
 import tensorflow
 assert tensorflow.__version__ == "9.8.7"
 """
-    run(BEGIN + code)
+    forks.run(BEGIN + code)
 
 
-def test_one_that_does_not_load_is_not_replaced(tmp_path: Path) -> None:
+def test_one_that_does_not_load_is_not_replaced(forks: Forks, tmp_path: Path) -> None:
     installed(tmp_path).write_text("raise ImportError('no such library')")
     code = """
 try:
@@ -194,10 +196,10 @@ except ImportError as error:
 else:
     raise AssertionError
 """
-    run(BEGIN + code, tmp_path)
+    forks.run(BEGIN + with_folder(tmp_path) + code)
 
 
-def test_a_folder_is_no_tensorflow(tmp_path: Path) -> None:
+def test_a_folder_is_no_tensorflow(forks: Forks, tmp_path: Path) -> None:
     """pip leaves folders behind, and courses have one of that name."""
     (tmp_path / "tensorflow").mkdir()
-    run(BEGIN + "import tensorflow\nassert told\n", tmp_path)
+    forks.run(BEGIN + with_folder(tmp_path) + "import tensorflow\nassert told\n")

@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 import tfteach
+from tests.forked_programs import Forks, forked_programs
 from tfteach.compat.running.advice import advice
 from tfteach.compat.running.python2 import is_python_2
 
@@ -23,23 +25,40 @@ class Done(NamedTuple):
     errors: str
 
 
-def run(path: Path, *arguments: str, before: str = "") -> Done:
-    """Run a program in its folder; `before` changes the process before."""
-    start = f"import runpy, sys\n{before}\nsys.argv[0] = 'tfteach'\n"
-    start += "runpy.run_module('tfteach', run_name='__main__')"
-    done = subprocess.run(
-        [sys.executable, "-c", start, "run", *arguments],
-        cwd=path.parent,
-        text=True,
-        capture_output=True,
-        check=False,
-    )
-    told = [
-        line.removeprefix("tfteach: ")
-        for line in done.stderr.splitlines()
-        if line.startswith("tfteach: ")
-    ]
-    return Done(done.stdout.splitlines(), told, done.returncode, done.stderr)
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    folder = tmp_path_factory.mktemp("printed")
+    with forked_programs(folder, as_tensorflow=False) as forks:
+        yield forks
+
+
+START = """\
+import os, runpy, sys
+os.chdir({folder!r})
+{before}
+sys.argv = {argv!r}
+runpy.run_module("tfteach", run_name="__main__")
+"""
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(forks: Forks) -> Run:
+    """Runs a program in its folder; `before` changes the process before."""
+
+    def run(path: Path, *arguments: str, before: str = "") -> Done:
+        argv = ["tfteach", "run", *arguments]
+        start = START.format(folder=str(path.parent), before=before, argv=argv)
+        done = forks.ended(start)
+        told = [
+            line.removeprefix("tfteach: ")
+            for line in done.errors.splitlines()
+            if line.startswith("tfteach: ")
+        ]
+        return Done(done.output.splitlines(), told, done.status, done.errors)
+
+    return run
 
 
 def script(folder: Path, text: str, name: str = "old.py") -> Path:
@@ -87,7 +106,7 @@ except ValueError, error:
 """
 
 
-def test_python_2(tmp_path: Path) -> None:
+def test_python_2(run: Run, tmp_path: Path) -> None:
     path = script(tmp_path, PYTHON_2)
     script(tmp_path, "def half(n):\n    return n / 2\n", "beside.py")
     # A `str` of Python 2, which is no UTF-8.
@@ -155,7 +174,7 @@ c.missing /= 2
 """
 
 
-def test_division_in_place(tmp_path: Path) -> None:
+def test_division_in_place(run: Run, tmp_path: Path) -> None:
     done = run(script(tmp_path, IN_PLACE), "old.py")
     assert done.output == [
         "3 {'a': 4} 3 [3, 9]",
@@ -166,7 +185,7 @@ def test_division_in_place(tmp_path: Path) -> None:
     assert "has no attribute 'missing'" in done.errors
 
 
-def test_show(tmp_path: Path) -> None:
+def test_show(run: Run, tmp_path: Path) -> None:
     path = script(tmp_path, "print 'a', 1 / 2\nimport urllib2\n")
     done = run(path, "--show", "old.py")
     assert done.output[0] == "print('a', 1 / 2)"
@@ -175,7 +194,7 @@ def test_show(tmp_path: Path) -> None:
     assert run(path, "--show", "new.py").output == ["print('as it is')"]
 
 
-def test_true_division_and_print_function(tmp_path: Path) -> None:
+def test_true_division_and_print_function(run: Run, tmp_path: Path) -> None:
     path = script(
         tmp_path,
         "from __future__ import division, print_function\n"
@@ -209,7 +228,7 @@ def test_signs_of_python_2(source: str) -> None:
     assert is_python_2(source) == SIGNS[source]
 
 
-def test_python_3_stays(tmp_path: Path) -> None:
+def test_python_3_stays(run: Run, tmp_path: Path) -> None:
     text = """
 try:
     import cPickle as pickle
@@ -249,7 +268,7 @@ np.random.seed(1)
 """
 
 
-def test_dropped_names(tmp_path: Path) -> None:
+def test_dropped_names(run: Run, tmp_path: Path) -> None:
     done = run(script(tmp_path, NAMES), "old.py")
     assert done.status == 0, done.errors
     assert done.output == [
@@ -287,7 +306,7 @@ np.array([[1], [2, 3]], dtype=float)
 """
 
 
-def test_rows_of_different_lengths(tmp_path: Path) -> None:
+def test_rows_of_different_lengths(run: Run, tmp_path: Path) -> None:
     done = run(script(tmp_path, RAGGED), "old.py")
     assert done.output == ["(2, 2) object [3] (2,)", "i"]
     assert "line 5" in done.errors
@@ -299,12 +318,12 @@ def test_rows_of_different_lengths(tmp_path: Path) -> None:
     ]
 
 
-def test_scalars_are_printed_as_by_numpy_1(tmp_path: Path) -> None:
+def test_scalars_are_printed_as_by_numpy_1(run: Run, tmp_path: Path) -> None:
     (tmp_path / "old.py").write_text("import numpy as np\nprint([np.float32(3)])\n")
     assert run(tmp_path / "old.py", "old.py").output == ["[3.0]"]
 
 
-def test_only_own_modules_see_them(tmp_path: Path) -> None:
+def test_only_own_modules_see_them(run: Run, tmp_path: Path) -> None:
     library = tmp_path / "elsewhere"
     library.mkdir()
     script(library, "import numpy\nhas = hasattr(numpy, 'int')\n", "library.py")
@@ -323,7 +342,7 @@ def test_only_own_modules_see_them(tmp_path: Path) -> None:
     assert done.output == ["True False True", "42 5.0", "False numpy.random.mtrand"]
 
 
-def test_errors(tmp_path: Path) -> None:
+def test_errors(run: Run, tmp_path: Path) -> None:
     path = script(
         tmp_path, "import numpy as np\n\ndef f():\n    return [1][1.5 // 1]\nf()\n"
     )
@@ -390,7 +409,7 @@ def test_advice(text: str, wanted: str) -> None:
     assert wanted in found
 
 
-def test_object_arrays(tmp_path: Path) -> None:
+def test_object_arrays(run: Run, tmp_path: Path) -> None:
     with (tmp_path / "a.npy").open("wb") as file:
         import numpy as np
 
@@ -400,7 +419,7 @@ def test_object_arrays(tmp_path: Path) -> None:
     assert "old.py:2: if you trust the file" in done.told[-1]
 
 
-def test_what_importing_tensorflow_loads_is_loaded(tmp_path: Path) -> None:
+def test_what_importing_tensorflow_loads_is_loaded(run: Run, tmp_path: Path) -> None:
     path = script(tmp_path, "import urllib\nprint(urllib.request.quote('a b'))\n")
     assert run(path, "old.py").output == ["a%20b"]
 
@@ -408,7 +427,7 @@ def test_what_importing_tensorflow_loads_is_loaded(tmp_path: Path) -> None:
 # ---- notebooks
 
 
-def test_notebook(tmp_path: Path) -> None:
+def test_notebook(run: Run, tmp_path: Path) -> None:
     path = notebook(
         tmp_path,
         "%matplotlib inline\nimport tensorflow as tf, numpy as np\n!pip install x\n",
@@ -432,7 +451,7 @@ def test_notebook(tmp_path: Path) -> None:
     assert 'File "notes.ipynb, cell 7", line 2, in f\n    return 1 / 0' in done.errors
 
 
-def test_python_2_notebook(tmp_path: Path) -> None:
+def test_python_2_notebook(run: Run, tmp_path: Path) -> None:
     path = notebook(
         tmp_path,
         "from __future__ import print_function",
@@ -446,7 +465,7 @@ def test_python_2_notebook(tmp_path: Path) -> None:
     assert "range(2)[1]" in shown
 
 
-def test_old_format_and_no_notebook(tmp_path: Path) -> None:
+def test_old_format_and_no_notebook(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "notes.ipynb"
     cell = {"cell_type": "code", "input": ["print(1)\n"]}
     path.write_text(json.dumps({"worksheets": [{"cells": [cell]}], "nbformat": 3}))
@@ -457,7 +476,7 @@ def test_old_format_and_no_notebook(tmp_path: Path) -> None:
     assert "is a notebook of R" in run(path, "notes.ipynb").errors
 
 
-def test_without_fissix(tmp_path: Path) -> None:
+def test_without_fissix(run: Run, tmp_path: Path) -> None:
     path = script(tmp_path, "print 'a'\n")
     done = run(path, "old.py", before="sys.modules['fissix'] = None")
     assert done.status == 1
@@ -490,9 +509,7 @@ def test_files_named_like_modules_of_python(tmp_path: Path) -> None:
     assert done.stdout == f"{tmp_path} 0.5 3\n"
 
 
-def test_modules_of_python_2_on_pythonpath(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_modules_of_python_2_on_pythonpath(run: Run, tmp_path: Path) -> None:
     library = tmp_path / "library"
     (library / "old_package").mkdir(parents=True)
     script(library / "old_package", "print 'loaded'\nhalf = 7 / 2\n", "__init__.py")
@@ -500,14 +517,17 @@ def test_modules_of_python_2_on_pythonpath(
     program = tmp_path / "program"
     program.mkdir()
     package = str(Path(tfteach.__file__).parents[1])
-    monkeypatch.setenv("PYTHONPATH", f"{library}{os.pathsep}{package}")
+    places = f"{library}{os.pathsep}{package}"
+    before = (
+        f"os.environ['PYTHONPATH'] = {places!r}; sys.path.insert(1, {str(library)!r})"
+    )
     path = script(
         program,
         "import new_module, old_package\n"
         "import tensorflow\n"
         "print(old_package.half, new_module.half)\n",
     )
-    done = run(path, path.name)
+    done = run(path, path.name, before=before)
     assert done.output == ["loaded", "3 3.5"], done.errors
     assert "is written for Python 2: translated" in done.told[0]
     assert len(done.told) == 2  # and that integers are divided
