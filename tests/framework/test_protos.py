@@ -119,3 +119,20 @@ def test_messages_can_be_copied_and_pickled():
         for again in (pickle.loads(pickle.dumps(message)), copy.deepcopy(message)):
             assert again == message
             assert type(again) is type(message)
+
+
+def strings_in_content(content):
+    proto = tf.make_tensor_proto(["a"] * 3)
+    proto.ClearField("string_val")
+    proto.tensor_content = content
+    return tf.make_ndarray(proto)
+
+
+def test_strings_in_tensor_content():
+    """As a server of TensorFlow writes the constants of a graph: sizes, then bytes."""
+    long = bytes(200)
+    found = strings_in_content(b"\x01\x00\xc8\x01a" + long)
+    assert found.tolist() == [b"a", b"", long]
+    for damaged in (b"\x01\x00", b"\x01\x00\x09axyz", b"\x01\x00\x03axyzz"):
+        with pytest.raises(ValueError, match="so many strings"):
+            strings_in_content(damaged)

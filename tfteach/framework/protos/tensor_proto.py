@@ -12,6 +12,7 @@ import numpy as np
 
 from tfteach.framework.dtypes import DType, as_dtype, bfloat16, string
 from tfteach.framework.protos.attr_value import check_full_shape
+from tfteach.framework.protos.wire_format import read_varint
 
 # Type -> the repeated field that holds its values.
 _FIELDS = {
@@ -109,7 +110,7 @@ def _from_content(
     content: bytes, dtype: DType, shape: tuple[int, ...]
 ) -> np.ndarray[Any, Any]:
     if dtype is string:
-        raise ValueError("TensorProto of type string: its values must be in string_val")
+        return _strings_from_content(content, shape)
     kind = dtype.numpy_dtype.newbyteorder("<")
     size_bytes = math.prod(shape) * kind.itemsize
     if len(content) != size_bytes:
@@ -118,6 +119,29 @@ def _from_content(
             f"{size_bytes} bytes, got {len(content)}"
         )
     array = np.frombuffer(content, kind).astype(dtype.numpy_dtype)
+    return array.reshape(shape)
+
+
+def _strings_from_content(
+    content: bytes, shape: tuple[int, ...]
+) -> np.ndarray[Any, Any]:
+    """Strings as TensorFlow's C++ writes them: all lengths, then all bytes."""
+    at, sizes = 0, []
+    try:
+        for _ in range(math.prod(shape)):
+            size, at = read_varint(content, at)
+            sizes.append(size)
+    except IndexError:
+        sizes.append(len(content))  # too long for what is left
+    if at + sum(sizes) != len(content):
+        raise ValueError(
+            f"TensorProto of type string and shape {list(shape)}: {len(content)} bytes "
+            "of tensor_content are not the lengths and characters of so many strings"
+        )
+    array = np.empty(len(sizes), object)
+    for i, size in enumerate(sizes):
+        array[i] = content[at : at + size]
+        at += size
     return array.reshape(shape)
 
 
