@@ -14,6 +14,7 @@ from tests.strict_card import CARD, Array, to_card, to_host
 from tfteach.engine.plan.step import kernel_of
 from tfteach.framework.card_kernels import is_on_host, with_card_kernel
 from tfteach.ops.array.gather import Gather
+from tfteach.ops.nn.cross_entropy import SparseSoftmaxCrossEntropyWithLogits
 from tfteach.ops.state.scatter_ops import update_rows
 from tfteach.ops.training.update_formula import UpdateFormula
 
@@ -122,3 +123,14 @@ def are_same(got: Any, right: Any) -> bool:
 def has_nan(case: Case) -> bool:
     """Cards follow TensorFlow's GPU kernels for NaN."""
     return any(a.dtype.kind in "fc" and np.isnan(a).any() for a in case.flat)
+
+
+def test_rows_with_invalid_labels_are_nan_on_cards_and_no_others() -> None:
+    logits = np.resize(np.float32([0.5, 1.5, -2.0, 3.0]), (4, 3))
+    op = SparseSoftmaxCrossEntropyWithLogits()
+    labels = np.array([0, 3, 2, -1])
+    on_card = op.compute_on_card(CARD, to_card(logits), to_card(labels))
+    right = op.compute(np, logits[::2], labels[::2])
+    for found, expected in zip(map(to_host, on_card), right, strict=True):
+        np.testing.assert_allclose(found[::2], expected, 1e-6)
+        assert np.isnan(found[1::2]).all()
