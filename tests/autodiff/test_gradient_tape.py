@@ -236,3 +236,22 @@ def test_only_the_gradients_that_are_needed_are_computed() -> None:
     finally:
         eager_graph().observers = ()
     assert [event.op.type for event in ran].count("MatMul") == 1
+
+
+@eager
+def test_gradients_of_a_result_in_between_and_of_what_it_depends_on() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        z = y * y + y
+    assert [float(g) for g in tape.gradient(z, [y, x])] == [19.0, 114.0]
+
+
+@eager
+def test_the_watched_variables_of_a_tape_that_has_ended() -> None:
+    v, w = tf.Variable(1.0, name="v"), tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        z = w * v
+    tape.gradient(z, v)
+    assert [variable.name for variable in tape.watched_variables()] == ["v:0", "w:0"]
