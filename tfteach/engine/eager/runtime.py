@@ -41,13 +41,12 @@ class EagerContext(Context):
 
     __slots__ = ("_call", "_op")
 
-    may_defer = False
-
     def __init__(
         self, call: Callable[[], Operation], device: Device, runtime: EagerRuntime
     ) -> None:
         self._call, self.device, self.xp = call, device, device.xp
         self.session, self._resources = runtime, runtime.resources
+        self.may_defer = False
 
     @property
     def op(self) -> Operation:  # type: ignore[override]
