@@ -49,13 +49,17 @@ class EagerContext(Context):
         self.may_defer = False
 
     @property
-    def op(self) -> Operation:  # type: ignore[override]
+    def op(self) -> Operation:
         """The operation that runs."""
         try:
             return self._op
         except AttributeError:
             self._op: Operation = self._call()
         return self._op
+
+    @op.setter
+    def op(self, op: Operation) -> None:
+        self._op = op
 
     def once(self, factory: Callable[[], _T]) -> _T:
         """An object that all calls of equal ops share, such as a random stream."""
