@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.explain.timing import timed, times_of
+from tfteach.explain.timing import OpTime, StepTimes, timed, times_of
 from tfteach.framework import protos
 
 
@@ -68,3 +68,22 @@ def test_what_tensorflow_wrote() -> None:
 def test_runs_are_counted_from_one(session: tf.Session) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         timed(session, "layer/out:0", runs=0)
+
+
+def test_busy_shares_and_copies() -> None:
+    """Ops that overlap count once; a copy is found by the name of its first half."""
+    times = StepTimes(
+        (
+            OpTime("a", "Exp", "g", 0, 0.0, 4.0, 0, ()),
+            OpTime("a/_0", "_Send", "g", 0, 2.0, 1.0, 0, ("a",)),
+            OpTime("a/_1", "_Recv", "c", 0, 4.0, 1.0, 0, ("a/_0",)),
+            OpTime("b", "Exp", "g", 0, 8.0, 2.0, 0, ()),
+            OpTime("c/_3", "_Recv", "c", 0, 9.0, 1.0, 0, ("c/_2",)),
+        ),
+        (10.0,),
+    )
+    assert (times.busy_share("g"), times.busy_share("c")) == (0.6, 0.2)
+    assert [(send.name, recv.name) for send, recv in times.copies()] == [
+        ("a/_0", "a/_1")
+    ]
+    assert StepTimes((), (0.0,)).busy_share("g") == 0.0

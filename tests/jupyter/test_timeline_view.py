@@ -35,12 +35,21 @@ def test_lanes_ops_and_totals(graph: tf.Graph) -> None:
         view = TimelineView.of(session, "total:0", FEED, runs=2)
         again = TimelineView(times_and_stats(session, "total:0", FEED, 1)[1])
     state = view.get_state()
-    assert again._lanes == state["_lanes"]
+    for lane, other in zip(again._lanes, state["_lanes"], strict=True):
+        assert lane | {"busy": 0} == other | {"busy": 0}
     lanes = {lane["label"]: lane["simulated"] for lane in state["_lanes"]}
     assert lanes == {"CPU:0": False, "GPU:0": True}
     where = {op[0]: state["_lanes"][op[2]]["label"] for op in state["_ops"]}
     assert where["layer/y"] == "GPU:0"
     assert where["total"] == "CPU:0"
+    copies = [(state["_ops"][i], state["_ops"][j]) for i, j in state["_copies"]]
+    assert {(send[1], receive[1]) for send, receive in copies} == {("_Send", "_Recv")}
+    assert {(where[send[0]], where[receive[0]]) for send, receive in copies} == {
+        ("CPU:0", "GPU:0"),
+        ("GPU:0", "CPU:0"),
+    }
+    assert all(0 < lane["busy"] <= 1 for lane in state["_lanes"])
+    assert state["_models"] == {}
     assert {row[0] for row in state["_types"]} >= {"Square", "Exp", "Sum", "_Send"}
     assert "layer/" in {row[0] for row in state["_scopes"]}
     assert repr(view).startswith("TimelineView(")
@@ -49,6 +58,15 @@ def test_lanes_ops_and_totals(graph: tf.Graph) -> None:
     assert "layer/y" in bundle["image/svg+xml"]
     with pytest.raises(TypeError, match="RunMetadata"):
         TimelineView(3)
+
+
+def test_a_model_says_so(graph: tf.Graph) -> None:
+    tf.simulate_gpus(1, like="P100", link="pcie3")
+    with tf.Session() as session:
+        state = TimelineView.of(session, "total:0", FEED, runs=1).get_state()
+    assert [lane["model"] for lane in state["_lanes"]] == ["", "P100"]
+    assert state["_models"]["layer/y"].startswith("5 us to launch + max(262 kFLOP")
+    assert "a model of P100 at peak rates, not measured" in state["_summary"]
 
 
 def test_memory_of_a_run_and_of_sessions(graph: tf.Graph) -> None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tfteach.engine.devices.memory_ledger import show_bytes
-from tfteach.engine.plan.partition import Send
+from tfteach.engine.plan.partition import Recv, Send
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.engine.session.unfolded import unfolded as as_graph
 from tfteach.explain.cluster_plan import label_of
@@ -102,6 +102,28 @@ class StepTimes(NamedTuple):
     def busy_us(self) -> float:
         """The time of all ops together; the rest of `wall_us` lies between ops."""
         return sum(op.elapsed_us for op in self.ops)
+
+    def busy_share(self, device: str) -> float:
+        """The share of the run, from 0 to 1, in which a device computes or copies."""
+        end_us = busy_us = 0.0
+        for op in self.ops:  # in the order of their starts
+            if op.device == device:
+                busy_us += max(0.0, op.end_us - max(op.start_us, end_us))
+                end_us = max(end_us, op.end_us)
+        return busy_us / (max((op.end_us for op in self.ops), default=0.0) or 1.0)
+
+    def copies(self) -> list[tuple[OpTime, OpTime]]:
+        """The copies between devices: the `_Send` and the `_Recv` of each.
+
+        Returns:
+          A list of (send, receive), in the order in which they were received.
+        """
+        sent = {op.name: op for op in self.ops if op.op_type == Send.op_type}
+        return [
+            (sent[op.inputs[0]], op)
+            for op in self.ops
+            if op.op_type == Recv.op_type and op.inputs[:1] and op.inputs[0] in sent
+        ]
 
     def by_type(self) -> list[Total]:
         """Totals by op type.

@@ -312,6 +312,34 @@ def test_python_runs_on_the_thread_of_the_caller(parallel: None) -> None:
     assert set(threads) == {threading.get_ident()}
 
 
+def test_a_dataset_runs_on_the_thread_of_the_caller(parallel: None) -> None:
+    tfteach.simulate_gpus(2)
+    threads = []
+
+    def elements() -> Any:
+        while True:
+            threads.append(threading.get_ident())
+            yield 1.0
+
+    with tf.device("/cpu:0"):
+        dataset = tf.data.Dataset.from_generator(elements, tf.float32, [])
+        element = tf.data.make_one_shot_iterator(dataset).get_next()
+    found = []
+    for i in range(2):
+        with tf.device(f"/gpu:{i}"):
+            found.append(tf.exp(element * 0.0))
+    with tf.Session(config=SECOND) as sess:
+        for _ in range(5):
+            assert sess.run(found) == [1.0, 1.0]
+        program = sess._program(tuple(found), ())[0]
+        assert isinstance(program, ParallelProgram)
+        on_caller = zip(program.plan.code, program.plan.on_caller, strict=True)
+        assert {i.node.name for i, is_there in on_caller if is_there} == {
+            element.op.name
+        }
+    assert set(threads) == {threading.get_ident()}
+
+
 def test_random_numbers_are_those_of_a_run_in_order(shuffled: Shuffle) -> None:
     tfteach.simulate_gpus(2)
     tf.set_random_seed(3)

@@ -19,7 +19,7 @@ from tfteach.engine.devices.devices import Device
 from tfteach.engine.execute.compile import Compiled
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.rendezvous import create_key
-from tfteach.engine.plan.partition import Recv
+from tfteach.engine.plan.partition import UNCOPIED, Recv, Send
 from tfteach.engine.plan.step import Node, Step, control_of, writes
 from tfteach.framework.shape import size_of
 from tfteach.framework.threads import LARGE
@@ -113,7 +113,7 @@ def executor_plan(compiled: Compiled) -> ExecutorPlan:
         code,
         devices,
         executor_of,
-        [_needs_caller(instruction.node) for instruction in code],
+        [_needs_caller(compiled, instruction) for instruction in code],
         ranks,
         by_rank,
         pending,
@@ -135,9 +135,23 @@ def _preferred(
     return sorted(range(len(users)), key=lambda i: not is_awaited[i])
 
 
-def _needs_caller(node: Node) -> bool:
-    spec = node.spec
-    return spec.calls_python or spec.may_wait or spec.calls_function
+def _needs_caller(compiled: Compiled, instruction: Instruction) -> bool:
+    """Whether the instruction may wait or call Python.
+
+    That is assumed of all that use a resource other than a variable, such as the
+    iterator of a dataset.
+    """
+    spec = instruction.node.spec
+    if spec.calls_python or spec.may_wait or spec.calls_function:
+        return True
+    if instruction.is_read or isinstance(spec, Send | Recv):
+        return False
+    pairs = zip(instruction.inputs, instruction.node.op.inputs, strict=False)
+    return any(
+        tensor.dtype.base_dtype.name in UNCOPIED
+        and not isinstance(compiled.registers[slot], Cell)
+        for slot, tensor in pairs
+    )
 
 
 def _uses(compiled: Compiled, reads: Sequence[tuple[int, ...]]) -> list[int]:

@@ -23,9 +23,11 @@ MOST_OPS = 20_000
 class TimelineView(PlainView, Unfoldable):
     """The ops of a run over time, with a lane for each device and thread.
 
-    The wheel zooms, dragging pans. Click an op to select it; the arrow keys go from op
-    to op. Beside the lanes are totals by op type or by scope; click a total to mark its
-    ops. All views of a graph on a page share the selection.
+    Curves from lane to lane are copies between devices; below a device's name is the
+    share of the run in which it is busy. The wheel zooms, dragging pans. Click an op to
+    select it; the arrow keys go from op to op. Beside the lanes are totals by op type
+    or by scope; click a total to mark its ops. All views of a graph on a page share the
+    selection.
 
     Args:
       run: the RunMetadata of a run with full tracing, or a `StepTimes`.
@@ -59,6 +61,7 @@ class TimelineView(PlainView, Unfoldable):
     _ops: Any = traitlets.List().tag(sync=True)
     _types: Any = traitlets.List().tag(sync=True)
     _scopes: Any = traitlets.List().tag(sync=True)
+    _copies: Any = traitlets.List().tag(sync=True)
     _models: Any = traitlets.Dict().tag(sync=True)
     _summary = traitlets.Unicode("").tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
@@ -103,6 +106,7 @@ class TimelineView(PlainView, Unfoldable):
         threads = {device: sum(d == device for d, _ in lanes) for device, _ in lanes}
         first = {(op.device, op.thread): op for op in reversed(run.ops)}
         known = bool(run.ops or run.folded.needed)
+        place = {op.name: i for i, op in enumerate(run.ops[:MOST_OPS])}
         return {
             "_summary": run.summary,
             "_lanes": [
@@ -111,6 +115,7 @@ class TimelineView(PlainView, Unfoldable):
                     "name": lane[0],
                     "simulated": first[lane].is_simulated,
                     "model": run.cards.get(lane[0], ""),
+                    "busy": round(run.busy_share(lane[0]), 3),
                     "thread": lane[1] if threads[lane[0]] > 1 else 0,
                 }
                 for lane in lanes
@@ -121,6 +126,11 @@ class TimelineView(PlainView, Unfoldable):
                     round(op.start_us, 2), round(op.elapsed_us, 2), op.size_bytes,
                 ]
                 for op in run.ops[:MOST_OPS]
+            ],
+            "_copies": [
+                [place[send.name], place[receive.name]]
+                for send, receive in run.copies()
+                if send.name in place and receive.name in place
             ],
             "_models": {op.name: op.model for op in run.ops[:MOST_OPS] if op.model},
             "_types": [_row(total) for total in run.by_type()],

@@ -407,9 +407,11 @@ export interface TimelineTraits extends UnfoldableTraits {
   /** Rises with each run that is shown. */
   _shown: number;
   _graph: string;
-  /** `model`: the card that the times are modelled after; "" if they were measured. */
-  _lanes: { label: string; name: string; simulated: boolean; model: string; thread: number }[];
+  /** `model`: the card that the times are modelled after; "" if they were measured. `busy`: a share of the run. */
+  _lanes: { label: string; name: string; simulated: boolean; model: string; busy: number; thread: number }[];
   _ops: WireBar[];
+  /** Copies between devices, as indices of ops: `_Send`, `_Recv`. */
+  _copies: [send: number, receive: number][];
   /** Of ops whose time is modelled: how it comes about. */
   _models: Record<string, string>;
   _types: WireTotal[];

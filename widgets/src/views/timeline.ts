@@ -22,6 +22,7 @@ const BAR = 34;
 const LANE = SCOPE + BAR + 18;
 const LEFT = 92;
 const RIGHT = 14;
+const MOST_COPIES = 400; // in the window
 
 class TimelineView {
   readonly #traits: Traits<TimelineTraits>;
@@ -354,22 +355,21 @@ class TimelineView {
       );
     const bars = s("g", { "clip-path": `url(#${clip})` });
     const chosen = opOf(this.#traits.get("selected"));
-    for (const [lane, { label, simulated, model, thread, name }] of lanes.entries()) {
+    for (const [lane, { label, simulated, model, busy, thread, name }] of lanes.entries()) {
       const y = HEAD + lane * LANE + 6;
-      const second = [
+      const about = [
         model ? `${model}, model` : simulated ? "simulated" : "",
         thread > 0 ? `thread ${thread % 10000}` : "",
-      ]
-        .filter((w) => w !== "")
-        .join(", ");
+        lanes.length > 1 ? `${Math.round(100 * busy)}% busy` : "",
+      ].filter((words) => words !== "");
       picture.append(
         s(
           "g",
           { class: "tft-lane" },
           s("title", {}, name),
           s("path", { d: `M0,${y + LANE - 8}H${width}` }),
-          s("text", { x: 12, y: y + SCOPE + 15, class: "tft-lane-name" }, label),
-          s("text", { x: 12, y: y + SCOPE + 30 }, second),
+          s("text", { x: 12, y: y + SCOPE + 11, class: "tft-lane-name" }, label),
+          ...about.map((words, i) => s("text", { x: 12, y: y + SCOPE + 25 + 13 * i }, words)),
         ),
       );
       const mine = this.#ops.filter((op) => op.lane === lane);
@@ -382,8 +382,34 @@ class TimelineView {
         this.#drawBar(bars, op, left, right, y + SCOPE, chosen);
       }
     }
+    this.#drawCopies(bars, x, chosen);
     picture.append(axis, bars);
     this.#stage.replaceChildren(picture);
+  }
+
+  /** Curves between lanes, from the end of a `_Send` to that of its `_Recv`. */
+  #drawCopies(bars: SVGElement, x: (at: number) => number, chosen: string): void {
+    const copies = this.#traits
+      .get("_copies")
+      .map(([send, receive]) => [this.#ops[send]!, this.#ops[receive]!] as const)
+      .filter(
+        ([send, receive]) => receive.start + receive.elapsed >= this.#window.from && send.start <= this.#window.to,
+      )
+      .slice(0, MOST_COPIES);
+    for (const [send, receive] of copies) {
+      const down = receive.lane > send.lane;
+      const [x1, x2] = [x(send.start + send.elapsed), x(receive.start + receive.elapsed)];
+      const y1 = HEAD + send.lane * LANE + 6 + SCOPE + (down ? BAR : 0);
+      const y2 = HEAD + receive.lane * LANE + 6 + SCOPE + (down ? 0 : BAR);
+      const middle = (y1 + y2) / 2;
+      const isChosen = send.name === chosen || receive.name === chosen;
+      bars.append(
+        s("path", {
+          class: `tft-copy${isChosen ? " tft-chosen" : ""}`,
+          d: `M${x1.toFixed(1)},${y1}C${x1.toFixed(1)},${middle} ${x2.toFixed(1)},${middle} ${x2.toFixed(1)},${y2}`,
+        }),
+      );
+    }
   }
 
   #drawBar(bars: SVGElement, op: OpBar, left: number, right: number, y: number, chosen: string): void {
