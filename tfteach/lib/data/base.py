@@ -5,6 +5,7 @@ Source: python/data/ops/dataset_ops.py, DatasetV2.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,6 +16,7 @@ from tfteach.framework.dtypes import int64, string
 from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Tensor
+from tfteach.framework.trackable import Trackable, TrackableReference
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.framework.type_spec import register_type_spec_from_value_converter
 from tfteach.lib.autograph.operators.for_loops import ForLoop, Variables
@@ -22,6 +24,7 @@ from tfteach.lib.data import structures
 from tfteach.lib.data.element_specs import DatasetSpec
 from tfteach.lib.data.functions import StructuredFunction
 from tfteach.lib.data.options import Options
+from tfteach.lib.data.variant_tracker import VariantTracker
 from tfteach.ops.data.options import (
     MaxIntraOpParallelismDataset,
     ModelDataset,
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from tfteach.lib.data.dataset import Dataset
 
 
-class DatasetBase:
+class DatasetBase(Trackable):
     """A tensor of a dataset, with the structure of its elements.
 
     Args:
@@ -112,6 +115,17 @@ class DatasetBase:
     @property
     def _flat_shapes(self) -> list[Any]:
         return list(self.flat[1])
+
+    @functools.cached_property
+    def _variant_tracker(self) -> VariantTracker:
+        return VariantTracker(self._variant_tensor)
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        return [TrackableReference("_variant_tracker", self._variant_tracker)]
+
+    def _lookup_dependency(self, name: str) -> Any:
+        return self._variant_tracker if name == "_variant_tracker" else None
 
     @property
     def _graph(self) -> Graph:

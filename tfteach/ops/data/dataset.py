@@ -242,18 +242,18 @@ def _all_operations(graph: Graph) -> list[Operation]:
     for body in graphs:  # grows
         for op in body.operations:
             found.append(op)
-            for function in _functions_of(op):
+            for function in functions_of(op.spec):
                 if function.name not in seen:
                     seen.add(function.name)
                     graphs.append(body_of(op, function).graph)
     return found
 
 
-def _functions_of(op: Operation) -> list[Function]:
+def functions_of(op: Op) -> list[Function]:
     """The functions among an op's attributes."""
     found: list[Function] = []
-    for name in type(op.spec).fields:
-        value = getattr(op.spec, name)
+    for name in type(op).fields:
+        value = getattr(op, name)
         if isinstance(value, Function):
             found.append(value)
         elif isinstance(value, tuple):
@@ -312,6 +312,7 @@ class Dataset:
       component_shapes: their static shapes.
       node_name: the name of the node that made it.
       op_type: that node's op type.
+      made_of: the op of that node and the values of its inputs.
     """
 
     shape: ClassVar[tuple[int, ...]] = ()  # of the variant tensor
@@ -320,6 +321,7 @@ class Dataset:
     component_shapes: tuple[Shape, ...] = ()
     node_name: str = ""
     op_type: str = ""
+    made_of: tuple[Op, tuple[Any, ...]] | None = None
 
     def elements(self, running: Running) -> Iterator[Element]:
         """An iterator over the elements."""
@@ -409,6 +411,7 @@ class DatasetOp(Op, abstract=True):
         made.types = types or tuple(context.op.get_attr("Toutput_types"))
         made.component_shapes = own.output_shapes
         made.made_by(context.op)
+        made.made_of = self, inputs
         return made
 
     def dataset(self, context: KernelContext, *inputs: Any) -> Dataset:
