@@ -1,5 +1,6 @@
 """Servers for the tests of this folder."""
 
+import socket
 import subprocess
 
 import pytest
@@ -14,6 +15,17 @@ target = server.target
 print(target.decode() if isinstance(target, bytes) else target, flush=True)
 sys.stdin.read()
 """
+
+
+def free_addresses(count):
+    """Addresses of this machine at which nothing listens."""
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    addresses = [f"localhost:{each.getsockname()[1]}" for each in sockets]
+    for each in sockets:
+        each.close()
+    return addresses
 
 
 @pytest.fixture(scope="package")

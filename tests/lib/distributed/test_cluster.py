@@ -1,26 +1,16 @@
 """Steps of several tasks: their servers run in this process, and talk by gRPC."""
 
-import socket
 import threading
 
 import numpy as np
 import pytest
 
 import tfteach as tf
+from tests.lib.distributed.conftest import free_addresses
 from tfteach.framework import protos
 from tfteach.lib.distributed import service
 from tfteach.lib.distributed.channel import shared_channel
 from tfteach.lib.distributed.rendezvous import Key
-
-
-def free_addresses(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    addresses = [f"localhost:{each.getsockname()[1]}" for each in sockets]
-    for each in sockets:
-        each.close()
-    return addresses
 
 
 @pytest.fixture(scope="module")
