@@ -71,6 +71,8 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 }
 
 
+SHORT_S = 0.005  # what `--durations` does not list
+
 # JupyterLab in Chromium keeps one busy for as long as three others need for the rest.
 MAX_WORKERS = 4
 
@@ -110,6 +112,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        spare_messages(config)
     unknown = required() - NEEDS.keys()
     if unknown:
         raise pytest.UsageError(
@@ -117,6 +121,28 @@ def pytest_configure(config: pytest.Config) -> None:
         )
     if sys.dont_write_bytecode and "PYTHONPYCACHEPREFIX" not in os.environ:
         cache_bytecode_of_children(config)
+
+
+def spare_messages(config: pytest.Config) -> None:
+    """A worker tells no news: that tests begin, and set-ups that took no time.
+
+    Packing and unpacking a message takes longer than many a test.
+    """
+    plugins = config.pluginmanager.get_plugins()
+    worker: Any = next(plugin for plugin in plugins if hasattr(plugin, "sendevent"))
+    send = worker.sendevent
+
+    def send_news(name: str, **content: Any) -> None:
+        report = content.get("data", {})
+        no_news = (
+            report.get("outcome") == "passed"
+            and report.get("when") in ("setup", "teardown")
+            and report["duration"] < SHORT_S
+        )
+        if name != "logstart" and not no_news:
+            send(name, **content)
+
+    worker.sendevent = send_news
 
 
 def cache_bytecode_of_children(config: pytest.Config) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import spare_messages
 from tests.scheduler import Scheduler
 
 FILES = {"tests/browser/test_a.py": 3, "tests/browser/test_b.py": 2}
@@ -70,3 +71,22 @@ def test_the_first_begins_with_the_browser_and_the_second_with_all_else() -> Non
 def test_only_two_workers_have_a_browser() -> None:
     for worker in run(4)[2:]:
         assert not any("browser" in file for file in worker.files)
+
+
+def test_workers_tell_what_failed_and_what_took_time() -> None:
+    sent: list[tuple[str, Any]] = []
+    worker = SimpleNamespace(
+        sendevent=lambda name, **content: sent.append((name, content.get("data")))
+    )
+    manager = SimpleNamespace(get_plugins=lambda: [object(), worker])
+    config: Any = SimpleNamespace(pluginmanager=manager)
+    spare_messages(config)
+    worker.sendevent("logstart", nodeid="a")
+    passed = {"outcome": "passed", "when": "setup", "duration": 0.001}
+    worker.sendevent("testreport", data=passed)
+    assert sent == []
+    for change in ({"when": "call"}, {"duration": 2.0}, {"outcome": "failed"}):
+        worker.sendevent("testreport", data=passed | change)
+        assert sent.pop() == ("testreport", passed | change)
+    worker.sendevent("logfinish", nodeid="a")
+    assert sent == [("logfinish", None)]
