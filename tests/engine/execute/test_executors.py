@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -310,6 +311,44 @@ def test_python_runs_on_the_thread_of_the_caller(parallel: None) -> None:
         for _ in range(5):
             sess.run(value, {x: 0.0})
     assert set(threads) == {threading.get_ident()}
+
+
+def test_the_caller_hears_of_what_only_it_can_run(
+    monkeypatch: pytest.MonkeyPatch, parallel: None
+) -> None:
+    """Another thread runs all else, while the caller, no main thread, sleeps."""
+    tfteach.simulate_gpus(1)
+    inner = Executors._startable
+
+    def startable(run: Executors, preferred: int, is_caller: bool) -> int | None:
+        if is_caller:
+            last = len(run._ready) - 1
+            return last if run._ready[last] and not run._is_busy[last] else None
+        return inner(run, preferred, is_caller)
+
+    compute = Executors._compute
+
+    def pausing(run: Executors, number: int, instruction: Any) -> None:
+        while instruction.node.name == "pauses" and not run._changed._waiters:
+            time.sleep(0.001)
+        compute(run, number, instruction)
+
+    monkeypatch.setattr(Executors, "_startable", startable)
+    monkeypatch.setattr(Executors, "_compute", pausing)
+    x = tf.placeholder(tf.float32, [], name="x")
+    with tf.device("/gpu:0"):
+        y = tf.exp(x)
+    with tf.device("/cpu:0"):
+        y = tf.sqrt(y, name="pauses")
+        z = tf.py_func(lambda v: v + np.float32(1.0), [y], tf.float32)
+    found: list[Any] = []
+    with tf.Session(config=SECOND) as sess:
+        calling = threading.Thread(
+            target=lambda: found.append(sess.run(z, {x: 0.0})), daemon=True
+        )
+        calling.start()
+        calling.join(WAIT_S)
+        assert found == [2.0]
 
 
 def test_a_dataset_runs_on_the_thread_of_the_caller(parallel: None) -> None:

@@ -1,9 +1,9 @@
 """Runs the executors of a step beside each other, on the caller's thread and others.
 
-An executor runs one instruction at a time.
-Threads belong to no executor: one that has ended an instruction goes on with the same
-executor, or with another one that is ready, so that a value that is handed over wakes a
-thread only where there is more than one thing to do.
+An executor runs one instruction at a time.  Threads belong to no executor: one that has
+ended an instruction goes on with the same executor, or with another one that is ready,
+so that a value that is handed over wakes a thread only where there is more than one
+thing to do.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Executors:
             executor = self._executor_for(number)
             self._is_busy[executor] = False
             self._left -= 1
-            if not self._left:
+            if not self._left or (self._idle and self._ready[-1]):
                 self._changed.notify_all()
         for slot in freed:  # it may call back: not while holding the lock
             self._registers[slot] = None
