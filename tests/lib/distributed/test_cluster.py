@@ -8,7 +8,7 @@ import pytest
 import tfteach as tf
 from tests.lib.distributed.conftest import free_addresses
 from tfteach.framework import protos
-from tfteach.lib.distributed import service
+from tfteach.lib.distributed import cluster_session, service
 from tfteach.lib.distributed.channel import shared_channel
 from tfteach.lib.distributed.rendezvous import Key
 
@@ -168,6 +168,15 @@ def test_a_failure_in_one_task_ends_the_step_in_all(target, graph):
         assert session.run(after, {x: [1, 2]}).tolist() == [2, 4]
 
 
+@pytest.mark.parametrize("cause_first", [True, False])
+def test_the_error_of_a_step_is_its_cause(cause_first):
+    cause = tf.errors.OutOfRangeError(None, None, "End of sequence")
+    follows = tf.errors.OutOfRangeError(None, None, "From x:\n[_Derived_]End")
+    first, second = (cause, follows) if cause_first else (follows, cause)
+    assert cluster_session._is_worse(first, None)
+    assert cluster_session._is_worse(second, first) is not cause_first
+
+
 def test_time_limits(target, graph):
     with tf.device(PS):
         element = tf.FIFOQueue(1, tf.float32, shared_name="limited").dequeue()
@@ -256,6 +265,8 @@ def test_a_tensor_of_an_earlier_incarnation_is_refused(servers):
     device = "/job:ps/replica:0/task:0/device:CPU:0"
     key = Key(device, 5, "/job:worker/replica:0/task:0/device:CPU:0", "edge_1_v")
     assert Key.parse(key.text) == key
+    # As TensorFlow's CreateKey.
+    assert key.text == (f"{device};0000000000000005;{key.receiver};edge_1_v;0:0")
     request = protos.RecvTensorRequest(step_id=1, rendezvous_key=key.text)
     method, data = "WorkerService/RecvTensor", request.SerializeToString()
     with pytest.raises(tf.errors.AbortedError, match="different device incarnation"):

@@ -48,7 +48,7 @@ def test_feeds_and_fetches(target, graph):
 
 
 VALUES = [
-    np.array([b"a", "é".encode(), b""], object),
+    np.array([b"a", "é".encode(), b"", b"bc"], object),
     np.zeros([0, 3]),
     np.arange(6, dtype=np.int64).reshape(2, 3)[:, ::2],
     np.array([1 + 2j], np.complex64),
@@ -119,6 +119,26 @@ def test_variables_belong_to_the_server(target, graph):
         pytest.raises(tf.errors.FailedPreconditionError),
     ):
         session.run(v)
+
+
+def test_a_reset_clears_the_containers_that_it_names(target, graph):
+    """The default one has the name of the job; no name means that one only."""
+    plain = tf.Variable(1.0)
+    with tf.container("another"):
+        other = tf.Variable(2.0)
+    with tf.Session(target) as session:
+        session.run([plain.initializer, other.initializer])
+    for containers, stays, goes in (
+        (["local"], other, plain),
+        (None, other, plain),
+        (["another"], None, other),
+    ):
+        tf.Session.reset(target, containers)
+        with tf.Session(target) as session:
+            assert stays is None or session.run(stays) == 2
+            with pytest.raises(tf.errors.FailedPreconditionError):
+                session.run(goes)
+            session.run(plain.initializer)
 
 
 def test_a_reset_ends_sessions(target, graph):

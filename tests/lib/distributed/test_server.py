@@ -7,8 +7,10 @@ import pytest
 
 import tfteach as tf
 from tfteach.framework import protos
+from tfteach.framework.protos.wire_format import chunk
 from tfteach.lib.distributed import remote_code, service
 from tfteach.lib.distributed.channel import shared_channel
+from tfteach.lib.distributed.run_messages import RunStepRequest
 
 CLIENT = (
     """
@@ -175,6 +177,30 @@ def test_malformed_messages(own_server, method):
     channel = shared_channel(address_of(own_server))
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"{method}: "):
         channel.call(f"MasterService/{method}", b"\x0a\xff\xff\xff", 30)
+
+
+def test_an_extension_of_another_version_is_refused(own_server):
+    channel = shared_channel(address_of(own_server))
+    data = channel.call("MasterService/CreateSession", b"", 30)
+    handle = protos.CreateSessionResponse.FromString(data).session_handle
+    request = protos.ExtendSessionRequest(
+        session_handle=handle, current_graph_version=7
+    )
+    with pytest.raises(tf.errors.AbortedError, match="version is 0 but caller expec"):
+        channel.call("MasterService/ExtendSession", request.SerializeToString(), 30)
+
+
+def test_malformed_tensors():
+    name = chunk(b"\x0a", b"x:0")
+    for tensor in (
+        b"\x08\x07\x22\x02\x05a",  # strings whose lengths are not those of the bytes
+        b"\x08\x01\x22\x03abc",  # no whole float
+        b"\x22\x04abcd",  # no type
+        b"\x08\x01\x12\x7f",  # a shape longer than its message
+    ):
+        feed = chunk(b"\x12", name + chunk(b"\x12", tensor))
+        with pytest.raises((ValueError, TypeError)):
+            RunStepRequest(feed)
 
 
 def test_unknown_methods(own_server):

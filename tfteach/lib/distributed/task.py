@@ -10,20 +10,22 @@ from tfteach.engine.execute.kernel_context import OpStates, Resources
 from tfteach.framework import protos
 from tfteach.framework.type_aliases import Proto
 
-_DEFAULT_CONTAINER = "localhost"
-
 
 class TaskResources(Resources):
     """The variables, queues and tables of a task, by container and name.
 
-    The default container has the name "localhost", too.
+    Args:
+      job: the task's, which is the name of the default container, too.
     """
 
+    def __init__(self, job: str) -> None:
+        super().__init__()
+        self._job = job
+
     def clear(self, containers: list[str] | None = None) -> None:
-        names = list(containers or ())
-        if _DEFAULT_CONTAINER in names:
-            names.append("")
-        super().clear(names)
+        """Forget the resources of some containers; of the default one if none."""
+        names = containers or [self._job]
+        super().clear(["" if name == self._job else name for name in names])
 
 
 class SessionResources(OpStates):
@@ -51,6 +53,7 @@ class Task:
     """
 
     def __init__(self, job: str, index: int, config: Proto | None) -> None:
+        self._job = job
         self.name = f"/job:{job}/replica:0/task:{index}"
         self.devices = local_devices(config)
         numbers = random.SystemRandom()
@@ -58,11 +61,11 @@ class Task:
             device.name = f"{self.name}/device:{device.device_type}:{device.index}"
             device.incarnation = numbers.getrandbits(62)
             device.host = None if device is self.devices[0] else self.devices[0]
-        self.resources = TaskResources()
+        self.resources = TaskResources(job)
 
     def isolated(self) -> TaskResources:
         """New resources, for one session."""
-        return TaskResources()
+        return TaskResources(self._job)
 
     def attributes(self) -> list[Proto]:
         """The devices, as DeviceAttributes protos."""
