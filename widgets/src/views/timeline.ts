@@ -353,6 +353,7 @@ class TimelineView {
           timeText(at),
         ),
       );
+    const copies = s("g", { "clip-path": `url(#${clip})` }); // behind the bars and their words
     const bars = s("g", { "clip-path": `url(#${clip})` });
     const chosen = opOf(this.#traits.get("selected"));
     for (const [lane, { label, simulated, model, busy, thread, name }] of lanes.entries()) {
@@ -382,13 +383,13 @@ class TimelineView {
         this.#drawBar(bars, op, left, right, y + SCOPE, chosen);
       }
     }
-    this.#drawCopies(bars, x, chosen);
-    picture.append(axis, bars);
+    this.#drawCopies(copies, bars, x, chosen);
+    picture.append(axis, copies, bars);
     this.#stage.replaceChildren(picture);
   }
 
-  /** Curves between lanes, from the end of a `_Send` to that of its `_Recv`. */
-  #drawCopies(bars: SVGElement, x: (at: number) => number, chosen: string): void {
+  /** Curves between lanes, from the end of a `_Send` to that of its `_Recv`; a chosen one over the bars. */
+  #drawCopies(behind: SVGElement, bars: SVGElement, x: (at: number) => number, chosen: string): void {
     const copies = this.#traits
       .get("_copies")
       .map(([send, receive]) => [this.#ops[send]!, this.#ops[receive]!] as const)
@@ -403,7 +404,7 @@ class TimelineView {
       const y2 = HEAD + receive.lane * LANE + 6 + SCOPE + (down ? 0 : BAR);
       const middle = (y1 + y2) / 2;
       const isChosen = send.name === chosen || receive.name === chosen;
-      bars.append(
+      (isChosen ? bars : behind).append(
         s("path", {
           class: `tft-copy${isChosen ? " tft-chosen" : ""}`,
           d: `M${x1.toFixed(1)},${y1}C${x1.toFixed(1)},${middle} ${x2.toFixed(1)},${middle} ${x2.toFixed(1)},${y2}`,
