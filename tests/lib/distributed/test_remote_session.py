@@ -48,7 +48,7 @@ def test_feeds_and_fetches(target, graph):
 
 
 VALUES = [
-    np.array([b"a", "é".encode(), b"", b"bc"], object),
+    np.array([b"a", "éé".encode(), b"", b"bc"], object),
     np.zeros([0, 3]),
     np.arange(6, dtype=np.int64).reshape(2, 3)[:, ::2],
     np.array([1 + 2j], np.complex64),

@@ -22,7 +22,13 @@ from tfteach.lib.distributed.run_messages import (
     failed_step_response,
     run_step_response,
 )
-from tfteach.lib.distributed.service import Call, Method, status_of, until_given_up
+from tfteach.lib.distributed.service import (
+    Call,
+    Method,
+    encoded,
+    status_of,
+    until_given_up,
+)
 from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.task_session import TaskSession, unique
 
@@ -226,7 +232,7 @@ class MasterService:
         answer = protos.CreateSessionResponse(
             session_handle=made.handle, graph_version=version
         )
-        return _encoded(answer)
+        return encoded(answer)
 
     def _new_session(self, config: Proto) -> TaskSession:
         """A session on the tasks that its config leaves."""
@@ -240,7 +246,7 @@ class MasterService:
         check_graph(request.graph_def, call)
         found = self._session(request.session_handle)
         version = found.extend(request.graph_def, request.current_graph_version)
-        return _encoded(protos.ExtendSessionResponse(new_graph_version=version))
+        return encoded(protos.ExtendSessionResponse(new_graph_version=version))
 
     def _run_step(self, call: Call) -> bytes:
         try:
@@ -260,7 +266,7 @@ class MasterService:
     def _partial_run_setup(self, call: Call) -> bytes:
         request = protos.PartialRunSetupRequest.FromString(call.request)
         handle = self._session(request.session_handle).set_up(request)
-        return _encoded(protos.PartialRunSetupResponse(partial_run_handle=handle))
+        return encoded(protos.PartialRunSetupResponse(partial_run_handle=handle))
 
     def _close_session(self, call: Call) -> bytes:
         request = protos.CloseSessionRequest.FromString(call.request)
@@ -274,7 +280,7 @@ class MasterService:
                 "master has restarted.",
             )
         found.close()
-        return _encoded(protos.CloseSessionResponse())
+        return encoded(protos.CloseSessionResponse())
 
     def _list_devices(self, call: Call) -> bytes:
         request = protos.ListDevicesRequest.FromString(call.request)
@@ -290,7 +296,7 @@ class MasterService:
             session = self._session(request.session_handle).session
             if isinstance(session, ClusterSession):
                 answer.remote_device.extend(session.attributes)
-        return _encoded(answer)
+        return encoded(answer)
 
     def _reset(self, call: Call) -> bytes:
         request = protos.ResetRequest.FromString(call.request)
@@ -302,24 +308,24 @@ class MasterService:
         for task in self._cluster.filtered(request.device_filters):
             method, data = "WorkerService/CleanupAll", cleanup.SerializeToString()
             self._cluster.call(task, method, data, _RESET_TIMEOUT_S)
-        return _encoded(protos.ResetResponse())
+        return encoded(protos.ResetResponse())
 
     def _make_callable(self, call: Call) -> bytes:
         request = protos.MakeCallableRequest.FromString(call.request)
         handle = self._session(request.session_handle).make_callable(request.options)
-        return _encoded(protos.MakeCallableResponse(handle=handle))
+        return encoded(protos.MakeCallableResponse(handle=handle))
 
     def _run_callable(self, call: Call) -> bytes:
         request = protos.RunCallableRequest.FromString(call.request)
         session = self._session(request.session_handle)
         with until_given_up(call):
             answer = session.run_callable(request)
-        return _encoded(answer)
+        return encoded(answer)
 
     def _release_callable(self, call: Call) -> bytes:
         request = protos.ReleaseCallableRequest.FromString(call.request)
         self._session(request.session_handle).release_callable(request.handle)
-        return _encoded(protos.ReleaseCallableResponse())
+        return encoded(protos.ReleaseCallableResponse())
 
     def _session(self, handle: str) -> MasterSession:
         found = self._sessions.get(handle)
@@ -333,8 +339,3 @@ class MasterService:
             ended, self._sessions = list(self._sessions.values()), {}
         for session in ended:
             session.close()
-
-
-def _encoded(message: Proto) -> bytes:
-    data: bytes = message.SerializeToString()
-    return data

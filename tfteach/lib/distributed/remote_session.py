@@ -26,14 +26,13 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.tensor_wire import (
     Piece,
     fields,
-    nested,
     read_tensor,
-    tensor_pieces,
 )
 from tfteach.framework.protos.wire_format import chunk, varint
 from tfteach.framework.type_aliases import FeedDict, Proto
 from tfteach.framework.waiting import Deadline
 from tfteach.lib.distributed.channel import Connection, error_of_status
+from tfteach.lib.distributed.run_messages import named_tensor, split_named_tensor
 from tfteach.lib.distributed.service import connect
 
 SCHEME = "grpc://"
@@ -208,12 +207,7 @@ class _Answer:
         self.code, self.message = 0, ""
         for number, value in fields(memoryview(data)):
             if number == 1:
-                name, tensor = "", memoryview(b"")
-                for inner, part in fields(value):
-                    if inner == 1:
-                        name = bytes(part).decode()
-                    elif inner == 2:
-                        tensor = part
+                name, tensor = split_named_tensor(value)
                 self.tensors[name] = tensor
             elif number == 2:
                 self.metadata = bytes(value)
@@ -236,8 +230,7 @@ class _Answer:
 
 
 def _feed(tensor: Tensor, value: Any) -> list[Piece]:
-    named = nested(b"\x12", tensor_pieces(value, tensor.dtype))
-    return nested(b"\x12", [chunk(b"\x0a", tensor.name.encode()), *named])
+    return named_tensor(b"\x12", tensor.name, value, tensor.dtype)
 
 
 class _Program(RemoteProgram):

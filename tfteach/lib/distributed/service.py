@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from tfteach.framework import errors
 from tfteach.framework.logger import get_logger
+from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import Cancellation, on_behalf_of
 from tfteach.lib.distributed.channel import (
     CHANNEL_OPTIONS,
@@ -52,6 +53,12 @@ class Call(NamedTuple):
 
 
 Method = Callable[[Call], bytes]
+
+
+def encoded(message: Proto) -> bytes:
+    """A message as bytes."""
+    data: bytes = message.SerializeToString()
+    return data
 
 
 @contextmanager

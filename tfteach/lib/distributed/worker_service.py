@@ -31,7 +31,13 @@ from tfteach.lib.distributed.run_messages import (
     failed_graph_response,
     run_graph_response,
 )
-from tfteach.lib.distributed.service import Call, Method, status_of, until_given_up
+from tfteach.lib.distributed.service import (
+    Call,
+    Method,
+    encoded,
+    status_of,
+    until_given_up,
+)
 from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.task_session import Element, TaskSession
 from tfteach.lib.distributed.transfer_ops import RecvTensor, SendTensor
@@ -39,7 +45,6 @@ from tfteach.ops.core.placeholder import placeholder
 
 FULL_TRACE = 3  # RunOptions.TraceLevel
 STEP_ID = "step_id"
-_CALLS_ABORTED = "Step was cancelled by an explicit call to `Session::Close()`."
 
 
 class PartitionSession(TaskSession):
@@ -134,8 +139,8 @@ class PartitionSession(TaskSession):
 
     def send(self, step_id: int, key: str, value: Any, dtype: DType) -> None:
         """Put a tensor into the rendezvous of a step."""
-        encoded = nested(b"\x0a", tensor_pieces(value, dtype))
-        self._worker.steps.of(step_id).put(key, b"".join(encoded))
+        pieces = nested(b"\x0a", tensor_pieces(value, dtype))
+        self._worker.steps.of(step_id).put(key, b"".join(pieces))
 
     def receive(self, step_id: int, key: str, ctx: Context) -> Any:
         """Take a tensor from the rendezvous of a step, or from another task."""
@@ -143,13 +148,13 @@ class PartitionSession(TaskSession):
         parsed = Key.parse(key)
         if parsed.sending_task != self._worker.task.name and rendezvous.request(key):
             self._worker.fetch(step_id, parsed, rendezvous)
-        encoded = rendezvous.take(
+        answer = rendezvous.take(
             key,
             lambda condition, is_there: ctx.wait_until(
                 condition, is_there, "Call was cancelled"
             ),
         )
-        for number, value in fields(memoryview(encoded)):
+        for number, value in fields(memoryview(answer)):
             if number == 1:
                 array = read_tensor(value)
                 return array[()] if array.ndim == 0 and array.dtype != object else array
@@ -209,11 +214,11 @@ class WorkerService:
         """Ask the sending task for a tensor, and put it there when it comes."""
         request = protos.RecvTensorRequest(step_id=step_id, rendezvous_key=key.text)
 
-        def arrived(encoded: bytes | None, error: errors.OpError | None) -> None:
+        def arrived(answer: bytes | None, error: errors.OpError | None) -> None:
             if error is not None:
                 rendezvous.abort(error)
             else:
-                rendezvous.put(key.text, encoded or b"")
+                rendezvous.put(key.text, answer or b"")
 
         self.cluster.start(
             key.sending_task,
@@ -225,7 +230,7 @@ class WorkerService:
     def _get_status(self, call: Call) -> bytes:
         protos.GetStatusRequest.FromString(call.request)
         attributes = self.task.attributes()
-        return _encoded(protos.GetStatusResponse(device_attributes=attributes))
+        return encoded(protos.GetStatusResponse(device_attributes=attributes))
 
     def _create_session(self, call: Call) -> bytes:
         request = protos.CreateWorkerSessionRequest.FromString(call.request)
@@ -233,14 +238,14 @@ class WorkerService:
             raise NotImplementedError("clusters that a session brings along")
         if request.isolate_session_state:
             self._isolated[request.session_handle] = self.task.isolated()
-        return _encoded(protos.CreateWorkerSessionResponse())
+        return encoded(protos.CreateWorkerSessionResponse())
 
     def _delete_session(self, call: Call) -> bytes:
         request = protos.DeleteWorkerSessionRequest.FromString(call.request)
         found = self._isolated.pop(request.session_handle, None)
         if found is not None:
             found.clear()
-        return _encoded(protos.DeleteWorkerSessionResponse())
+        return encoded(protos.DeleteWorkerSessionResponse())
 
     def _register_graph(self, call: Call) -> bytes:
         request = protos.RegisterGraphRequest.FromString(call.request)
@@ -251,7 +256,7 @@ class WorkerService:
         handle = f"{next(self._numbers):016x}"
         with self._lock:
             self._graphs[handle] = part
-        return _encoded(protos.RegisterGraphResponse(graph_handle=handle))
+        return encoded(protos.RegisterGraphResponse(graph_handle=handle))
 
     def _deregister_graph(self, call: Call) -> bytes:
         request = protos.DeregisterGraphRequest.FromString(call.request)
@@ -265,7 +270,7 @@ class WorkerService:
                 "worker just restarted.",
             )
         found.close()
-        return _encoded(protos.DeregisterGraphResponse())
+        return encoded(protos.DeregisterGraphResponse())
 
     def _run_graph(self, call: Call) -> bytes:
         request = RunGraphRequest(call.request)
@@ -296,12 +301,12 @@ class WorkerService:
     def _cleanup_graph(self, call: Call) -> bytes:
         request = protos.CleanupGraphRequest.FromString(call.request)
         self.steps.end(request.step_id)
-        return _encoded(protos.CleanupGraphResponse())
+        return encoded(protos.CleanupGraphResponse())
 
     def _cleanup_all(self, call: Call) -> bytes:
         request = protos.CleanupAllRequest.FromString(call.request)
         self.task.resources.clear(list(request.container))
-        return _encoded(protos.CleanupAllResponse())
+        return encoded(protos.CleanupAllResponse())
 
     def _recv_tensor(self, call: Call) -> bytes:
         request = protos.RecvTensorRequest.FromString(call.request)
@@ -337,7 +342,7 @@ class WorkerService:
     def _logging(self, call: Call) -> bytes:
         request = protos.LoggingRequest.FromString(call.request)
         steps = [protos.LabeledStepStats(step_id=i) for i in request.fetch_step_id]
-        return _encoded(protos.LoggingResponse(step=steps))
+        return encoded(protos.LoggingResponse(step=steps))
 
     def _tracing(self, call: Call) -> bytes:
         raise NotImplementedError("Tracing")
@@ -349,8 +354,3 @@ class WorkerService:
             ended, self._graphs = list(self._graphs.values()), {}
         for part in ended:
             part.close()
-
-
-def _encoded(message: Proto) -> bytes:
-    data: bytes = message.SerializeToString()
-    return data
