@@ -4,12 +4,14 @@ import subprocess
 
 import grpc
 import pytest
+from google.protobuf import text_format
 
 import tfteach as tf
 from tfteach.framework import protos
 from tfteach.framework.protos.wire_format import chunk
 from tfteach.lib.distributed import remote_code, service
 from tfteach.lib.distributed.channel import shared_channel
+from tfteach.lib.distributed.rendezvous import Key
 from tfteach.lib.distributed.run_messages import RunStepRequest
 
 CLIENT = (
@@ -201,6 +203,48 @@ def test_malformed_tensors():
         feed = chunk(b"\x12", name + chunk(b"\x12", tensor))
         with pytest.raises((ValueError, TypeError)):
             RunStepRequest(feed)
+
+
+@pytest.mark.parametrize(("kind", "op"), [("", "Identity"), ("Host", "Snapshot")])
+def test_a_master_of_tensorflow_registers_a_part(own_server, kind, op):
+    """What it writes for the feed and the fetch of an Identity."""
+    cpu = own_server._task.devices[0]
+    border = (
+        f'attr {{ key: "send_device" value {{ s: "{cpu.name}" }} }} '
+        f'attr {{ key: "recv_device" value {{ s: "{cpu.name}" }} }} '
+        'attr { key: "send_device_incarnation" value { i: %d } } '
+        'attr { key: "client_terminated" value { b: true } } '
+        'attr { key: "tensor_name" value { s: "%s" } } '
+    )
+    graph = protos.GraphDef()
+    text_format.Parse(
+        f'node {{ name: "_recv_x_0" op: "_{kind}Recv" device: "{cpu.name}" '
+        f"{border % (cpu.incarnation, 'x:0')}"
+        'attr { key: "tensor_type" value { type: DT_FLOAT } } } '
+        f'node {{ name: "y" op: "{op}" input: "_recv_x_0" device: "{cpu.name}" '
+        'attr { key: "T" value { type: DT_FLOAT } } } '
+        f'node {{ name: "_send_y_0" op: "_{kind}Send" input: "y" '
+        f"{border % (cpu.incarnation, 'y:0')}"
+        'attr { key: "T" value { type: DT_FLOAT } } }',
+        graph,
+    )
+    channel = shared_channel(address_of(own_server))
+
+    def call(method, request):
+        return channel.call(f"WorkerService/{method}", request.SerializeToString(), 60)
+
+    answer = call("RegisterGraph", protos.RegisterGraphRequest(graph_def=graph))
+    handle = protos.RegisterGraphResponse.FromString(answer).graph_handle
+    keys = [Key(cpu.name, cpu.incarnation, cpu.name, n).text for n in ("x:0", "y:0")]
+    request = protos.RunGraphRequest(graph_handle=handle, step_id=9, recv_key=keys[1:])
+    fed = request.send.add(name=keys[0])
+    fed.tensor.CopyFrom(tf.make_tensor_proto([1.5, 2.5]))
+    found = protos.RunGraphResponse.FromString(call("RunGraph", request)).recv
+    assert [part.name for part in found] == keys[1:]
+    assert tf.make_ndarray(found[0].tensor).tolist() == [1.5, 2.5]
+    call("DeregisterGraph", protos.DeregisterGraphRequest(graph_handle=handle))
+    with pytest.raises(tf.errors.AbortedError, match="Graph handle is not found"):
+        call("RunGraph", request)
 
 
 def test_unknown_methods(own_server):

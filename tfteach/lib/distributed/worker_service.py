@@ -45,6 +45,9 @@ from tfteach.ops.core.placeholder import placeholder
 
 FULL_TRACE = 3  # RunOptions.TraceLevel
 STEP_ID = "step_id"
+_PUBLIC = {"Snapshot": "Identity"}  # op types of TensorFlow's optimizer
+# TensorFlow's masters write the second where a tensor is in host memory.
+_SENDS, _RECVS = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
 
 
 class PartitionSession(TaskSession):
@@ -82,12 +85,14 @@ class PartitionSession(TaskSession):
         inner = protos.GraphDef(versions=graph_def.versions, library=graph_def.library)
         sends, received = [], {}
         for node in graph_def.node:
-            if node.op == "_Send":
+            if node.op in _SENDS:
                 sends.append(node)
-            elif node.op == "_Recv":
+            elif node.op in _RECVS:
                 received[node.name] = self._recv(node)
             else:
-                inner.node.add().CopyFrom(node)
+                added = inner.node.add()
+                added.CopyFrom(node)
+                added.op = _PUBLIC.get(node.op, node.op)
         used = {name for node in inner.node for name in node.input}
         mapped = {f"{name}:0": t for name, t in received.items() if name in used}
         mapped |= {f"^{n}": t for n, t in received.items() if f"^{n}" in used}
