@@ -107,6 +107,8 @@ class Traits:
     on_gpu: ClassVar[bool] = True
     # Whether the kernel calls a user's function, which may have any effect.
     calls_python: ClassVar[bool] = False
+    # Whether the kernel reads or writes files.
+    uses_files: ClassVar[bool] = False
     # Whether the kernel may wait for another run, or another op of the step.
     may_wait: ClassVar[bool] = False
     # Whether it waits for another process, which may wait for other ops of the step.

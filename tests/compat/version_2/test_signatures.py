@@ -22,7 +22,6 @@ def scaled(x, rate=2, scale=10, name=None, old_scale=None):
 def with_parameters(monkeypatch):
     """The function, with exports that end with the test."""
     exports = {"math.scaled": (__name__, "scaled"), "scaled": (__name__, "scaled")}
-    monkeypatch.setattr(signatures, "EXPORTS", exports)
     monkeypatch.setattr(export, "EXPORTS", exports)
     return signatures.with_parameters
 

@@ -7,7 +7,9 @@ import pytest
 from google.protobuf import text_format
 
 import tfteach as tf
+from tests.ops.case import import_families
 from tfteach.framework import protos
+from tfteach.framework.op import OPS
 from tfteach.framework.protos.wire_format import chunk
 from tfteach.lib.distributed import remote_code, service
 from tfteach.lib.distributed.channel import shared_channel
@@ -275,6 +277,30 @@ def test_what_clients_of_other_machines_may_run(monkeypatch, peer, allowed, is_r
             remote_code.check_graph(graph.as_graph_def(), call)
     else:
         remote_code.check_graph(graph.as_graph_def(), call)
+
+
+def test_ops_that_use_files():
+    """Complete: an op that is missing here would open files to other machines."""
+    import_families()
+    found = {name.removesuffix("V2") for name, op in OPS.items() if op.uses_files}
+    readers = "FixedLengthRecord Identity TFRecord TextLine WholeFile".split()
+    reads = "Read ReadUpTo NumRecordsProduced NumWorkUnitsCompleted SerializeState "
+    reads += "RestoreState Reset"
+    summaries = "Summary ScalarSummary HistogramSummary ImageSummary AudioSummary "
+    summaries += "GraphSummary RawProtoSummary"
+    assert found == {
+        *(f"{name}Reader" for name in (*readers, "LMDB")),
+        *(f"Reader{name}" for name in reads.split()),
+        *(f"Write{name}" for name in summaries.split()),
+        *"CreateSummaryFileWriter CreateSummaryDbWriter ImportEvent".split(),
+        *"FlushSummaryWriter CloseSummaryWriter Print".split(),
+        *"ReadFile WriteFile MatchingFiles RecordInput".split(),
+        *"Save SaveSlices Restore RestoreSlice MergeV2Checkpoints".split(),
+        *"TextLineDataset TFRecordDataset FixedLengthRecordDataset CSVDataset".split(),
+        *"SqlDataset CacheDataset MatchingFilesDataset DatasetToTFRecord".split(),
+        *"InitializeTableFromTextFile GenerateVocabRemapping".split(),
+        "LoadAndRemapMatrix",
+    }
 
 
 def test_a_session_learns_that_its_server_is_gone():

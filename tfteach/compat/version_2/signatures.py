@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tfteach.framework.codegen import define
-from tfteach.framework.export import EXPORTS, export
+from tfteach.framework.export import export, public_names
 
 R = TypeVar("R")
 
@@ -65,8 +65,8 @@ def _documentation(
     function: Callable[..., Any], names: list[str], gone: list[str]
 ) -> str:
     """The summary of TensorFlow 1's function, and how this one differs from it."""
-    place = function.__module__, function.__qualname__
-    publics = [public for public, found in EXPORTS.items() if found == place]
+    file = sys.modules[function.__module__].__file__ or ""
+    publics = public_names(file, function.__qualname__)
     public = next((name for name in names if name in publics), publics[0])
     summary = (function.__doc__ or "").partition("\n")[0]
     dropped = f", without {', '.join(f'`{name}`' for name in gone)}" if gone else ""

@@ -16,19 +16,6 @@ from tfteach.framework.type_aliases import Proto
 from tfteach.lib.distributed.service import Call
 
 VARIABLE = "TFTEACH_SERVER_ALLOWS"
-_FILE_PACKAGES = ("tfteach.ops.io.",)
-_FILE_OPS = frozenset(
-    (
-        "TextLineDataset",
-        "TFRecordDataset",
-        "FixedLengthRecordDataset",
-        "CSVDataset",
-        "CacheDataset",
-        "InitializeTableFromTextFile",
-        "InitializeTableFromTextFileV2",
-        "CreateSummaryFileWriter",
-    )
-)
 
 
 def check_graph(graph_def: Proto, call: Call) -> None:
@@ -58,9 +45,8 @@ def check_graph(graph_def: Proto, call: Call) -> None:
 def _wanted(op_type: str) -> str | None:
     """What an op type needs to be allowed; None for nothing."""
     cls = find_op(op_type)
-    if cls is not None and cls.calls_python:
+    if cls is None:
+        return None
+    if cls.calls_python:
         return "py_func"
-    if op_type in _FILE_OPS:
-        return "files"
-    is_file_op = cls is not None and cls.__module__.startswith(_FILE_PACKAGES)
-    return "files" if is_file_op else None
+    return "files" if cls.uses_files else None

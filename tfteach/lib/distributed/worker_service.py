@@ -41,7 +41,7 @@ from tfteach.lib.distributed.service import (
 from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.task_session import Element, TaskSession
 from tfteach.lib.distributed.transfer_ops import RecvTensor, SendTensor
-from tfteach.ops.core.placeholder import placeholder
+from tfteach.ops.core.placeholder import Placeholder, placeholder
 
 FULL_TRACE = 3  # RunOptions.TraceLevel
 STEP_ID = "step_id"
@@ -77,7 +77,7 @@ class PartitionSession(TaskSession):
         self._elements: list[Element] = [*dict.fromkeys(self.fetches.values()), *ends]
 
     def _is_used(self, op: Any) -> bool:
-        if op.type == "Placeholder" or self.graph.control_outputs_of(op):
+        if isinstance(op.spec, Placeholder) or self.graph.control_outputs_of(op):
             return True
         return any(tensor.consumers() for tensor in op.outputs)
 

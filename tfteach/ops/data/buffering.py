@@ -135,6 +135,7 @@ class CacheDataset(DatasetOp):
     output_shapes: tuple[Shape, ...]
     minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
     ranks: ClassVar[Mapping[str, int | tuple[int, ...]]] = {"filename": 0}
+    uses_files: ClassVar[bool] = True
 
     def dataset(
         self, context: KernelContext, source: Dataset, filename: Any

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Generator, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -164,6 +164,8 @@ def fixed_records(
 
 class FileDatasetOp(SourceOp, abstract=True):
     """Records of files."""
+
+    uses_files: ClassVar[bool] = True
 
     def compute(self, context: KernelContext, *inputs: Any) -> Dataset:
         made = self.dataset(context, *inputs)

@@ -224,6 +224,7 @@ class CSVDataset(SourceOp):
     output_types: tuple[DType, ...]
     output_shapes: tuple[Shape, ...]
     minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
+    uses_files: ClassVar[bool] = True
 
     def infer_shape(self, *inputs: Any) -> Shape:
         check_default_shapes(inputs[-1])
@@ -273,6 +274,7 @@ class SqlDataset(SourceOp):
     output_types: tuple[DType, ...]
     output_shapes: tuple[Shape, ...]
     minimum: ClassVar[Mapping[str, int]] = {"output_types": 1, "output_shapes": 1}
+    uses_files: ClassVar[bool] = True
 
     def dataset(self, context: KernelContext, *inputs: Any) -> Dataset:
         driver, path, query = (np.asarray(t, object).item().decode() for t in inputs)

@@ -38,6 +38,7 @@ class DatasetToTFRecord(StatefulOp, NoOutputOp):
 
     signature = "input_dataset: variant, filename: string, compression_type: string ->"
     on_gpu: ClassVar[bool] = False
+    uses_files: ClassVar[bool] = True
 
     def infer_shape(self, source: Shape, name: Shape, kind: Shape) -> list[Shape]:
         shapes.with_rank(name, 0)

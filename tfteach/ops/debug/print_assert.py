@@ -213,6 +213,7 @@ class PrintV2(StatefulOp, NoOutputOp):
     output_stream: str = "stderr"
     end: str = "\n"
     on_gpu: ClassVar[bool] = False
+    uses_files: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape) -> list[Shape]:
         shapes.merge(input, ())

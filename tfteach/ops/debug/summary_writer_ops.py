@@ -115,6 +115,7 @@ class _WriterOp(StatefulOp, NoOutputOp, abstract=True):
     """Writers stay on the CPU, and their ops have no gradients."""
 
     on_gpu: ClassVar[bool] = False
+    uses_files: ClassVar[bool] = True
 
     def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)

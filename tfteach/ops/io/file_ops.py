@@ -40,6 +40,7 @@ class ReadFile(Op):
     signature = "filename: string -> contents: string"
     on_gpu: ClassVar[bool] = False
     is_foldable: ClassVar[bool] = False  # the file may change between two runs
+    uses_files: ClassVar[bool] = True
 
     def infer_shape(self, filename: Shape) -> Shape:
         shapes.with_rank(filename, 0)
@@ -77,6 +78,7 @@ class WriteFile(StatefulOp, NoOutputOp):
 
     signature = "filename: string, contents: string ->"
     on_gpu: ClassVar[bool] = False
+    uses_files: ClassVar[bool] = True
 
     def infer_shape(self, filename: Shape, contents: Shape) -> list[Shape]:
         shapes.with_rank(filename, 0)
@@ -132,6 +134,7 @@ class MatchingFiles(Op):
     signature = "pattern: string -> filenames: string"
     on_gpu: ClassVar[bool] = False
     is_foldable: ClassVar[bool] = False  # files come and go
+    uses_files: ClassVar[bool] = True
 
     def infer_shape(self, pattern: Shape) -> Shape:
         if pattern is not None and len(pattern) > 1:

@@ -33,6 +33,7 @@ class _ReaderOp(StatefulOp, abstract=True):
     """Readers stay on the CPU and have no gradients."""
 
     on_gpu: ClassVar[bool] = False
+    uses_files: ClassVar[bool] = True
 
     def gradient(self, op: Operation, *grads: Any) -> list[Gradient]:
         return [None] * len(op.inputs)

@@ -128,6 +128,7 @@ class RecordInput(StatefulOp):
     compression_type: str = ""
 
     on_gpu: ClassVar[bool] = False
+    uses_files: ClassVar[bool] = True
 
     def infer_shape(self) -> Shape:
         return None

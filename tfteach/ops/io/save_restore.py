@@ -37,6 +37,7 @@ from tfteach.framework.type_aliases import Array, ArrayModule, KernelContext
 
 class _FileOp(StatefulOp, abstract=True):
     on_gpu: ClassVar[bool] = False
+    uses_files: ClassVar[bool] = True
 
 
 class _SaveOp(_FileOp, NoOutputOp, abstract=True):

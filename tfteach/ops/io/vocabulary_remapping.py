@@ -45,6 +45,7 @@ class GenerateVocabRemapping(MultiOutputOp):
     old_vocab_size: int = -1
 
     on_gpu: ClassVar[bool] = False
+    uses_files: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False  # the files may change between two runs
     minimum: ClassVar[dict[str, int]] = {
         "new_vocab_offset": 0, "num_new_vocab": 0, "old_vocab_size": -1,
@@ -105,6 +106,7 @@ class LoadAndRemapMatrix(StatefulOp):
     max_rows_in_memory: int = -1
 
     on_gpu: ClassVar[bool] = False
+    uses_files: ClassVar[bool] = True
     minimum: ClassVar[dict[str, int]] = {"num_rows": 0, "num_cols": 1}
 
     def infer_shape(

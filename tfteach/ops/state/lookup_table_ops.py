@@ -314,6 +314,7 @@ class _InitializeTableFromTextFile(TableOp, NoOutputOp, abstract=True):
     minimum: ClassVar[dict[str, int]] = {
         "key_index": WHOLE_LINE, "value_index": WHOLE_LINE, "vocab_size": -1,
     }  # fmt: skip
+    uses_files: ClassVar[bool] = True
 
     def infer_shape(self, table_handle: Shape, filename: Shape) -> list[Shape]:
         shapes.with_rank(filename, 0)
