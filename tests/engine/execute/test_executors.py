@@ -255,6 +255,7 @@ def test_the_error_of_the_first_op_is_reported(
                 sess.run(found[::-1], {x: [np.inf]})
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_all_executors(
     monkeypatch: pytest.MonkeyPatch, parallel: None
 ) -> None:
