@@ -23,9 +23,7 @@ LATER = {
     "old estimators": """
        """,
     "Keras": "tf.keras tf.contrib.keras",
-    "servers": """
-        tf.train.Server tf.train.replica_device_setter
-        tf.train.SyncReplicasOptimizer""",
+    "clusters": "tf.train.SyncReplicasOptimizer",
 }
 PREFIXES = [prefix for names in LATER.values() for prefix in names.split()]
 

@@ -104,7 +104,14 @@ class StepTimes(NamedTuple):
         return sum(op.elapsed_us for op in self.ops)
 
     def busy_share(self, device: str) -> float:
-        """The share of the run, from 0 to 1, in which a device computes or copies."""
+        """The share of the run in which a device computes or copies.
+
+        Args:
+          device: its name, as in `OpTime.device`.
+
+        Returns:
+          A number from 0 to 1.
+        """
         end_us = busy_us = 0.0
         for op in self.ops:  # in the order of their starts
             if op.device == device:
