@@ -68,12 +68,13 @@ def test_a_killed_server(process, graph):
 
 
 def test_a_server_that_stops_answering(process, graph, monkeypatch):
-    monkeypatch.setattr(channel, "SILENCE_S", 0.2)
-    monkeypatch.setattr(channel, "ALIVE_TIMEOUT_S", 0.5)
     one = tf.constant(1)
     with tf.Session(process.target) as session:
         assert session.run(one) == 1
         os.kill(process.pid, signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)  # until it has stopped
+        monkeypatch.setattr(channel, "SILENCE_S", 0.2)
+        monkeypatch.setattr(channel, "ALIVE_TIMEOUT_S", 0.5)
         with pytest.raises(tf.errors.UnavailableError, match="does not answer any mo"):
             session.run(one)
         monkeypatch.undo()
