@@ -305,11 +305,11 @@ class BaseSession:
         followers: Sequence[StepObserver] = (),
     ) -> Any:
         """The fetched values; `settings` are the options and the metadata."""
-        if isinstance(program, targets.RemoteProgram):
-            return program.run_with(arrays, *settings)
         timeout_ms = self._options.timeout_ms
         if settings == (None, None) and not timeout_ms:
             return program.run(arrays, followers)
+        if isinstance(program, targets.RemoteProgram):
+            return program.run_with(arrays, *settings)
         from tfteach.engine.session.run_options import run_with_options
 
         return run_with_options(self, program, arrays, settings, timeout_ms, followers)
