@@ -15,7 +15,7 @@ from tfteach.engine.plan.step import kernel_of
 from tfteach.framework.card_kernels import is_on_host, with_card_kernel
 from tfteach.ops.array.gather import Gather
 from tfteach.ops.nn.cross_entropy import SparseSoftmaxCrossEntropyWithLogits
-from tfteach.ops.state.scatter_ops import update_rows
+from tfteach.ops.state.row_updates import update_rows
 from tfteach.ops.training.update_formula import UpdateFormula
 
 
