@@ -13,7 +13,7 @@ from tfteach.framework.loops import compiled_loops
 from tfteach.ops.array import jit_row_scatter, segment_kernels
 from tfteach.ops.array.gather import check_indices
 from tfteach.ops.array.unique import _unique
-from tfteach.ops.state import scatter_ops
+from tfteach.ops.state import row_updates
 
 SIGNS = {
     "add": np.add,
@@ -44,7 +44,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return is_done
 
     monkeypatch.setattr(compiled_loops, "MIN_WORK", 0)
-    for module in segment_kernels, scatter_ops:
+    for module in segment_kernels, row_updates:
         monkeypatch.setattr(module, "change_rows", change)
     return used
 
@@ -78,7 +78,7 @@ def example(dtype: Any, rank: int) -> tuple[Any, Any]:
 def test_equal_ids_one_after_the_other(how: str, dtype: Any, rank: int) -> None:
     target, rows = example(dtype, rank)
     wanted = one_by_one(how, target, IDS, rows)
-    scatter_ops.update_rows(np, how, target, np.array(IDS, "i4"), rows)
+    row_updates.update_rows(np, how, target, np.array(IDS, "i4"), rows)
     np.testing.assert_array_equal(target, wanted)
 
 
@@ -91,7 +91,7 @@ def test_loops_give_the_same(
     target, rows = example(dtype, rank)
     rows[1] = np.nan
     wanted = one_by_one(how, target, IDS, rows)
-    scatter_ops.update_rows(np, how, target, np.array(IDS, ids), rows)
+    row_updates.update_rows(np, how, target, np.array(IDS, ids), rows)
     np.testing.assert_array_equal(target, wanted)
     assert compiled == [how]
 
@@ -104,7 +104,7 @@ def test_rows_of_any_layout(compiled: list[str]) -> None:
     turned = rows.transpose(1, 2, 0).copy().transpose(2, 0, 1)
     for given in (turned, rows[:1], unaligned):
         found, given = target.copy(), np.broadcast_to(given, rows.shape)
-        scatter_ops.update_rows(np, "subtract", found, spread, given)
+        row_updates.update_rows(np, "subtract", found, spread, given)
         wanted = one_by_one("subtract", target, IDS, given)
         np.testing.assert_array_equal(found, wanted)
     assert compiled == ["subtract"] * 3
