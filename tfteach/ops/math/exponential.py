@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework.export import export
-from tfteach.framework.op import Piece
+from tfteach.framework.op_rules import Piece
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient, TensorLike
 from tfteach.ops.core.broadcast_gradients import after
