@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tfteach.framework.functions.body import Body
-    from tfteach.framework.graph import Operation, Tensor
     from tfteach.framework.op import Op
+    from tfteach.framework.operation import Operation, Tensor
 
 
 class Piece(NamedTuple):
