@@ -3,7 +3,8 @@
     import tfteach as tf
 
 The names below are TensorFlow 1.15's; `api/` lists them.  This module adds what is
-tfteach's own: `install_as_tensorflow`, `simulate_gpus` and the notebook extension.
+tfteach's own: `install_as_tensorflow`, `simulate_gpus`, `distributed` and the notebook
+extension.
 """
 
 import sys as _sys
@@ -118,6 +119,10 @@ def __getattr__(name: str) -> _Any:
         from tfteach.compat import examples
 
         return examples
+    if name == "distributed":
+        from tfteach.lib import distributed
+
+        return distributed
     if name == "python":
         from tfteach.compat.internals import inner
 
