@@ -1,24 +1,26 @@
-"""A cluster that nobody started: the jobs and tasks that a graph's devices name.
+"""Plans for clusters: where each op is placed, and what the tasks send to each other.
 
-A session of one process cannot run such a graph. A plan needs only the devices' names:
-where each op would be placed, and what the tasks would send to each other.
+A plan needs only the devices' names: those that a graph's ops request, if nobody
+started the cluster, or those of the servers that a session uses.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tfteach.engine.devices.device_name import DeviceName
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.plan.partition import Transfers
 from tfteach.engine.plan.place import Placement, Placer
 from tfteach.engine.plan.step import Step
+from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.config_proto import Options
 from tfteach.framework.graph import Graph
 
 LOCAL_JOB = "localhost"
 PARAMETER_JOB = "ps"
+_CPU = "/device:CPU:0"
 CLIENT_JOBS = ("chief", "master", "worker")  # to which a session connects, by custom
 
 
@@ -46,12 +48,12 @@ class PlannedDevice(Device):
 class _ClusterPlacer(Placer):
     """Places as the task does to which the session is connected."""
 
-    def __init__(self, devices: list[Device], client: Device) -> None:
-        super().__init__(devices, allow_soft=False)
+    def __init__(self, devices: list[Device], client: Device, allow_soft: bool) -> None:
+        super().__init__(devices, allow_soft)
         self.client = client
 
     def twin(self) -> Placer:
-        return _ClusterPlacer(self.devices, self.client)
+        return _ClusterPlacer(self.devices, self.client, self.allow_soft)
 
     def place(self, step: Step) -> list[Placement]:
         rows = super().place(step)
@@ -80,26 +82,97 @@ class PlannedCluster:
     _closed = False
 
     def __init__(self, graph: Graph) -> None:
+        tasks, devices = _devices_of(graph)
+        self._plan(graph, tasks, devices, min(tasks, key=_client_first), Options())
+
+    def _plan(
+        self,
+        graph: Graph,
+        tasks: list[Task],
+        devices: list[Device],
+        connected: Task,
+        options: Options,
+    ) -> None:
         self.graph = graph
-        self.tasks, self.devices = _devices_of(graph)
-        connected = min(self.tasks, key=_client_first)
+        self.tasks, self.devices = tasks, devices
         (self.client,) = (
-            device
-            for device in self.devices
-            if device.name == f"{connected.name}/device:CPU:0"
+            device for device in devices if device.name == f"{connected.name}{_CPU}"
         )
-        self.planner = _Planner(_ClusterPlacer(self.devices, self.client), Options())
+        placer = _ClusterPlacer(devices, self.client, options.allow_soft_placement)
+        self.planner = _Planner(placer, options)
         self.transfers = Transfers()
 
     @property
     def text(self) -> str:
         """What the plan assumes, in two sentences."""
+        return f"A plan for {self._counts}: no such cluster runs here. {self._way}"
+
+    @property
+    def _counts(self) -> str:
         jobs = Counter(task.job for task in self.tasks)
         counts = [f"{n} {job} task{'' if n == 1 else 's'}" for job, n in jobs.items()]
-        return (
-            f"A plan for {' and '.join(counts)}: no such cluster runs here. Feeds and "
-            f"fetches pass through {label_of(self.client.name)}."
-        )
+        return " and ".join(counts)
+
+    @property
+    def _way(self) -> str:
+        return f"Feeds and fetches pass through {label_of(self.client.name)}."
+
+
+class RunningCluster(PlannedCluster):
+    """Plans as the servers do that a session uses.
+
+    Args:
+      session: an open session with a target.
+    """
+
+    def __init__(self, session: BaseSession) -> None:
+        names = [
+            found
+            for found in session.list_devices()
+            if not found.device_type.startswith("XLA_")
+        ]
+        connected = task_of_device(names[0].name)
+        names.sort(key=lambda found: found.name)
+        devices: list[Device] = []
+        for found in names:
+            index = int(found.name.rpartition(":")[2])
+            task = task_of_device(found.name)
+            devices.append(PlannedDevice(task, found.device_type, index))
+        hosts = {
+            task_of_device(d.name): d
+            for d in reversed(devices)
+            if d.device_type == "CPU"
+        }
+        for device in devices:
+            device.host = hosts.get(task_of_device(device.name))
+        tasks = sorted({task_of_device(device.name) for device in devices})
+        self._plan(session.graph, tasks, devices, connected, session._options)
+        self._target = session._target
+
+    @property
+    def text(self) -> str:
+        """The cluster whose devices the plan uses, in two sentences."""
+        return f"{self._counts} of the servers at {self._target}. {self._way}"
+
+
+def planner_of(session: Any) -> Any:
+    """What plans the runs of a session, without running them.
+
+    The session itself; for a session on servers, and for a graph, a cluster.
+
+    Raises:
+      UnavailableError: the session's server has gone.
+    """
+    if isinstance(session, Graph):
+        return PlannedCluster(session)
+    is_remote = isinstance(session, BaseSession) and session._remote is not None
+    return RunningCluster(session) if is_remote and not session._closed else session
+
+
+def task_of_device(name: str) -> Task:
+    """The task of a device's full name."""
+    found = DeviceName.parse(name) or DeviceName()
+    return Task(found.job or LOCAL_JOB, found.replica or 0, found.task or 0)
 
 
 def names_tasks(graph: Graph) -> bool:

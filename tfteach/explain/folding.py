@@ -9,10 +9,12 @@ from tfteach.engine.optimize import optimize
 from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Node, Step, writes
+from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.feeds import flatten_feeds
 from tfteach.engine.session.fetches import Fetches
 from tfteach.engine.session.session import open_sessions
 from tfteach.engine.session.unfolded import unfolded
+from tfteach.explain.cluster_plan import planner_of
 from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.framework.defaults import get_default_session
 from tfteach.framework.errors import OpError
@@ -183,6 +185,7 @@ def explain_folding(
     wanted, fed = elements_of(session.graph, fetches, feeds)
     step = build_step(prune(wanted, fed), wanted, fed)
     needed = list(step.nodes)
+    session = planner_of(session)
     options = session.planner.options
     if session._closed or not options.optimizes:
         return folded_in(step, needed)
@@ -221,6 +224,8 @@ def folded_elements(
 ) -> Folded:
     """`folded_run` of fetches and feeds that are elements of the graph."""
     wanted = tuple(elements)
+    if isinstance(session, BaseSession) and session._remote is not None:
+        return NOTHING  # the servers do not say
     if unfolded:
         return explain_folding(session, wanted, fed)._replace(has_run=True)
     needed = build_step(prune(wanted, fed), wanted, fed).nodes

@@ -23,6 +23,7 @@ from tfteach.engine.optimize.specialize import specialize
 from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Change, Edge, Node, Step
+from tfteach.explain.cluster_plan import planner_of
 from tfteach.explain.graph_lives import times
 from tfteach.explain.graph_rows import value_text
 from tfteach.explain.pruning import Fetch, elements_of
@@ -235,6 +236,7 @@ def explain_optimizing(
     wanted, fed = elements_of(session.graph, fetches, feeds)
     if feed_shapes is not None and len(feed_shapes) != len(fed):
         raise ValueError(f"{len(fed)} feeds, but {len(feed_shapes)} shapes")
+    session = planner_of(session)
     step = build_step(prune(wanted, fed), wanted, fed)
     session.planner.placer.twin().place(step)
     if unfolded:

@@ -15,13 +15,12 @@ import numpy as np
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.plan.step import Edge, Step
 from tfteach.engine.session.partition_graphs import ExecutedGraph, ExecutedNode
-from tfteach.explain.cluster_plan import label_of
+from tfteach.explain.cluster_plan import label_of, planner_of
 from tfteach.explain.graph_rows import Row, Shape, plain_source, row_of, value_text
 from tfteach.explain.placement import (
     Copy,
     copies_of,
     planned_run,
-    planner_of,
     static_size_bytes,
 )
 from tfteach.explain.pruning import Fetch

@@ -15,7 +15,7 @@ from tfteach.engine.plan.place import Placement
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Node, Step
 from tfteach.engine.session.unfolded import is_unfolded
-from tfteach.explain.cluster_plan import PlannedCluster, label_of
+from tfteach.explain.cluster_plan import PlannedCluster, label_of, planner_of
 from tfteach.explain.folding import NOTHING, Folded, explain_folding, folded_in
 from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.framework.dtypes import DType
@@ -282,11 +282,6 @@ def placement(
         planned.unfolded,
         session.text if isinstance(session, PlannedCluster) else "",
     )
-
-
-def planner_of(session: Any) -> Any:
-    """The session itself; for a graph the cluster that its devices name."""
-    return PlannedCluster(session) if isinstance(session, Graph) else session
 
 
 class PlannedRun(NamedTuple):

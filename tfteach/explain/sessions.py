@@ -13,16 +13,29 @@ import numpy as np
 from tfteach.engine.devices.array_module import to_host
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import open_sessions
+from tfteach.engine.session.targets import RemoteSession
 from tfteach.explain.graph_rows import value_text
 from tfteach.explain.runs import error_line
+from tfteach.framework import protos
 from tfteach.framework.call_origin import user_line
-from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
+from tfteach.framework.errors import FailedPreconditionError, OpError
+from tfteach.framework.graph import (
+    Graph,
+    OpAdded,
+    Operation,
+    SessionRun,
+    SourceLine,
+    Tensor,
+)
+from tfteach.framework.shape import size_of
 from tfteach.framework.variable_cell import Cell
 
 __all__ = ["Change", "LoggedRun", "SessionLog", "Value", "state_of"]
 
 UNINITIALIZED = "uninitialized"
 MOST_RUNS = 300
+MOST_FETCHED = 10_000  # elements of a variable on a server
+PATIENCE_MS = 3000  # with a server
 
 
 class Value(NamedTuple):
@@ -106,12 +119,46 @@ def state_of(session: BaseSession) -> State:
       ...     state_of(sess)["w"].text
       '[1, 2]'
     """
+    if session._remote is not None:
+        return _state_on_servers(session, session._remote)
     found: State = {}
     for op in variables_of(session.graph):
         cell = cell_of(session, op)
         is_set = cell is not None and cell.is_initialized
         found[op.name] = describe(cell.value) if is_set and cell is not None else None
     return found
+
+
+def _state_on_servers(session: BaseSession, remote: RemoteSession) -> State:
+    """As `state_of`; large variables stay where they are, and observers see no run."""
+    found: State = {}
+    options = protos.RunOptions(timeout_in_ms=PATIENCE_MS)
+    absent: Value | None = None
+    for op in variables_of(session.graph):
+        spec: Any = op.spec
+        tensor = op.outputs[0] if op.outputs[0].dtype.is_ref else _read_of(op)
+        size = size_of(spec.shape)
+        if absent is not None:
+            found[op.name] = absent
+        elif tensor is None or size is None or size > MOST_FETCHED:
+            kept = "" if size is None else f" of {size:,} values"
+            found[op.name] = Value(f"on the server{kept}", 0)
+        else:
+            try:
+                (value,) = remote.program((tensor,), ()).run_with([], options, None)
+                found[op.name] = describe(value)
+            except FailedPreconditionError:
+                found[op.name] = None
+            except OpError as error:
+                absent = Value(f"out of reach: {type(error).__name__}", 0)
+                found[op.name] = absent
+    return found
+
+
+def _read_of(op: Operation) -> Tensor | None:
+    """An op of the graph that reads a resource variable."""
+    reads = (r for r in op.outputs[0].consumers() if r.spec.reads_variable)
+    return next((read.outputs[0] for read in reads), None)
 
 
 def variables_of(graph: Graph) -> list[Operation]:

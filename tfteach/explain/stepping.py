@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Any
 
 from tfteach.engine.session.fetches import Fetches
+from tfteach.engine.session.targets import NO_STEP
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.engine.session.unfolded import unfolded as as_graph
 from tfteach.explain.folding import folded_run
@@ -68,6 +69,7 @@ def record(
     Raises:
       ValueError: as for `session.run`.
       TypeError: as for `session.run`.
+      NotImplementedError: servers run the session's steps.
       Exception: the exception that `when` raised, after the run has ended.
 
     Example:
@@ -81,6 +83,8 @@ def record(
       >>> run.spoilers()
       [0]
     """
+    if session._remote is not None:
+        raise NotImplementedError(NO_STEP)
     unfolded = unfolded or is_unfolded()
     log = StepLog(when, max_bytes, max_steps)
     recorder = StepRecorder(log)

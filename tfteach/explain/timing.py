@@ -13,6 +13,7 @@ from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.engine.session.unfolded import unfolded as as_graph
 from tfteach.explain.cluster_plan import label_of
 from tfteach.explain.folding import NOTHING, Folded, folded_run
+from tfteach.explain.task_stats import joined
 from tfteach.framework import protos
 from tfteach.framework.type_aliases import FeedDict
 
@@ -224,7 +225,7 @@ def times_of(run_metadata: Any) -> StepTimes:
       >>> [op.name for op in times_of(metadata).ops]
       ['x', 'y']
     """
-    stats = getattr(run_metadata, "step_stats", run_metadata)
+    stats, _ = joined(getattr(run_metadata, "step_stats", run_metadata))
     simulated, cards = set[str](), dict[str, str]()
     for device in stats.dev_stats:
         for name in device.thread_names.values():

@@ -18,6 +18,13 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import FeedDict
 from tfteach.framework.waiting import Deadline
 
+NO_STEP = (
+    "The step of a session on servers is planned and run there, op by op out of sight. "
+    "%placement and %schedule plan it, %timeline and %cluster --fetch show what its "
+    "tasks record. To step through it, run the graph in a tf.Session() of this "
+    "process, without its devices of tasks."
+)
+
 
 class RemoteProgram(ABC):
     """The fetches and feeds of a run, by the names that the other process knows."""
@@ -29,10 +36,7 @@ class RemoteProgram(ABC):
         Raises:
           NotImplementedError: only the other process knows.
         """
-        raise NotImplementedError(
-            "the step of a session in another process; its RunMetadata has the "
-            "partition graphs"
-        )
+        raise NotImplementedError(NO_STEP)
 
     @abstractmethod
     def run(

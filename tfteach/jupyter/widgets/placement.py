@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
 import traitlets
 
 from tfteach.engine.devices.memory_ledger import show_bytes
-from tfteach.explain.cluster_plan import PlannedCluster, label_of, names_tasks
+from tfteach.explain.cluster_plan import (
+    PlannedCluster,
+    label_of,
+    names_tasks,
+    planner_of,
+)
 from tfteach.explain.partitions import Link, Partitions, partitions
 from tfteach.explain.placement import (
     Copy,
@@ -164,12 +170,15 @@ class PlacementView(GraphView, Unfoldable):
         return self._planner(), known or None, feeds, self.unfolded
 
     def _planner(self) -> Any:
-        """The session; or the cluster that the devices of the graph's ops name."""
-        graph = self.graph
+        """The session; or the cluster that it uses, or that the graph's ops name."""
+        graph, session = self.graph, self.session
         if self._planned != (state := (graph.version, graph.mutations)):
             self._planned = state
-            is_plan = self.session is None or names_tasks(graph)
+            is_plan = session is None or names_tasks(graph)
             self._cluster = PlannedCluster(graph) if is_plan else None
+            if session is not None and session._remote is not None:
+                with suppress(OpError):  # its servers have gone: then what they had
+                    self._cluster = planner_of(session)
         return self.session if self._cluster is None else self._cluster
 
     def refresh(self) -> None:

@@ -1,0 +1,96 @@
+"""What explains the runs of a session on servers, and what refuses it by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import tfteach as tf
+from tests.lib.distributed.conftest import free_addresses
+from tfteach import explain
+from tfteach.explain import sessions
+from tfteach.explain.partitions import partitions
+from tfteach.explain.placement import placement
+from tfteach.jupyter import PlacementView
+
+PS = "/job:ps/replica:0/task:0/device:CPU:0"
+WORKER = "/job:worker/replica:0/task:0/device:CPU:0"
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[str]:
+    """That of worker:0; ps:0 and worker:0 are servers of this process."""
+    ps, worker = free_addresses(2)
+    cluster = {"ps": [ps], "worker": [worker]}
+    servers = [tf.train.Server(cluster, job) for job in ("ps", "worker")]
+    yield servers[1].target.decode()
+    for server in servers:
+        server._stop()
+
+
+@pytest.fixture
+def session(target: str) -> Iterator[tf.Session]:
+    tf.Session.reset(target, [""])
+    with tf.Graph().as_default():
+        with tf.device("/job:ps/task:0"):
+            w = tf.get_variable("w", [2], initializer=tf.ones_initializer())
+            tf.get_variable("unset", [2], use_resource=True)
+            tf.get_variable("large", [200, 100])
+        with tf.device("/job:worker/task:0"):
+            x = tf.placeholder(tf.float32, [2], name="x")
+            tf.multiply(w, x, name="y")
+        with tf.Session(target) as session:
+            session.run(w.initializer)
+            yield session
+
+
+def test_the_plan_is_that_of_the_servers(session: tf.Session, target: str) -> None:
+    found = placement(session, "y:0", ["x:0"])
+    assert found.plan == (
+        f"1 ps task and 1 worker task of the servers at {target}. Feeds and fetches "
+        "pass through worker:0."
+    )
+    assert [device.name for device in found.devices] == [PS, WORKER]
+    assert found.of("w").assigned == PS
+    assert found.of("y").assigned == WORKER
+    (link,) = partitions(session, "y:0", ["x:0"]).links
+    assert (link.tensor, link.source, link.target) == ("w/read:0", PS, WORKER)
+    view = PlacementView(session, ["y:0"], ["x:0"])
+    assert view.placement().plan == found.plan
+
+
+def test_a_timed_run(session: tf.Session) -> None:
+    times = explain.timed(session, "y:0", {"x:0": [1.0, 2.0]}, runs=1)
+    assert {op.device for op in times.ops} == {PS, WORKER}
+    ((send, receive),) = times.copies()
+    assert (send.device, receive.device) == (PS, WORKER)
+    assert receive.size_bytes == 8
+    assert send.start_us <= receive.start_us <= receive.end_us
+
+
+def test_what_variables_hold_on_the_servers(session: tf.Session) -> None:
+    found = explain.state_of(session)
+    assert found["w"] == sessions.Value("[1, 1]", found["w"].digest)  # type: ignore[union-attr]
+    assert found["unset"] is None
+    assert found["large"] == sessions.Value("on the server of 20,000 values", 0)
+    log = explain.SessionLog(session.graph, {"s": session})
+    session.run(session.graph.get_operation_by_name("w/Assign"))
+    assert log.runs[0].changes == ()
+    log.close()
+
+
+def test_servers_that_are_out_of_reach(target: str, session: tf.Session) -> None:
+    def gone(*arguments: object) -> None:
+        raise tf.errors.UnavailableError(None, None, "gone")
+
+    session._remote.program = gone
+    values = {value.text for value in explain.state_of(session).values() if value}
+    assert values == {"out of reach: UnavailableError"}
+
+
+def test_steps_of_servers_cannot_be_recorded(session: tf.Session) -> None:
+    with pytest.raises(NotImplementedError, match="%timeline and %cluster --fetch"):
+        explain.record(session, "y:0", {"x:0": [1.0, 2.0]})
+    with pytest.raises(NotImplementedError, match="%timeline and %cluster --fetch"):
+        session.planned_step([session.graph.get_operation_by_name("y")], ())
