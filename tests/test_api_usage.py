@@ -23,7 +23,6 @@ LATER = {
     "old estimators": """
        """,
     "Keras": "tf.keras tf.contrib.keras",
-    "clusters": "tf.train.SyncReplicasOptimizer",
 }
 PREFIXES = [prefix for names in LATER.values() for prefix in names.split()]
 

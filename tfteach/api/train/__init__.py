@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from tfteach.lib.training.session_creators import WorkerSessionCreator as WorkerSessionCreator
     from tfteach.lib.training.session_manager import SessionManager as SessionManager
     from tfteach.lib.training.supervisor import Supervisor as Supervisor
+    from tfteach.lib.training.sync_replicas_optimizer import SyncReplicasOptimizer as SyncReplicasOptimizer
 
 _LATER = {
     "AdadeltaOptimizer": ("tfteach.lib.training.adadelta", "AdadeltaOptimizer"),
@@ -153,6 +154,7 @@ _LATER = {
     "StopAtStepHook": ("tfteach.lib.training.hooks.stopping", "StopAtStepHook"),
     "SummarySaverHook": ("tfteach.lib.training.hooks.summaries", "SummarySaverHook"),
     "Supervisor": ("tfteach.lib.training.supervisor", "Supervisor"),
+    "SyncReplicasOptimizer": ("tfteach.lib.training.sync_replicas_optimizer", "SyncReplicasOptimizer"),
     "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
     "WorkerSessionCreator": ("tfteach.lib.training.session_creators", "WorkerSessionCreator"),
     "add_queue_runner": ("tfteach.lib.queues.queue_runner", "add_queue_runner"),

@@ -260,8 +260,9 @@ class QueueRunner:
             if ours is not None:
                 ours.failures.append((enqueue_op.name, first_line(error)))
             if coord:
-                coord.request_stop(error)
-                return
+                if not (coord.joined and isinstance(error, errors.CancelledError)):
+                    coord.request_stop(error)
+                return  # a session that was closed ends what waited in it
             get_logger().error("Exception in QueueRunner: %s", error)
             with self._lock:
                 self._exceptions_raised.append(error)

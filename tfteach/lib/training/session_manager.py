@@ -23,6 +23,7 @@ from tfteach.framework.type_aliases import (
     Fetches,
     PathLike,
     Proto,
+    SessionLike,
 )
 from tfteach.lib.files.checkpoint_management import get_checkpoint_state
 from tfteach.lib.files.saver import Saver
@@ -148,7 +149,7 @@ class SessionManager:
                 f"{None if init_op is None else name}, init fn: {init_fn}, error: "
                 f"{missing}"
             )
-        missing = _missing(self._ready_op, session, "Model not ready")
+        missing = missing_variables(self._ready_op, session, "Model not ready")
         if missing is not None:
             name = getattr(init_op, "name", f"<no name for {type(init_op)}>")
             raise RuntimeError(
@@ -195,7 +196,7 @@ class SessionManager:
             source = checkpoint_dir or checkpoint_filename_with_path
             state = "ready for local init"
             if missing is None:
-                missing = _missing(self._ready_op, session, "Model not ready")
+                missing = missing_variables(self._ready_op, session, "Model not ready")
                 state = "ready"
             if missing is not None:
                 get_logger().info(
@@ -275,7 +276,9 @@ class SessionManager:
                 missing_locally = self._run_local_init_op(session)
                 missing = None
                 if missing_locally is None:
-                    missing = _missing(self._ready_op, session, "Model not ready")
+                    missing = missing_variables(
+                        self._ready_op, session, "Model not ready"
+                    )
                     if missing is None:
                         return session
             session.close()
@@ -295,7 +298,7 @@ class SessionManager:
         """Run it, if possible; otherwise returns what is missing."""
         if self._local_init_op is None:
             return None
-        missing = _missing(
+        missing = missing_variables(
             self._ready_for_local_init_op, session, "Model not ready for local init"
         )
         if missing is None:
@@ -319,7 +322,9 @@ def _closed_on_error(session: Session) -> Any:
         raise
 
 
-def _missing(ready_op: Fetches, session: Session, message: str) -> str | None:
+def missing_variables(
+    ready_op: Fetches, session: SessionLike, message: str
+) -> str | None:
     """What a session lacks according to an op that says so; None if it is ready.
 
     The op may return the names of uninitialized variables, fail because of them, or be
