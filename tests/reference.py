@@ -52,6 +52,7 @@ EXPLAIN = {
     "stage_elements": "What a stage of a dataset gives",
     "value_summary": "Values in a recorded run",
     "timing": "Where the time goes",
+    "critical_path": "What bounds a step",
     "memory": "What uses the memory",
     "optimizing": "What the optimizer does",
     "schedule": "In which order ops can run",

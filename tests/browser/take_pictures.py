@@ -292,6 +292,10 @@ NOTEBOOKS = {
             Picture("timeline_view", 3, ".tfteach-timeline", as_it_is),
         ),
     ),
+    "towers": Notebook(
+        (timeline.SETUP, timeline.TOWERS, timeline.TOWERS_TIMELINE),
+        (Picture("timeline_towers", 2, ".tfteach-timeline", as_it_is),),
+    ),
     "memory": Notebook(
         (timeline.SETUP, timeline.CONVNET, timeline.ACROSS, timeline.RUNS),
         (Picture("memory_view", 2, ".tfteach-memory", as_it_is),),

@@ -43,6 +43,40 @@ sess, feed = session(), batch(32)
 sess.run(init)
 """
 
+TOWERS = """\
+tf.simulate_gpus(2, like="K80", link="pcie3")
+towers = tf.Graph()
+with towers.as_default(), tf.device("/cpu:0"):
+    images = tf.placeholder(tf.float32, [512, 28, 28, 1], name="images")
+    labels = tf.placeholder(tf.int64, [512], name="labels")
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    shares = zip(tf.split(images, 2), tf.split(labels, 2))
+    gradients = []
+    for i, (x, y) in enumerate(shares):
+        place = lambda op, i=i: "/cpu:0" if "Variable" in op.type else f"/gpu:{i}"
+        with tf.name_scope(f"tower{i}"), tf.device(place):
+            with tf.variable_scope("net", reuse=i > 0):
+                h = tf.layers.conv2d(x, 16, 5, activation=tf.nn.relu, name="conv1")
+                h = tf.layers.max_pooling2d(h, 2, 2)
+                h = tf.layers.conv2d(h, 32, 5, activation=tf.nn.relu, name="conv2")
+                h = tf.layers.max_pooling2d(h, 2, 2)
+                h = tf.layers.dense(tf.layers.flatten(h), 256, name="hidden")
+                logits = tf.layers.dense(h, 10, name="logits")
+            loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
+            gradients.append(optimizer.compute_gradients(loss))
+    mean = [
+        (tf.add_n([g for g, _ in pair]) / 2, pair[0][1]) for pair in zip(*gradients)
+    ]
+    train = optimizer.apply_gradients(mean, name="train")
+    init = tf.global_variables_initializer()
+sess = tf.Session(graph=towers, config=tf.ConfigProto(allow_soft_placement=True))
+sess.run(init)
+rows = np.random.RandomState(0).rand(512, 28, 28, 1)
+feed = {images: rows, labels: np.arange(512) % 10}
+"""
+
+TOWERS_TIMELINE = "%timeline train --feed-dict feed --session sess"
+
 TIMELINE = "%timeline train loss --feed-dict feed --session sess --memory"
 
 ACROSS = """\
@@ -95,6 +129,14 @@ def test_time_and_memory_of_a_training_step(lab: Lab) -> None:
     gpu = view.locator(".tft-lane", has_text="GPU:0")
     assert "simulated" in (gpu.text_content() or "")
     lab.screenshot("timeline_view", view)
+    # a part of the critical path is marked from the strip
+    due = view.locator(".tft-due").first
+    due.click()
+    view.locator(".tft-path-piece.tft-dim").first.wait_for(state="attached")
+    assert due.get_attribute("aria-pressed") == "true"
+    due.click()
+    view.locator(".tft-path-piece.tft-dim").first.wait_for(state="detached")
+    assert "bounds the step" in view.locator(".tft-path p").first.inner_text()
     # a type is marked from the totals
     view.locator(".tft-mark").first.click()
     view.locator(".tft-bar-op.tft-dim").first.wait_for(state="attached")

@@ -56,6 +56,7 @@ def test_lanes_ops_and_totals(graph: tf.Graph) -> None:
     bundle = view.static_bundle()
     assert bundle["text/plain"].startswith("2 runs, the fastest")
     assert "layer/y" in bundle["image/svg+xml"]
+    assert "bounds the step" in bundle["image/svg+xml"]
     with pytest.raises(TypeError, match="RunMetadata"):
         TimelineView(3)
 
@@ -67,6 +68,14 @@ def test_a_model_says_so(graph: tf.Graph) -> None:
     assert [lane["model"] for lane in state["_lanes"]] == ["", "P100"]
     assert state["_models"]["layer/y"].startswith("5 us to launch + max(262 kFLOP")
     assert "a model of P100 at peak rates, not measured" in state["_summary"]
+    path = state["_path"]
+    kinds = {bound["kind"] for bound in path["bounds"]}
+    assert kinds == {"host", "copy", "compute", "launch"}
+    launch = next(bound for bound in path["bounds"] if bound["kind"] == "launch")
+    assert path["bounds"][launch["of"]]["name"] == "the compute of GPU:0"
+    ops = [state["_ops"][part[0]][0] for part in path["parts"] if part[2]]
+    assert ops[-2:] == ["layer/z/_3", "total"]
+    assert path["because"]["total"] == "needs layer/z/_3"
 
 
 def test_memory_of_a_run_and_of_sessions(graph: tf.Graph) -> None:

@@ -14,6 +14,10 @@ from tfteach.framework.lazy_names import imported, lazy_getattr
 if TYPE_CHECKING:
     from tfteach.explain.checkpoints import explain_checkpoint as explain_checkpoint
     from tfteach.explain.collections import explain_collections as explain_collections
+    from tfteach.explain.critical_path import critical_path_of as critical_path_of
+    from tfteach.explain.critical_path import (
+        explain_critical_path as explain_critical_path,
+    )
     from tfteach.explain.dataset_elements import elements_of as elements_of
     from tfteach.explain.eager_growth import watch_eager as watch_eager
     from tfteach.explain.eager_recording import record_eager as record_eager
@@ -56,9 +60,11 @@ _LATER = {
     "PipelineRun": "pipeline_rates",
     "RunNeeds": "pruning",
     "SessionLog": "sessions",
+    "critical_path_of": "critical_path",
     "elements_of": "dataset_elements",
     "explain_checkpoint": "checkpoints",
     "explain_collections": "collections",
+    "explain_critical_path": "critical_path",
     "explain_folding": "folding",
     "explain_function": "function_calls",
     "explain_name": "names",

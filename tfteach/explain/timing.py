@@ -44,6 +44,7 @@ class OpTime(NamedTuple):
       inputs: the names of its inputs; "^name" for control inputs.
       is_simulated: True if the device is a simulated GPU.
       model: how `elapsed_us` comes about, if it is modelled; "" if it was measured.
+      host_thread: the number of the thread that ran it, on any device; 0 if unknown.
     """
 
     name: str
@@ -56,6 +57,7 @@ class OpTime(NamedTuple):
     inputs: tuple[str, ...]
     is_simulated: bool = False
     model: str = ""
+    host_thread: int = 0
 
     @property
     def end_us(self) -> float:
@@ -91,6 +93,8 @@ class StepTimes(NamedTuple):
       folded: a `Folded`: the ops that the session's optimizer leaves out of the run.
       unfolded: True if the run was made without the optimizer.
       cards: device name -> the card that its times are modelled after.
+      through: name -> inputs of the nodes that have no kernel, such as constants and
+        `tf.group`: the ops behind them wait for those before.
     """
 
     ops: tuple[OpTime, ...]
@@ -98,6 +102,7 @@ class StepTimes(NamedTuple):
     folded: Folded = NOTHING
     unfolded: bool = False
     cards: Mapping[str, str] = MappingProxyType({})
+    through: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
     @property
     def busy_us(self) -> float:
@@ -178,7 +183,7 @@ class StepTimes(NamedTuple):
         like = "; ".join(sorted(set(self.cards.values())))
         model = f" (a model of {like} at peak rates, not measured)" if like else ""
         return (
-            f"{runs}: {_ms(min(self.wall_us))}{model}, {len(self.ops)} ops; "
+            f"{runs}: {time_text(min(self.wall_us))}{model}, {len(self.ops)} ops; "
             f"{first.name} takes {first.share:.0%} of their time"
         )
 
@@ -192,8 +197,9 @@ class StepTimes(NamedTuple):
         width = max(len(row.name) for row in rows)
         lines.append(f"{'op type':<{width}}  calls        time  share       bytes")
         for row in rows[:MOST_LINES]:
+            spent = time_text(row.elapsed_us)
             lines.append(
-                f"{row.name:<{width}}  {row.calls:>5}  {_ms(row.elapsed_us):>10}  "
+                f"{row.name:<{width}}  {row.calls:>5}  {spent:>10}  "
                 f"{row.share:>5.1%}  {show_bytes(row.size_bytes):>10}"
             )
         if len(rows) > MOST_LINES:
@@ -234,24 +240,37 @@ def times_of(run_metadata: Any) -> StepTimes:
                 simulated.add(device.device)
                 cards |= {device.device: like} if like else {}
     sizes: dict[str, int] = {}
+    origin_ns = min(
+        (_start_ns(n) for d in stats.dev_stats for n in d.node_stats), default=0
+    )
     found: list[OpTime] = []
+    through: dict[str, tuple[str, ...]] = {}
+    threads = _threads(stats)
     for device in stats.dev_stats:
         if re.fullmatch("/(host|device:GPU).*", device.device):  # duplicates
             continue
         for node in device.node_stats:
-            op = _op_time(node, device.device, device.device in simulated)
+            op = _op_time(node, device.device, origin_ns)
+            thread = threads.get(
+                (op.name, node.all_start_nanos + node.op_start_rel_nanos), 0
+            )
+            op = op._replace(
+                is_simulated=device.device in simulated, host_thread=thread
+            )
             sizes[op.name] = op.size_bytes
             has_kernel = node.all_end_rel_nanos or not node.all_start_nanos
             if has_kernel and op.name != "_SOURCE" and op.op_type not in _FRAME:
                 found.append(op)
+            else:
+                through[op.name] = op.inputs
     for device in stats.dev_stats:
         if device.device.startswith("/host"):
-            found += _copies(device, sizes, simulated)
+            found += _copies(device, sizes, simulated, origin_ns)
     first = min((op.start_us for op in found), default=0.0)
     ops = [op._replace(start_us=op.start_us - first) for op in found]
     ops.sort(key=lambda op: op.start_us)
     wall_us = max((op.end_us for op in ops), default=0.0)
-    return StepTimes(tuple(ops), (wall_us,), cards=cards)
+    return StepTimes(tuple(ops), (wall_us,), cards=cards, through=through)
 
 
 def timed(
@@ -321,7 +340,8 @@ def times_and_stats(
     times, metadata = found[0]
     walls = tuple(each.wall_us[0] for each, _ in found)
     folded = folded_run(session, fetches, feed_dict, unfolded)
-    return StepTimes(times.ops, walls, folded, unfolded, times.cards), metadata
+    times = times._replace(wall_us=walls, folded=folded, unfolded=unfolded)
+    return times, metadata
 
 
 def lane_of(op: OpTime) -> str:
@@ -329,7 +349,20 @@ def lane_of(op: OpTime) -> str:
     return label_of(op.device) or op.device
 
 
-def _copies(host: Any, sizes: dict[str, int], simulated: set[str]) -> Iterator[OpTime]:
+def _threads(stats: Any) -> dict[tuple[str, int], int]:
+    """The threads that ran kernels, by the op's name and the kernel's start."""
+    return {
+        (row.node_name.rpartition(":")[0], row.all_start_nanos): row.thread_id
+        for device in stats.dev_stats
+        if device.device.startswith("/host")
+        for row in device.node_stats
+        if row.all_start_nanos
+    }
+
+
+def _copies(
+    host: Any, sizes: dict[str, int], simulated: set[str], origin_ns: int
+) -> Iterator[OpTime]:
     """The `_Send` and `_Recv` rows, which only the threads' lanes contain."""
     for node in host.node_stats:
         half = half_of_copy(node)
@@ -337,7 +370,7 @@ def _copies(host: Any, sizes: dict[str, int], simulated: set[str]) -> Iterator[O
             continue
         source = half.source
         taken = source if half.kind == Send.op_type else f"{source}/_{half.number - 1}"
-        start_us, elapsed_us = _span(node)
+        start_us, elapsed_us = _span(node, origin_ns)
         yield OpTime(
             half.name,
             half.kind,
@@ -349,6 +382,7 @@ def _copies(host: Any, sizes: dict[str, int], simulated: set[str]) -> Iterator[O
             (_shown(taken),),
             half.device in simulated,
             _model(node),
+            node.thread_id,
         )
 
 
@@ -386,17 +420,23 @@ def _shown(name: str) -> str:
     return _ARGUMENT.sub(r"\1" if _HALF.search(name) else r"\1:\2", name)
 
 
-def _span(node: Any) -> tuple[float, float]:
+def _start_ns(node: Any) -> int:
+    return int(node.all_start_nanos or 1000 * node.all_start_micros)
+
+
+def _span(node: Any, origin_ns: int) -> tuple[float, float]:
     """The start and the duration of a row, in microseconds."""
+    # Of times since 1970 a float has a resolution of 250 ns.
+    start_us = (_start_ns(node) - origin_ns) / 1000
     if node.all_start_nanos:
-        return node.all_start_nanos / 1000, node.all_end_rel_nanos / 1000
-    return float(node.all_start_micros), float(node.all_end_rel_micros)
+        return start_us, node.all_end_rel_nanos / 1000
+    return start_us, float(node.all_end_rel_micros)
 
 
-def _op_time(node: Any, device: str, is_simulated: bool) -> OpTime:
+def _op_time(node: Any, device: str, origin_ns: int) -> OpTime:
     match = _LABEL.fullmatch(node.timeline_label)
     kind, inputs = match.groups() if match else ("unknown", "")
-    start, elapsed = _span(node)
+    start_us, elapsed_us = _span(node, origin_ns)
     size = 0
     for output in node.output:
         size += output.tensor_description.allocation_description.requested_bytes
@@ -406,12 +446,11 @@ def _op_time(node: Any, device: str, is_simulated: bool) -> OpTime:
         kind,
         device,
         node.thread_id,
-        start,
-        elapsed,
+        start_us,
+        elapsed_us,
         size,
         tuple(map(_shown, taken)),
-        is_simulated,
-        _model(node),
+        model=_model(node),
     )
 
 
@@ -425,7 +464,8 @@ def _scope(name: str, depth: int) -> str:
     return "/".join(parts[:depth]) + "/" if len(parts) > depth else name
 
 
-def _ms(elapsed_us: float) -> str:
+def time_text(elapsed_us: float) -> str:
+    """Microseconds as text: "12.3 us", "4.56 ms"."""
     if elapsed_us < 1000:
         return f"{elapsed_us:.1f} us"
     return f"{elapsed_us / 1000:.2f} ms"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Callable, Sequence
 
 from tfteach.engine.devices.memory_ledger import show_bytes
+from tfteach.explain.critical_path import CriticalPath
 from tfteach.explain.memory import MemoryCurve
 from tfteach.explain.timing import OpTime, StepTimes, lane_of
 from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
@@ -25,35 +27,59 @@ COLOURS = (
     ("#eef1f6", "#8592a6"),
 )
 LINE = "#0b63ce"
+MOST_LETTERS = 118  # of a line
+# What a part of the critical path is due to, by its kind.
+DUE = {
+    "compute": "#0b63ce",
+    "launch": "#6a77d6",
+    "copy": "#08716c",
+    "host": "#b35c00",
+    "thread": "#9169c4",
+    "gap": "#566273",
+}
 FAR = 20  # times the peak: a higher limit is not drawn
 
 
-def timeline_svg(times: StepTimes) -> str:
-    """A bar for each op, a lane for each device, and the slowest op types."""
+def timeline_svg(times: StepTimes, path: CriticalPath) -> str:
+    """A bar for each op, a lane for each device, the critical path, and op types."""
     lanes = list(dict.fromkeys(lane_of(op) for op in times.ops))
     rank = {total.name: i for i, total in enumerate(times.by_type())}
     span = max((op.end_us for op in times.ops), default=0.0) or 1.0
-    height = 44 + LANE * len(lanes) + 66
+    said = [path.sentence, path.idle_sentence]
+    lines = [line for text in said for line in textwrap.wrap(text, MOST_LETTERS)]
+    top = 38 + 16 * len(lines) + (22 if path.bounds else 0)
+    height = top + LANE * len(lanes) + 72
     parts = [_text(12, 22, times.summary, INK, size=13, weight="bold")]
+    parts += _bounds(path)
+    parts += [
+        _text(12, top - 16 * (len(lines) - i) + 6, line, INK if i == 0 else MUTED)
+        for i, line in enumerate(lines)
+    ]
+    top += 6
+
+    def at(at_us: float) -> float:
+        return LEFT + at_us / span * (WIDTH - LEFT - RIGHT)
+
     for number, lane in enumerate(lanes):
-        y = 38 + LANE * number
+        y = top + LANE * number
         parts.append(_text(12, y + 21, lane, INK, weight="bold"))
         end = WIDTH - RIGHT
-        parts.append(f'<path d="M{LEFT},{y + LANE - 6}H{end}" stroke="{RULE}"/>')
+        parts.append(f'<path d="M{LEFT},{y + LANE - 4}H{end}" stroke="{RULE}"/>')
         for op in times.ops:
             if lane_of(op) != lane:
                 continue
             fill, line = COLOURS[min(rank[op.op_type], 6)]
-            x = LEFT + op.start_us / span * (WIDTH - LEFT - RIGHT)
-            width = max(0.8, op.elapsed_us / span * (WIDTH - LEFT - RIGHT))
+            x = at(op.start_us)
+            width = max(0.8, at(op.elapsed_us) - LEFT)
             parts.append(
-                f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{LANE - 14}" '
+                f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{LANE - 18}" '
                 f'fill="{fill}" stroke="{line}" stroke-width="0.7">'
                 f"<title>{html.escape(_title(op))}</title></rect>"
             )
             if width > 7 * len(op.op_type):
                 parts.append(_text(x + 5, y + 20, op.op_type, INK))
-    y = 38 + LANE * len(lanes)
+    parts += _path_line(path, lanes, top, at)
+    y = top + LANE * len(lanes)
     parts.append(_text(LEFT, y + 12, "0", MUTED))
     until = f"{span / 1000:.2f} ms"
     parts.append(_text(WIDTH - RIGHT, y + 12, until, MUTED, anchor="end"))
@@ -68,6 +94,54 @@ def timeline_svg(times: StepTimes) -> str:
         parts.append(_text(x + 18, y + 40, words, INK))
         x += 34 + 6.6 * len(words)
     return _document(height, parts)
+
+
+def _bounds(path: CriticalPath) -> list[str]:
+    """A strip of what the critical path is due to."""
+    parts: list[str] = []
+    x, whole = 12.0, WIDTH - 12 - RIGHT
+    for bound in path.bounds:
+        width = bound.share * whole
+        colour = DUE[bound.kind]
+        words = f"{bound.name} {bound.share:.0%}"
+        parts.append(
+            f'<rect x="{x:.1f}" y="32" width="{max(0.5, width - 2):.1f}" height="18" '
+            f'rx="3" fill="{colour}" fill-opacity="0.16" stroke="{colour}">'
+            f"<title>{html.escape(words)}</title></rect>"
+        )
+        if width > 6.4 * len(words):
+            parts.append(_text(x + 6, 45, words, INK))
+        x += width
+    return parts
+
+
+def _path_line(
+    path: CriticalPath, lanes: list[str], top: float, at: Callable[[float], float]
+) -> list[str]:
+    """The critical path below the bars: a line for what takes time, dots for waits."""
+    kinds = {bound.of: bound.kind for bound in reversed(path.bounds)}
+    kinds |= {bound.name: bound.kind for bound in path.bounds if bound.of == bound.name}
+    drawn: list[str] = []
+    before: tuple[float, float] | None = None
+    for part in path.parts:
+        if part.elapsed_us <= 0:
+            continue
+        y = top + LANE * lanes.index(lane_of(part.op)) + LANE - 11
+        x, end = at(part.start_us), at(part.start_us + part.elapsed_us)
+        if before is not None and before[1] != y and not path.is_shared:
+            drawn.append(
+                f'<path d="M{before[0]:.1f},{before[1]}L{x:.1f},{y}" stroke="{MUTED}"/>'
+            )
+        style = (
+            'stroke-width="2" stroke-dasharray="2 3"'
+            if part.is_wait
+            else ('stroke-width="4"')
+        )
+        colour = DUE[kinds.get(part.bound, "gap")]
+        width = max(0.8, end - x)
+        drawn.append(f'<path d="M{x:.1f},{y}h{width:.1f}" stroke="{colour}" {style}/>')
+        before = end, y
+    return drawn
 
 
 def _title(op: OpTime) -> str:

@@ -1,9 +1,10 @@
 """Times of a traced run as cards would take them, for GPUs that model one.
 
-The ops of the run, in the order in which they ended, are laid out anew: an op of a
-modelled GPU begins once its inputs are there and the GPU is free, and takes the time of
-the model (devices/card_models.py).  A copy occupies the links of both its ends, in one
-direction each.  Ops of the CPU keep the time that was measured.
+The ops of the run are laid out anew: an op of a modelled GPU begins once its inputs are
+there and the GPU is free, and takes the time of the model (devices/card_models.py).
+What is ready first begins first, as in TensorFlow's executors.  A copy occupies the
+links of both its ends, in one direction each.  Ops of the CPU keep the time that was
+measured.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import bisect
 from collections.abc import Sequence
 
 from tfteach.engine.devices.card_models import DeviceModel, Modelled
-from tfteach.engine.devices.devices import Device
 from tfteach.engine.plan.partition import Recv, Send
+from tfteach.engine.session.list_schedule import Task, scheduled
 from tfteach.engine.session.partition_graphs import ExecutedNode
 from tfteach.engine.session.tracing import Output, Row
 
@@ -33,10 +34,13 @@ def model_times(
     Returns:
       For each modelled op its formula, by name.
     """
-    layout = _Layout(outputs, start_ns)
+    layout = _Layout(outputs)
     measured = sorted((row.op_end_ns, i) for i, (_, row) in enumerate(rows))
     for node, row in rows:
         layout.add(node, row)
+    for (_, row), slot in zip(rows, scheduled(layout.tasks), strict=True):
+        row.start_ns = row.op_start_ns = start_ns + int(slot.begin)
+        row.end_ns = row.op_end_ns = start_ns + int(slot.end)
     ends = [at for at, _ in measured]
     for _, row in rows:
         row.records = [
@@ -61,24 +65,23 @@ def _moved(
 
 
 class _Layout:
-    def __init__(self, outputs: dict[str, list[Output]], start_ns: int) -> None:
+    def __init__(self, outputs: dict[str, list[Output]]) -> None:
         self.formulas: dict[str, str] = {}
+        self.tasks: list[Task] = []
         self._outputs = outputs
-        self._start_ns = start_ns
-        self._ends: dict[str, int] = {}
+        self._last: dict[str, int] = {}
         self._sent: dict[tuple[str, str], ExecutedNode] = {}
-        self._free: dict[tuple[Device, str], int] = {}
 
     def add(self, node: ExecutedNode, row: Row) -> None:
-        """Lay out an op."""
+        """Add an op, after those that it needs."""
         names = [name.lstrip("^").partition(":")[0] for name in node.inputs]
         occupied = [(node.device, "kernels")]
         length_ns = row.op_end_ns - row.op_start_ns
         if node.op_type == Send.op_type:
-            self._sent[self._pair(node)] = node
+            self._sent[node.transfer] = node
             occupied, length_ns = [], 0
         elif node.op_type == Recv.op_type:
-            sender = self._sent.get(self._pair(node))
+            sender = self._sent.get(node.transfer)
             if sender is not None:
                 names.append(sender.name)
                 ends = ((sender.device, "out"), (node.device, "in"))
@@ -88,24 +91,15 @@ class _Layout:
             modelled = self._kernel(node, row, node.device.model)
             length_ns = round(modelled.seconds * 1e9)
             self.formulas[node.name] = modelled.formula
-            if not length_ns:
-                occupied = []
-        ready = [self._ends.get(name, self._start_ns) for name in names]
-        busy = [self._free.get(end, self._start_ns) for end in occupied]
-        begin_ns = max([self._start_ns, *ready, *busy])
-        row.start_ns = row.op_start_ns = begin_ns
-        row.op_end_ns = row.end_ns = self._ends[node.name] = begin_ns + length_ns
-        self._free.update(dict.fromkeys(occupied, row.op_end_ns))
-
-    def _pair(self, node: ExecutedNode) -> tuple[str, str]:
-        """What a `_Send` and its `_Recv` have in common."""
-        return str(node.attrs["tensor_name"][1]), str(node.attrs["recv_device"][1])
+        needs = [self._last[name] for name in names if name in self._last]
+        self._last[node.name] = len(self.tasks)
+        self.tasks.append(Task(length_ns, needs, occupied if length_ns else ()))
 
     def _copied(
         self, node: ExecutedNode, sender: ExecutedNode, row: Row, measured_ns: int
     ) -> int:
         model = node.device.model or sender.device.model
-        if model is None:
+        if model is None or not measured_ns:  # only its shape was needed
             return measured_ns
         modelled = model.copy(sum(output.size_bytes for output in row.outputs))
         self.formulas[node.name] = modelled.formula

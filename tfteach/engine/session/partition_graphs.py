@@ -88,6 +88,11 @@ class ExecutedNode:
     def is_transfer(self) -> bool:
         return self.op_type in (Send.op_type, Recv.op_type)
 
+    @property
+    def transfer(self) -> tuple[str, str]:
+        """What a `_Send` and its `_Recv` have in common."""
+        return str(self.attrs["tensor_name"][1]), str(self.attrs["recv_device"][1])
+
     def write(self, graph_def: Any) -> None:
         """Add the node to a GraphDef."""
         written = graph_def.node.add()

@@ -14,7 +14,7 @@ from typing import Any
 
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.execute.kernel_context import Context
-from tfteach.engine.plan.partition import Recv
+from tfteach.engine.plan.partition import Recv, Send
 from tfteach.engine.plan.step import argument_names
 from tfteach.engine.session.partition_graphs import ExecutedGraph, ExecutedNode
 from tfteach.engine.session.tracing import Held, Output, Row, Tracer, output_of
@@ -103,7 +103,10 @@ class _Rows:
                 self.ends[node.name] = row.end_ns
                 self.outputs[node.name] = row.outputs
         self.start_ns = tracer.start_ns
+        self.sent: dict[tuple[str, str], str] = {}
         for node in graph.nodes:
+            if node.op_type == Send.op_type:
+                self.sent[node.transfer] = node.name
             if node.name not in self.ends and self.is_there(node):
                 found.append((node, self.made_up(node)))
         found.sort(key=lambda pair: (pair[1].start_ns, pair[1].end_ns))
@@ -130,6 +133,8 @@ class _Rows:
     def made_up(self, node: ExecutedNode) -> Row:
         """A synthetic row for a node that has no kernel here."""
         names = [name.lstrip("^").partition(":")[0] for name in node.inputs]
+        if node.op_type == Recv.op_type:
+            names.append(self.sent.get(node.transfer, ""))
         at_ns = max((self.ends.get(name, 0) for name in names), default=0)
         held = self.at_start.get(node.name)
         at_ns = max(at_ns, self.start_ns) if held is None else held.at_ns

@@ -7,6 +7,7 @@ from typing import Any
 
 import traitlets
 
+from tfteach.explain.critical_path import CriticalPath, critical_path_of
 from tfteach.explain.timing import StepTimes, Total, lane_of, timed, times_of
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.mime_bundle import bundle_with
@@ -18,16 +19,19 @@ from tfteach.jupyter.widgets.unfoldable import BothWays, Unfoldable, unknown_fol
 from tfteach.jupyter.widgets.view_base import PlainView, session_for, token_of_run
 
 MOST_OPS = 20_000
+MOST_PARTS = 4_000
 
 
 class TimelineView(PlainView, Unfoldable):
     """The ops of a run over time, with a lane for each device and thread.
 
-    Curves from lane to lane are copies between devices; below a device's name is the
-    share of the run in which it is busy. The wheel zooms, dragging pans. Click an op to
-    select it; the arrow keys go from op to op. Beside the lanes are totals by op type
-    or by scope; click a total to mark its ops. All views of a graph on a page share the
-    selection.
+    A thick line below the bars is the critical path: what the end of the run had to
+    wait for. The strip above the lanes shows what it is due to; click a part of it to
+    mark its ops. Curves from lane to lane are copies between devices; below a device's
+    name is the share of the run in which it is busy. The wheel zooms, dragging pans.
+    Click an op to select it; the arrow keys go from op to op. Beside the lanes are
+    totals by op type or by scope; click a total to mark its ops. All views of a graph
+    on a page share the selection.
 
     Args:
       run: the RunMetadata of a run with full tracing, or a `StepTimes`.
@@ -39,6 +43,7 @@ class TimelineView(PlainView, Unfoldable):
     Attributes:
       selected: the name of the selected op; "" without one.
       times: the `StepTimes`.
+      path: their `CriticalPath`.
       unfolded: True if the run was made without the optimizer; assigning it makes the
         runs again.
 
@@ -63,6 +68,7 @@ class TimelineView(PlainView, Unfoldable):
     _scopes: Any = traitlets.List().tag(sync=True)
     _copies: Any = traitlets.List().tag(sync=True)
     _models: Any = traitlets.Dict().tag(sync=True)
+    _path: Any = traitlets.Dict().tag(sync=True)
     _summary = traitlets.Unicode("").tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
     height = traitlets.Int(0, min=0).tag(sync=True)
@@ -98,6 +104,11 @@ class TimelineView(PlainView, Unfoldable):
         """The times that are shown."""
         return self._ways.run
 
+    @property
+    def path(self) -> CriticalPath:
+        """The critical path of the run that is shown."""
+        return critical_path_of(self.times)
+
     def _contents(self, problem: str = "") -> dict[str, Any]:
         """The times, as values of traits."""
         run = self.times
@@ -132,6 +143,7 @@ class TimelineView(PlainView, Unfoldable):
                 for send, receive in run.copies()
                 if send.name in place and receive.name in place
             ],
+            "_path": _wire_path(self.path, place),
             "_models": {op.name: op.model for op in run.ops[:MOST_OPS] if op.model},
             "_types": [_row(total) for total in run.by_type()],
             "_scopes": [_row(total) for total in run.by_scope()],
@@ -194,13 +206,51 @@ class TimelineView(PlainView, Unfoldable):
         return f"TimelineView({plural(len(self.times.ops), 'op')})"
 
     def to_text(self) -> str:
-        """The totals by op type, as text."""
-        return str(self.times)
+        """What bounds the step, and the totals by op type, as text."""
+        path = self.path
+        summary, *totals = str(self.times).split("\n")
+        said = filter(None, [path.sentence, path.idle_sentence])
+        return "\n".join([summary, *said, *totals])
 
     def static_bundle(self) -> dict[str, str]:
         # The picture has no line for what the optimizer left out; the text begins so.
         beside = "text" in self._folded
-        return bundle_with(self.to_text(), timeline_svg(self.times), beside)
+        picture = timeline_svg(self.times, self.path)
+        return bundle_with(self.to_text(), picture, beside)
+
+
+def _wire_path(path: CriticalPath, place: dict[str, int]) -> dict[str, Any]:
+    """The critical path for the page; of long ones the parts that take time."""
+    number = {
+        bound.of: i for i, bound in enumerate(path.bounds) if bound.of == bound.name
+    }
+    parts = [part for part in path.parts if part.op.name in place]
+    if len(parts) > MOST_PARTS:
+        parts = sorted(parts, key=lambda part: -part.elapsed_us)[:MOST_PARTS]
+        parts.sort(key=lambda part: part.start_us)
+    return {
+        "sentence": path.sentence,
+        "idle": path.idle_sentence,
+        "shared": path.is_shared,
+        "bounds": [
+            {
+                "name": bound.name,
+                "kind": bound.kind,
+                "elapsed": round(bound.elapsed_us, 2),
+                "share": round(bound.share, 4),
+                "of": number.get(bound.of, i),
+            }
+            for i, bound in enumerate(path.bounds)
+        ],
+        "parts": [
+            [
+                place[part.op.name], round(part.start_us, 2), round(part.elapsed_us, 2),
+                number.get(part.bound, -1), part.is_wait,
+            ]
+            for part in parts
+        ],
+        "because": {part.op.name: part.because for part in parts if part.because},
+    }  # fmt: skip
 
 
 def _row(total: Total) -> list[Any]:

@@ -403,6 +403,26 @@ export const decodeTotal = ([name, calls, elapsed, size, share]: WireTotal): Tot
   share,
 });
 
+/** What bounds a run; see `tfteach.explain.critical_path`. */
+export interface TimelinePath {
+  sentence: string;
+  idle: string;
+  /** One thread ran the ops of several devices: the parts are no line in time. */
+  shared: boolean;
+  bounds: {
+    name: string;
+    kind: "compute" | "launch" | "copy" | "host" | "thread" | "gap";
+    elapsed: number;
+    share: number;
+    /** The index of the bound that its parts have. */
+    of: number;
+  }[];
+  /** `op` is an index of `_ops`; `bound` one of `bounds`, or -1. A wait is one for the start of the op. */
+  parts: [op: number, start: number, elapsed: number, bound: number, isWait: boolean][];
+  /** Op -> why it could not begin sooner. */
+  because: Record<string, string>;
+}
+
 export interface TimelineTraits extends UnfoldableTraits {
   /** Rises with each run that is shown. */
   _shown: number;
@@ -414,6 +434,7 @@ export interface TimelineTraits extends UnfoldableTraits {
   _copies: [send: number, receive: number][];
   /** Of ops whose time is modelled: how it comes about. */
   _models: Record<string, string>;
+  _path: TimelinePath;
   _types: WireTotal[];
   _scopes: WireTotal[];
   _summary: string;

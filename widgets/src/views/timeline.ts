@@ -6,6 +6,9 @@ import { bytesText, timeText } from "../base/format";
 import { drawer, s } from "../base/svg";
 import type { Window } from "../base/time_axis";
 import { panned, ticks, within, zoomed } from "../base/time_axis";
+import type { PathPiece } from "../drawing/path_line";
+import { drawPath, pathPieces } from "../drawing/path_line";
+import { scopeSpans } from "../drawing/scope_spans";
 import { hosted } from "../kernel/host";
 import { opOf, shareSelection } from "../kernel/shared_selection";
 import type { Traits } from "../kernel/traits";
@@ -14,12 +17,14 @@ import type { OpBar, TimelineTraits } from "../kernel/view_messages";
 import { decodeBar, decodeTotal } from "../kernel/view_messages";
 import { shorten } from "../layout/box_style";
 import { renewed } from "../panels/folding_notice";
+import { pathStrip } from "../panels/path_strip";
 
 const COLOURS = 6; // for the op types that take the most time
 const HEAD = 26;
 const SCOPE = 20;
 const BAR = 34;
-const LANE = SCOPE + BAR + 18;
+const LANE = SCOPE + BAR + 24;
+const PATH = SCOPE + BAR + 8; // of the lane's height
 const LEFT = 92;
 const RIGHT = 14;
 const MOST_COPIES = 400; // in the window
@@ -46,6 +51,10 @@ class TimelineView {
   #window: Window;
   #grouping: "type" | "scope" = "type";
   #marked: string | null = null;
+  readonly #pieces: PathPiece[];
+  /** The part of the critical path that is marked, by its bound, and its ops. */
+  #bound: number | null = null;
+  #boundOps = new Set<OpBar | undefined>();
   readonly #drawLater: () => void;
   readonly #cleanup = new Cleanup();
   /** Ends when the pointer is released. */
@@ -55,6 +64,7 @@ class TimelineView {
     this.#traits = traits;
 
     this.#ops = traits.get("_ops").map(decodeBar);
+    this.#pieces = pathPieces(traits.get("_path"), this.#ops);
     this.#span = Math.max(1, ...this.#ops.map((op) => op.start + op.elapsed));
     this.#window = { from: 0, to: this.#span };
     for (const [i, { name }] of traits.get("_types").map(decodeTotal).entries()) this.#rank.set(name, i);
@@ -101,6 +111,7 @@ class TimelineView {
       },
       h("div", { class: "tft-time-bar" }, h("h3", {}, traits.get("_summary").replace(/(\d) us\b/g, "$1 µs")), tools),
       notice,
+      pathStrip(traits.get("_path"), (bound) => this.#markBound(bound)),
       h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.#stage, this.#statusText), side),
       this.#card,
     );
@@ -214,11 +225,13 @@ class TimelineView {
     const on = this.#traits.get("_lanes")[lane];
     const where = `${on?.label ?? ""}${on?.model ? ` (a model of ${on.model})` : on?.simulated ? " (simulated)" : ""}`;
     const model = this.#traits.get("_models")[name];
+    const because = this.#traits.get("_path").because[name];
     const made = size > 0 ? ` · ${bytesText(size)}` : "";
     return [
       h("code", {}, name),
       h("span", {}, `${type} · ${timeText(elapsed)} from ${timeText(start)}${made} · ${where}`),
       ...(model === undefined ? [] : [h("span", { class: "tft-model" }, `modelled: ${model}`)]),
+      ...(because === undefined ? [] : [h("span", { class: "tft-model" }, `critical path: ${because}`)]),
     ];
   }
 
@@ -321,7 +334,17 @@ class TimelineView {
     return rank < COLOURS ? `tft-kind-${rank}` : "tft-kind-other";
   }
 
-  #isMarked({ name, type }: OpBar): boolean {
+  #markBound(bound: number | null): void {
+    this.#bound = bound;
+    const { parts } = this.#traits.get("_path");
+    const ops = parts.filter((part) => part[3] === bound && !part[4]).map(([op]) => this.#ops[op]);
+    this.#boundOps = new Set(ops);
+    this.#drawLater();
+  }
+
+  #isMarked(op: OpBar): boolean {
+    const { name, type } = op;
+    if (this.#bound !== null && !this.#boundOps.has(op)) return false;
     if (this.#marked === null) return true;
     return this.#grouping === "type"
       ? type === this.#marked
@@ -374,7 +397,7 @@ class TimelineView {
         ),
       );
       const mine = this.#ops.filter((op) => op.lane === lane);
-      this.#drawScopes(bars, mine, y, x);
+      bars.append(...scopeSpans(mine, y, x, { from: LEFT, to: LEFT + this.#width }));
       let end = -1; // bars that would lie under one pixel shareSelection are one
       for (const op of mine) {
         const [left, right] = [x(op.start), x(op.start + op.elapsed)];
@@ -384,7 +407,10 @@ class TimelineView {
       }
     }
     this.#drawCopies(copies, bars, x, chosen);
-    picture.append(axis, copies, bars);
+    const path = s("g", { "clip-path": `url(#${clip})` });
+    const y = (lane: number): number => HEAD + lane * LANE + 6 + PATH;
+    path.append(...drawPath(this.#traits.get("_path"), this.#pieces, x, y, this.#bound));
+    picture.append(axis, copies, path, bars);
     this.#stage.replaceChildren(picture);
   }
 
@@ -424,53 +450,15 @@ class TimelineView {
       s("rect", { x: left.toFixed(2), y, width: wide.toFixed(2), height: BAR, rx: Math.min(3, wide / 3) }),
     );
     const seen = Math.min(right, LEFT + this.#width) - Math.max(left, LEFT);
-    const room = Math.floor((seen - 10) / 6.4);
+    const [room, boldRoom] = [Math.floor((seen - 10) / 6.4), Math.floor((seen - 10) / 7.4)];
     if (room >= 3) {
       const at = Math.max(left, LEFT) + 5;
-      if (room >= Math.min(7, type.length))
-        bar.append(s("text", { x: at.toFixed(1), y: y + 14, class: "tft-bar-type" }, shorten(type, room)));
+      if (boldRoom >= Math.min(7, type.length))
+        bar.append(s("text", { x: at.toFixed(1), y: y + 14, class: "tft-bar-type" }, shorten(type, boldRoom)));
       if (room >= 9) bar.append(s("text", { x: at.toFixed(1), y: y + 28 }, shorten(name, room)));
     }
     bars.append(bar);
   }
-
-  /** Above the ops, which scope they are of: neighbours of one scope together. */
-  #drawScopes(bars: SVGElement, ops: readonly OpBar[], y: number, x: (at: number) => number): void {
-    let i = 0;
-    while (i < ops.length) {
-      const scope = scopeOf(ops[i]!.name);
-      let end = i;
-      while (end + 1 < ops.length && scopeOf(ops[end + 1]!.name) === scope) end += 1;
-      const [left, right] = [
-        Math.max(LEFT, x(ops[i]!.start)),
-        Math.min(LEFT + this.#width, x(ops[end]!.start + ops[end]!.elapsed)),
-      ];
-      i = end + 1;
-      if (scope === "" || right - left < 3) continue;
-      const room = Math.floor((right - left - 6) / 6.2);
-      bars.append(
-        s(
-          "g",
-          { class: "tft-scope-span" },
-          s("title", {}, scope),
-          s("path", { d: `M${left.toFixed(1)},${y + 15}H${(right - 1).toFixed(1)}` }),
-          room >= Math.min(6, scope.length)
-            ? s("text", { x: (left + 2).toFixed(1), y: y + 10 }, shorten(scope, room))
-            : null,
-        ),
-      );
-    }
-  }
-}
-
-function scopeOf(name: string): string {
-  const parts = name.split("/");
-  // Of gradients it matters of what; the scope itself would be one long band.
-  return parts.length < 2
-    ? ""
-    : parts[0] === "gradients" && parts.length > 2
-      ? `∇ ${parts[1]!.replace(/_grad$/, "")}`
-      : parts[0]!;
 }
 
 export default hosted((traits: Traits<TimelineTraits>, el) =>
