@@ -12,8 +12,8 @@ from __future__ import annotations
 import functools
 import importlib.machinery
 import json
+import operator
 import sys
-import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -23,6 +23,9 @@ import numpy as np
 import pytest
 import scipy.special
 
+from tests import card_capture
+from tests.card_capture import STATE
+from tests.card_devices import POOL, cuda
 from tests.golden import cupy_signatures
 from tfteach.engine.devices import devices
 
@@ -56,12 +59,13 @@ def to_card(value: Any) -> Array:
     host = np.asarray(value)
     if host.dtype.kind in "OSUV" and host.dtype.name != "bfloat16":
         raise ValueError(f"Unsupported dtype {host.dtype}")
-    return Array(np.array(host))
+    STATE.refuse_while_capturing("an H2D transfer")
+    return _made(np.array(host))
 
 
 def to_host(value: Any) -> Any:
     """The array that `value` stands for: what `cupy.asnumpy` returns."""
-    return value._host.copy() if isinstance(value, Array) else np.asarray(value)
+    return value._fetched().copy() if isinstance(value, Array) else np.asarray(value)
 
 
 def _inside(value: Any) -> Any:
@@ -84,12 +88,28 @@ def _inside(value: Any) -> Any:
 def _outside(value: Any) -> Any:
     """A result of NumPy as CuPy returns it: never a NumPy scalar."""
     if isinstance(value, np.ndarray | np.generic):
-        return Array(np.asarray(value))
+        return _made(np.asarray(value))
     if isinstance(value, tuple) and hasattr(value, "_make"):  # SVDResult
         return value._make(map(_outside, value))  # type: ignore[attr-defined]
     if isinstance(value, list | tuple):
         return type(value)(map(_outside, value))
     return value
+
+
+def _made(host: np.ndarray[Any, Any]) -> Array:
+    card_capture.allocated(host)
+    return Array(host)
+
+
+def _run(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A kernel's result, as CuPy's functions return it; `out`, if that is given."""
+    inputs = _inside(args)
+    named = {key: _inside(item) for key, item in kwargs.items()}
+    out = kwargs.get("out")
+    if out is None:
+        return _outside(card_capture.run(name, function, inputs, named))
+    card_capture.write(name, function, inputs, named)
+    return out
 
 
 def _checked(
@@ -108,19 +128,16 @@ def _checked(
 def _called(
     name: str, known: list[str] | None, function: Callable[..., Any]
 ) -> Callable[..., Any]:
-    copies = name in _COPIES
+    copies = name.rpartition(".")[2] in _COPIES
 
     @functools.wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
         _checked(name, known, args, kwargs)
         if copies and not isinstance(args[0], Array):
             return to_card(function(_of_scalars(args[0]), *args[1:], **kwargs))
-        inputs = _inside(args), {key: _inside(item) for key, item in kwargs.items()}
-        if name == "take":
-            inputs[1]["mode"] = "wrap"
-        found = function(*inputs[0], **inputs[1])
-        out = kwargs.get("out")
-        return _outside(found) if out is None else out
+        if name.endswith("take"):
+            kwargs["mode"] = "wrap"
+        return _run(name, function, *args, **kwargs)
 
     return call
 
@@ -148,11 +165,9 @@ class Ufunc:
             if keyword not in self._keywords:
                 raise TypeError(f"Wrong arguments {{{keyword!r}}} of {self._name}")
         self._check_types(args[: self.nin])
-        found = self._function(
-            *_inside(args), **{key: _inside(item) for key, item in kwargs.items()}
-        )
-        out = kwargs.get("out", args[self.nin] if len(args) > self.nin else None)
-        return _outside(found) if out is None else out
+        if len(args) > self.nin:
+            kwargs["out"] = args[self.nin]
+        return _run(self._name, self._function, *args[: self.nin], **kwargs)
 
     def _check_types(self, args: tuple[Any, ...]) -> None:
         kinds = [np.asarray(a).dtype for a in _inside(args) if not _is_weak(a)]
@@ -168,66 +183,30 @@ class Ufunc:
             raise NotImplementedError(f"`{self._name}.at` is not supported yet")
         if a.dtype.name not in (_ADDED if self._name in _SUMS else _COMPARED):
             raise TypeError(f"scatter_{self._name} does not support {a.dtype}")
-        self._function.at(a._host, _inside(indices), _inside(b))
+        args = a._host, _inside(indices), _inside(b)
+        card_capture.write(f"{self._name}.at", self._function.at, args, {})
 
     def reduce(self, array: Any, axis: Any = 0, **kwargs: Any) -> Any:
-        return self._only("reduce")(_inside(array), axis, **kwargs)
+        return self._only("reduce")(array, axis, **kwargs)
 
     def accumulate(self, array: Any, axis: int = 0, **kwargs: Any) -> Any:
-        return self._only("accumulate")(_inside(array), axis, **kwargs)
+        return self._only("accumulate")(array, axis, **kwargs)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0) -> Any:
-        return self._only("reduceat")(_inside(array), _inside(indices), axis)
+        return self._only("reduceat")(array, indices, axis)
 
     def outer(self, a: Any, b: Any) -> Any:
-        return _outside(self._function.outer(_inside(a), _inside(b)))
+        return _run(f"{self._name}.outer", self._function.outer, a, b)
 
     def _only(self, method: str) -> Callable[..., Any]:
         if self._name not in _REDUCED[method]:
             raise NotImplementedError(f"`{self._name}.{method}` is not supported yet")
         function = getattr(self._function, method)
-        return lambda *args, **kwargs: _outside(function(*args, **kwargs))
+        return functools.partial(_run, f"{self._name}.{method}", function)
 
 
 def _is_weak(value: Any) -> bool:
     return isinstance(value, bool | int | float | complex)
-
-
-class Pool:
-    """CuPy's memory pool, which limits what it hands out.
-
-    Attributes:
-      limit, used: in bytes; without a limit (0) nothing is counted.
-      waits: how often the host waited for the card, to read a value.
-      ends: how often it waited for all that the card computes.
-    """
-
-    limit = 0
-    used = 0
-    waits = 0
-    ends = 0
-
-    def wait(self) -> None:
-        self.ends += 1
-
-    def allocate(self, owner: Array, size: int) -> None:
-        """Memory for an array, until it is collected."""
-        if self.used + size > self.limit:
-            raise MemoryError(f"Out of memory allocating {size} bytes")
-        self.used += size
-        weakref.finalize(owner, self.free, size)
-
-    def free(self, size: int) -> None:
-        self.used -= size
-
-    def set_limit(self, *, size: int) -> None:
-        self.limit = size
-
-    def get_limit(self) -> int:
-        return self.limit
-
-
-POOL = Pool()
 
 
 _METHODS = {"shape", "dtype", "ndim", "size", "nbytes", "itemsize", "strides", "flags"}
@@ -239,8 +218,10 @@ class Array:
     __slots__ = ("__weakref__", "_host")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, host: np.ndarray[Any, Any]) -> None:
-        self._host = host
+    def __init__(self, shape: Any, dtype: Any = None, memptr: Any = None) -> None:
+        host = shape if memptr is None else memptr.mem.reshape(shape)
+        assert memptr is None or host.dtype == dtype, "memory of another type"
+        self._host: np.ndarray[Any, Any] = host
         if POOL.limit:
             POOL.allocate(self, host.nbytes)
 
@@ -271,12 +252,18 @@ class Array:
         return getattr(module, function.__name__)(*args, **kwargs)
 
     @property
+    def data(self) -> Any:
+        """Where it is, as `cupy.cuda.MemoryPointer`."""
+        memory = card_capture.root_of(self._host)
+        return SimpleNamespace(ptr=self._host.ctypes.data, mem=memory)
+
+    @property
     def real(self) -> Array:
         return Array(self._host.real)
 
     @real.setter
     def real(self, value: Any) -> None:
-        self._host.real = _inside(value)
+        self.real[...] = value
 
     @property
     def imag(self) -> Array:
@@ -284,7 +271,7 @@ class Array:
 
     @imag.setter
     def imag(self, value: Any) -> None:
-        self._host.imag = _inside(value)
+        self.imag[...] = value
 
     def __getattr__(self, name: str) -> Any:
         known = SIGNATURES["ndarray"].get(name)
@@ -295,15 +282,42 @@ class Array:
             return found
         if not callable(found):
             return _outside(found)
-        return _called(name, known["parameters"], found)
+        if name in ("fill", "sort", "partition", "put", "itemset"):
+            return functools.partial(self._write, name)
+        method = getattr(type(self._host), name)
+        known = known["parameters"]
+        known = None if known is None else ["self", *known]
+        return functools.partial(_called(f"ndarray.{name}", known, method), self)
+
+    def _write(self, name: str, *args: Any) -> None:
+        method = getattr(type(self._host), name)
+        card_capture.write(name, method, (self._host, *_inside(args)), {})
+
+    def set(self, arr: Any, stream: Any = None) -> None:
+        STATE.refuse_while_capturing("an H2D transfer")
+        if self.dtype != arr.dtype or self.shape != arr.shape:
+            raise TypeError(f"{arr.dtype}{arr.shape} into {self.dtype}{self.shape}")
+        self._host[...] = arr
 
     def _fetched(self) -> np.ndarray[Any, Any]:
         """The array, for which the host waits until the card has computed it."""
+        STATE.refuse_while_capturing("a D2H transfer")
         POOL.waits += 1
         return self._host
 
-    def get(self) -> np.ndarray[Any, Any]:
-        return self._fetched().copy()
+    def get(
+        self,
+        stream: Any = None,
+        order: str = "C",
+        out: Any = None,
+        blocking: bool = True,
+    ) -> Any:
+        STATE.refuse_while_capturing("a D2H transfer")
+        POOL.waits += blocking
+        if out is None:
+            return self._host.copy()
+        out[...] = self._host
+        return out
 
     def item(self) -> Any:
         return self._fetched().item()
@@ -312,10 +326,17 @@ class Array:
         return self._fetched().tolist()
 
     def __getitem__(self, index: Any) -> Array:
-        return Array(np.asarray(self._host[self._wrapped(index)]))
+        return _outside(  # type: ignore[no-any-return]
+            card_capture.run(
+                "__getitem__",
+                lambda host, index: np.asarray(host[index]),
+                (self._host, self._wrapped(index)),
+            )
+        )
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._host[self._wrapped(index)] = _inside(value)
+        args = self._host, self._wrapped(index), _inside(value)
+        card_capture.write("__setitem__", operator.setitem, args, {})
 
     def _wrapped(self, index: Any) -> Any:
         """The index; integers in arrays count modulo the dimension."""
@@ -373,19 +394,21 @@ def _add_operators() -> None:
     binary = [n for base in names.split() for n in (base, f"r{base}", f"i{base}")]
     binary += "eq ne lt le gt ge divmod rdivmod".split()
 
-    def operator(name: str, is_in_place: bool) -> Any:
+    def method_for(name: str, is_in_place: bool) -> Any:
         def call(self: Array, *others: Any) -> Any:
-            method = getattr(self._host, name)
-            found = method(*map(_inside, others))
-            if found is NotImplemented:
-                return found
-            return self if is_in_place else _outside(found)
+            inputs = self._host, *map(_inside, others)
+            method = getattr(np.ndarray, name)
+            if is_in_place:
+                card_capture.write(name, method, inputs, {})
+                return self
+            found = card_capture.run(name, method, inputs)
+            return found if found is NotImplemented else _outside(found)
 
         return call
 
     for name in binary + "neg pos abs invert".split():
         is_in_place = name.startswith("i") and name != "invert"
-        setattr(Array, f"__{name}__", operator(f"__{name}__", is_in_place))
+        setattr(Array, f"__{name}__", method_for(f"__{name}__", is_in_place))
 
 
 _add_operators()
@@ -424,47 +447,23 @@ class StrictCard(ModuleType):
             return found
         if "types" in described:
             return Ufunc(name, described, found)
-        return _called(name, described["parameters"], found)
+        return _called(f"{self.__name__}.{name}", described["parameters"], found)
 
 
 CARD = StrictCard()
 
 
-class _Device:
-    """The only card, as `cupy.cuda.Device`."""
-
-    compute_capability = "90"
-    pci_bus_id = "0000:00:00.0"
-
-    def __init__(self, number: int = 0) -> None:
-        self.id = number
-
-    def __enter__(self) -> _Device:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until the test ends `cupy` is this module, and there is one card."""
-    facts = {"name": b"strict stand-in", "totalGlobalMem": 8 << 30}
-    runtime = SimpleNamespace(
-        getDeviceCount=lambda: 1, getDeviceProperties=lambda number: facts
-    )
-    stream = SimpleNamespace(synchronize=POOL.wait)
-    cuda = SimpleNamespace(
-        Device=_Device, runtime=runtime, get_current_stream=lambda: stream
-    )
     monkeypatch.setattr(POOL, "limit", 0)
-    monkeypatch.setitem(vars(CARD), "cuda", cuda)
+    monkeypatch.setitem(vars(CARD), "cuda", cuda())
     spec = importlib.machinery.ModuleSpec("cupy", None)
     monkeypatch.setitem(vars(CARD), "__spec__", spec)
     monkeypatch.setitem(vars(CARD), "get_default_memory_pool", lambda: POOL)
     scipy_of_card = SimpleNamespace(special=StrictCard("cupyx.scipy.special"))
     for name, module in {
         "cupy": CARD,
-        "cupyx": SimpleNamespace(scipy=scipy_of_card),
+        "cupyx": SimpleNamespace(scipy=scipy_of_card, empty_pinned=np.empty),
         "cupyx.scipy": scipy_of_card,
     }.items():
         monkeypatch.setitem(sys.modules, name, module)

@@ -64,10 +64,14 @@ class Transaction(list["tuple[Cell, Any, Any]"]):
         if self.deadline is not None:
             self.deadline.check()
         with Uninterrupted():
-            for update in self._deferred or ():
-                update()
-            self._deferred = None
+            self.perform_deferred()
             self.clear()
+
+    def perform_deferred(self) -> None:
+        """Run the deferred updates."""
+        for update in self._deferred or ():
+            update()
+        self._deferred = None
 
     def roll_back(self) -> None:
         """Undo the run's writes; later writes of other threads are preserved."""

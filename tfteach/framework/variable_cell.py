@@ -82,6 +82,18 @@ class Cell:
     def is_initialized(self) -> bool:
         return _read_slot(self) is not UNSET or self._wait() is not UNSET
 
+    @property
+    def is_array_shared(self) -> bool:
+        """Whether others than the cell hold the array."""
+        value = self.value
+        return sys.getrefcount(value) > _OWN_REFERENCES + 1
+
+    def own_array(self) -> Any:
+        """The array, after a copy if others hold it, or it is a part of another."""
+        with self.lock:
+            self.value = value = self.take()
+            return value
+
     def assign(self, value: Any) -> None:
         """Replace the buffer; the array now belongs to the cell."""
         with self.lock:

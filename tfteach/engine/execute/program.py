@@ -74,6 +74,18 @@ def shapes_of(fed: Sequence[Any], handles: tuple[bool, ...]) -> FedShapes:
     return tuple(() if is_handle else value.shape for value, is_handle in pairs)
 
 
+class HotStep(Protocol):
+    """A function that runs a step; a `GeneratedFunction` is one."""
+
+    source: str
+
+    @property
+    def function(self) -> Callable[..., Any]: ...
+
+    @property
+    def origin_of(self) -> Callable[[BaseException], Instruction | None]: ...
+
+
 class StepObserver(Protocol):
     """Follows a run instruction by instruction (tracing, memory, deadlines)."""
 
@@ -115,20 +127,23 @@ class Program:
     Args:
       compiled: the step.
       specialize: compiles it for given shapes of the feeds, or None.
+      hot_step: makes a faster function of what that returns.
     """
 
     def __init__(
         self,
         compiled: Compiled,
         specialize: Callable[[FedShapes], Compiled] | None = None,
+        hot_step: Callable[[Compiled], HotStep] = generate,
     ) -> None:
         self.compiled = compiled
         self.step = compiled.step
         self._specialize = specialize
+        self._hot_step = hot_step
         self._is_heavy = compiled.is_heavy
         self._is_transaction = compiled.is_transaction
         self._often_fed = OftenFed(self._for_shapes)
-        self.hot: dict[FedShapes, StepFunction] = self._often_fed.made
+        self.hot: dict[FedShapes, HotStep] = self._often_fed.made
         # For programs fed with changing shapes: source valid for all shapes.
         self.hot_for_any: StepFunction | None = None
         self._loops = 0
@@ -187,19 +202,19 @@ class Program:
         except Exception as error:
             raise_blaming(error, hot.origin_of(error))
 
-    def _count(self, shapes: FedShapes) -> StepFunction | None:
+    def _count(self, shapes: FedShapes) -> HotStep | None:
         """The source for these shapes, or for any; made after enough runs."""
         self._loops += 1
         if self._loops == MANY_RUNS:
             self.hot_for_any = generate(self.compiled)
         return self._often_fed.count(shapes) or self.hot_for_any
 
-    def _for_shapes(self, shapes: FedShapes) -> StepFunction:
+    def _for_shapes(self, shapes: FedShapes) -> HotStep:
         compiled = self.compiled
         if self._specialize is not None:
             compiled = self._specialize(shapes)
         self._is_heavy |= compiled.is_heavy
-        return generate(compiled)
+        return self._hot_step(compiled)
 
     def _run_loop(self, fed: Sequence[Any]) -> list[Any]:
         compiled = self.compiled

@@ -15,6 +15,7 @@ from tfteach.engine.plan.references import accepts_reference, carries_reference
 from tfteach.engine.plan.step import Edge, Node, Step, argument_names
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import ArrayModule
 from tfteach.framework.variable_cell import Cell
 
@@ -99,6 +100,9 @@ class _Copy(Op, abstract=True):
             object.__setattr__(spec, name, value)
         return spec
 
+    def infer_shape(self, shape: Shape) -> Shape:
+        return shape
+
 
 class Send(_Copy, abstract=True):
     """Sends a value to another device."""
@@ -121,9 +125,13 @@ class Recv(_Copy, abstract=True):
     def compute(self, xp: ArrayModule, sent: Any) -> Any:
         if isinstance(sent, Cell):
             sent = sent.value
+        self.record(sent)
+        return self.target.put(sent, self.source)
+
+    def record(self, sent: Any) -> None:
+        """Count the copy."""
         source, target = self.source.name, self.target.name
         self.transfers.record(source, target, _size_bytes(sent), self.tensor_name)
-        return self.target.put(sent, self.source)
 
 
 def _size_bytes(value: Any) -> int:

@@ -191,6 +191,13 @@ class StepPlanner:
             return compile_step(special, resources, session, fuse)
 
         compiled = compile_step(step, resources, session, fuse)
+        if has_one_card:
+            from tfteach.engine.execute.cuda_graph import GraphedStep
+
+            def hot_step(special: Compiled) -> GraphedStep:
+                return GraphedStep(special, more[0])
+
+            return Program(compiled, for_shapes, hot_step)
         return Program(compiled, for_shapes)
 
     def _on_devices(self, compiled: Compiled) -> Program:

@@ -1,0 +1,298 @@
+"""Streams of tests/strict_card.py, and what they record of CUDA graphs.
+
+While a stream captures, as in CUDA, kernels are recorded and not run, so that their
+results have no values yet; copies from and to the host, and whatever waits for a value,
+are refused; cuBLAS and cuSOLVER are refused where CuPy calls them.  Beyond CUDA, memory
+of the shared pool is refused, and a launch of a graph that uses memory which was freed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
+# What CuPy computes by libraries that it does not let streams capture.
+PRODUCTS = frozenset("dot matmul tensordot einsum vdot inner __matmul__".split())
+# What has a result whose size the host has to read.
+SIZED = frozenset(
+    "unique nonzero flatnonzero argwhere extract bincount histogram median repeat "
+    "array_equal allclose percentile isin setdiff1d intersect1d union1d".split()
+)
+
+
+class Memory(threading.local):
+    """The allocator of the current thread: None is the shared pool."""
+
+    pool: MemoryPool | None = None
+
+
+ALLOCATOR = Memory()
+
+
+class MemoryPool:
+    """A pool that nothing else uses; it never gives memory back."""
+
+    def __init__(self) -> None:
+        self.kept: list[Any] = []
+
+    def malloc(self, size: int) -> Any:
+        raise NotImplementedError("the stand-in takes the method, and does not call it")
+
+    def total_bytes(self) -> int:
+        return sum(root.nbytes for root in self.kept)
+
+    used_bytes = total_bytes
+
+    def set_limit(self, *, size: int) -> None:
+        self.limit = size
+
+
+class using_allocator:
+    """`cupy.cuda.using_allocator(pool.malloc)`."""
+
+    def __init__(self, malloc: Callable[[int], Any]) -> None:
+        self._pool = malloc.__self__  # type: ignore[attr-defined]
+
+    def __enter__(self) -> None:
+        self._outer, ALLOCATOR.pool = ALLOCATOR.pool, self._pool
+
+    def __exit__(self, *error: object) -> None:
+        ALLOCATOR.pool = self._outer
+
+
+def root_of(host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array that owns the memory."""
+    while isinstance(host.base, np.ndarray):
+        host = host.base
+    return host
+
+
+class Operand:
+    """An array of the card in a recorded call: an address, which may become stale."""
+
+    def __init__(self, host: np.ndarray[Any, Any]) -> None:
+        self._root = weakref.ref(root_of(host))
+        low, high = byte_bounds(host) if host.size else (host.ctypes.data,) * 2
+        self._place = low, high - low, host.ctypes.data - low
+        self._form = host.shape, host.dtype, host.strides
+
+    def value(self) -> np.ndarray[Any, Any]:
+        if self._root() is None:
+            raise AssertionError("the graph uses memory that was freed")
+        (low, length, offset), (shape, dtype, strides) = self._place, self._form
+        if not length:
+            return np.empty(shape, dtype)
+        memory = (ctypes.c_char * length).from_address(low)
+        return np.ndarray(shape, dtype, memory, offset, strides)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return Operand(value)
+    if isinstance(value, list | tuple):
+        return type(value)(map(_frozen, value))
+    if isinstance(value, slice):
+        return slice(*map(_frozen, (value.start, value.stop, value.step)))
+    return value
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, Operand):
+        return value.value()
+    if isinstance(value, list | tuple):
+        return type(value)(map(_thawed, value))
+    if isinstance(value, slice):
+        return slice(*map(_thawed, (value.start, value.stop, value.step)))
+    return value
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list | tuple):
+        return type(value)(map(_copied, value))
+    return value
+
+
+def _arrays(value: Any) -> list[Any]:
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [array for part in value for array in _arrays(part)]
+    if isinstance(value, slice):
+        return _arrays((value.start, value.stop, value.step))
+    return []
+
+
+class Graph:
+    """Recorded calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+        self.names: list[str] = []
+
+    def launch(self, stream: Any = None) -> None:
+        STATE.refuse_while_capturing("a launch of another graph")
+        with np.errstate(all="ignore"):
+            for call in self.calls:
+                call()
+        STATE.launches += 1
+
+
+class Stream:
+    """`cupy.cuda.Stream`."""
+
+    ptr = 1
+
+    def __init__(self, null: bool = False, non_blocking: bool = False) -> None:
+        self._outer: list[Any] = []
+
+    def __enter__(self) -> Stream:
+        self._outer.append(STATE.stream)
+        STATE.stream = self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        STATE.stream = self._outer.pop()
+
+    def begin_capture(self, mode: int | None = None) -> None:
+        if self is DEFAULT:
+            raise RuntimeError("cannot capture on the default (legacy) stream")
+        STATE.graphs[self] = Graph()
+
+    def end_capture(self) -> Graph:
+        return STATE.graphs.pop(self)
+
+    def synchronize(self) -> None:
+        STATE.refuse_while_capturing("cudaStreamSynchronize")
+        STATE.wait()
+
+
+class State:
+    """The streams of the card.
+
+    Attributes:
+      stream: the current one.
+      graphs: what the streams that capture have recorded.
+      launches: how many graphs were launched.
+      kernels: how many kernels were, not counting those of graphs.
+      wait: called when the host waits.
+    """
+
+    def __init__(self) -> None:
+        self.graphs: dict[Any, Graph] = {}
+        self.launches = self.kernels = 0
+        self.wait: Callable[[], None] = lambda: None
+        self.stream: Any = None
+
+    @property
+    def graph(self) -> Graph | None:
+        """What is being recorded, if the current stream captures."""
+        return self.graphs.get(self.stream)
+
+    def refuse_while_capturing(self, what: str) -> None:
+        if self.graph is not None:
+            raise RuntimeError(
+                f"the current stream is capturing, so {what} is disallowed"
+            )
+
+
+STATE = State()
+DEFAULT = Stream(null=True)
+DEFAULT.ptr = 0
+STATE.stream = DEFAULT
+
+
+def allocated(host: np.ndarray[Any, Any]) -> None:
+    """Account for an array that the card makes."""
+    pool = ALLOCATOR.pool
+    if pool is not None:
+        pool.kept.append(root_of(host))
+
+
+def run(name: str, function: Callable[..., Any], args: Any, kwargs: Any = None) -> Any:
+    """The result of a kernel, or of a view of an array; recorded, while capturing.
+
+    Args:
+      name: CuPy's name of it.
+      function: of NumPy; it changes none of its arguments.
+      args, kwargs: its arguments, with the host's arrays.
+    """
+    graph, kwargs = STATE.graph, kwargs or {}
+    if graph is None:
+        STATE.kernels += 1
+        return function(*args, **kwargs)
+    _check_capture(name, args)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = function(*args, **kwargs)
+    results = _arrays(found) if isinstance(found, tuple | list) else [found]
+    results = [r for r in results if isinstance(r, np.ndarray | np.generic)]
+    roots = {id(root_of(array)) for array in _arrays((args, tuple(kwargs.values())))}
+    if any(isinstance(r, np.ndarray) and id(root_of(r)) in roots for r in results):
+        return found  # a view
+    made = [np.asarray(r) for r in results]
+    if ALLOCATOR.pool is None:
+        raise AssertionError(f"{name} takes memory of the shared pool while capturing")
+    found = (
+        type(found)(made)
+        if type(found) in (tuple, list)
+        else (found if isinstance(found, tuple) else made[0])
+    )
+    if isinstance(found, tuple) and hasattr(found, "_make"):
+        found = found._make(made)  # type: ignore[attr-defined]
+    ALLOCATOR.pool.kept += [root_of(array) for array in made]
+    frozen, named = _frozen(args), {k: _frozen(v) for k, v in kwargs.items()}
+    targets = [Operand(array) for array in made]
+
+    def call() -> None:
+        values = function(*_thawed(frozen), **{k: _thawed(v) for k, v in named.items()})
+        parts = values if isinstance(values, tuple | list) else [values]
+        for target, value in zip(targets, parts, strict=True):
+            target.value()[...] = value
+
+    graph.calls.append(call)
+    graph.names.append(name)
+    for array in made:
+        array[...] = np.nan if array.dtype.kind in "fc" else 0
+    return found
+
+
+def write(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    """A kernel that writes into its arguments; recorded, while capturing."""
+    graph = STATE.graph
+    if graph is None:
+        STATE.kernels += 1
+        function(*args, **kwargs)
+        return
+    _check_capture(name, args)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        function(*_copied(args), **{k: _copied(v) for k, v in kwargs.items()})
+    frozen, named = _frozen(args), {k: _frozen(v) for k, v in kwargs.items()}
+
+    def call() -> None:
+        function(*_thawed(frozen), **{k: _thawed(v) for k, v in named.items()})
+
+    graph.calls.append(call)
+    graph.names.append(name)
+
+
+def _check_capture(name: str, args: Any) -> None:
+    base = name.rpartition(".")[2]
+    is_float = any(array.dtype.kind in "fcV" for array in _arrays(args))
+    if name.startswith("cupy.linalg.") or (base in PRODUCTS and is_float):
+        raise NotImplementedError(
+            "calling cuBLAS API during stream capture is currently unsupported"
+        )
+    if base in SIZED or (base == "where" and len(args) == 1):
+        STATE.refuse_while_capturing("a D2H transfer")
+    if base == "__getitem__" and any(a.dtype == bool for a in _arrays(args[1:])):
+        STATE.refuse_while_capturing("a D2H transfer")
