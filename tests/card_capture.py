@@ -141,8 +141,11 @@ class Graph:
     def launch(self, stream: Any = None) -> None:
         STATE.refuse_while_capturing("a launch of another graph")
         with np.errstate(all="ignore"):
-            for call in self.calls:
-                call()
+            for name, call in zip(self.names, self.calls, strict=True):
+                try:
+                    call()
+                except AssertionError as error:
+                    raise AssertionError(f"{name}: {error}") from None
         STATE.launches += 1
 
 
@@ -283,6 +286,16 @@ def write(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> No
 
     graph.calls.append(call)
     graph.names.append(name)
+
+
+def launch(name: str, call: Callable[[], None]) -> None:
+    """A kernel that reads and writes memory by addresses."""
+    if STATE.graph is None:
+        STATE.kernels += 1
+        call()
+    else:
+        STATE.graph.calls.append(call)
+        STATE.graph.names.append(name)
 
 
 def _check_capture(name: str, args: Any) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import importlib.machinery
 import json
-import operator
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -24,10 +23,12 @@ import pytest
 import scipy.special
 
 from tests import card_capture
+from tests.card_blas import Cublas
 from tests.card_capture import STATE
 from tests.card_devices import POOL, cuda
 from tests.golden import cupy_signatures
 from tfteach.engine.devices import devices
+from tfteach.framework import card_products
 
 SIGNATURES: dict[str, Any] = json.loads(
     Path(cupy_signatures.__file__).with_suffix(".json").read_text()
@@ -326,37 +327,12 @@ class Array:
         return self._fetched().tolist()
 
     def __getitem__(self, index: Any) -> Array:
-        return _outside(  # type: ignore[no-any-return]
-            card_capture.run(
-                "__getitem__",
-                lambda host, index: np.asarray(host[index]),
-                (self._host, self._wrapped(index)),
-            )
-        )
+        inputs = self._host, _inside(index)
+        return _outside(card_capture.run("__getitem__", _get, inputs))  # type: ignore[no-any-return]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        args = self._host, self._wrapped(index), _inside(value)
-        card_capture.write("__setitem__", operator.setitem, args, {})
-
-    def _wrapped(self, index: Any) -> Any:
-        """The index; integers in arrays count modulo the dimension."""
-        if not isinstance(index, tuple):
-            index = (index,)
-        parts: list[Any] = []
-        axis = 0
-        for i, part in enumerate(index):
-            inner = _inside(part)
-            if part is None:
-                parts.append(inner)
-                continue
-            if part is Ellipsis:
-                axis = self._host.ndim - sum(p is not None for p in index[i + 1 :])
-            elif isinstance(part, Array) and inner.dtype.kind in "iu":
-                inner = inner % max(self._host.shape[axis], 1)
-            if part is not Ellipsis:
-                axis += 1
-            parts.append(inner)
-        return tuple(parts)
+        inputs = self._host, _inside(index), _inside(value)
+        card_capture.write("__setitem__", _set, inputs, {})
 
     def __len__(self) -> int:
         return len(self._host)
@@ -387,6 +363,35 @@ class Array:
 
     def __setstate__(self, host: Any) -> None:
         self._host = host
+
+
+def _get(host: Any, index: Any) -> Any:
+    return np.asarray(host[_wrapped(host, index)])
+
+
+def _set(host: Any, index: Any, value: Any) -> None:
+    host[_wrapped(host, index)] = value
+
+
+def _wrapped(host: Any, index: Any) -> Any:
+    """The index; integers in arrays count modulo the dimension."""
+    if not isinstance(index, tuple):
+        index = (index,)
+    parts: list[Any] = []
+    axis = 0
+    for i, part in enumerate(index):
+        inner = part
+        if part is None:
+            parts.append(part)
+            continue
+        if part is Ellipsis:
+            axis = host.ndim - sum(p is not None for p in index[i + 1 :])
+        elif isinstance(part, np.ndarray) and part.dtype.kind in "iu":
+            inner = part % max(host.shape[axis], 1)
+        if part is not Ellipsis:
+            axis += 1
+        parts.append(inner)
+    return tuple(parts)
 
 
 def _add_operators() -> None:
@@ -468,3 +473,5 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
     }.items():
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(devices, "cuda_cards", lambda: 1)
+    monkeypatch.setattr(card_products, "library", Cublas)
+    card_products._cublas.cache_clear()

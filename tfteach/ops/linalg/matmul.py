@@ -6,18 +6,18 @@ Source: core/ops/math_ops.cc (MatMul, BatchMatMulV2), python/ops/math_ops.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tfteach.framework import card_products
 from tfteach.framework import shape as shapes
-from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.contention import contention
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import bfloat16, dtypes_of, float32
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import InvalidArgumentError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
@@ -62,12 +62,11 @@ def product(xp: ArrayModule, a: Any, b: Any) -> Any:
         wide = product(xp, a.astype(np.float32), b.astype(np.float32))
         return wide.astype(dtype)
     if a.size * b.shape[-1] >= MIN_BLAS_THREADS_PRODUCT and dtype.kind in "fc":
-        return _large_product(xp, a, b)
+        return _large_product(a, b)
     return xp.matmul(a, b)
 
 
-@with_card_kernel(lambda xp, a, b: xp.matmul(a, b))
-def _large_product(xp: ArrayModule, a: Any, b: Any) -> Any:
+def _large_product(a: Any, b: Any) -> Any:
     """a @ b by tiles, by BLAS's threads, or by ours, if others take the cores."""
     if product_by_tiles.applies(a, b):
         with own_threads():
@@ -156,10 +155,21 @@ class MatMul(Op):
         try:
             return product(xp, left, right)
         except ValueError:
-            raise invalid_argument(
-                f"Matrix size-incompatible: In[0]: {shapes.text(a.shape)}, In[1]: "
-                f"{shapes.text(b.shape)}"
-            ) from None
+            raise self._mismatch(a, b) from None
+
+    def compute_on_card(self, xp: ArrayModule, a: Array, b: Array) -> Any:
+        left = a.T if self.transpose_a else a
+        right = b.T if self.transpose_b else b
+        try:
+            return card_products.matmul(xp, left, right)
+        except ValueError:
+            raise self._mismatch(a, b) from None
+
+    def _mismatch(self, a: Array, b: Array) -> InvalidArgumentError:
+        return invalid_argument(
+            f"Matrix size-incompatible: In[0]: {shapes.text(a.shape)}, In[1]: "
+            f"{shapes.text(b.shape)}"
+        )
 
     def without_transpose(self) -> MatMul | None:
         return MatMul(self.transpose_a) if self.transpose_b else None
@@ -223,6 +233,14 @@ class BatchMatMulV2(Op):
         return shapes.broadcast(x, y)
 
     def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
+        return self._multiply(product, xp, x, y)
+
+    def compute_on_card(self, xp: ArrayModule, x: Array, y: Array) -> Any:
+        return self._multiply(card_products.matmul, xp, x, y)
+
+    def _multiply(
+        self, product: Callable[..., Any], xp: ArrayModule, x: Array, y: Array
+    ) -> Any:
         for i, matrix in enumerate((x, y)):
             if matrix.ndim < 2:
                 raise invalid_argument(f"In[{i}] ndims must be >= 2: {matrix.ndim}")

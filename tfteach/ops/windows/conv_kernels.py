@@ -22,6 +22,7 @@ from itertools import product
 from math import gcd, prod
 from typing import Any
 
+from tfteach.framework import card_products
 from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.threads import cores, share
 from tfteach.framework.type_aliases import ArrayModule
@@ -81,7 +82,7 @@ def filter_gradient(xp: ArrayModule, x: Any, grad: Any, windows: Windows) -> Any
     pixels = _pixels(x, windows)
     if pixels is not None:
         flat = _wide(pixels.reshape(-1, channels))
-        total = xp.dot(flat.T, _wide(grad.reshape(-1, depth)))
+        total = _dot(xp, flat.T, _wide(grad.reshape(-1, depth)))
         return total.astype(x.dtype, copy=False).reshape(shape)
     totals: dict[int, Any] = {}
 
@@ -90,7 +91,7 @@ def filter_gradient(xp: ArrayModule, x: Any, grad: Any, windows: Windows) -> Any
         total = None
         for images, rows, columns in patches(xp, x[first:last], windows):
             lines = _wide(grad[first:last][images, rows].reshape(-1, depth))
-            part = xp.dot(columns.T, lines)
+            part = _dot(xp, columns.T, lines)
             total = part if total is None else xp.add(total, part, out=total)
         totals[first] = total
 
@@ -147,7 +148,7 @@ def _scatter(
     step = max(1, limit // (prod(windows.out) * matrix.shape[0]))
     for i in range(0, len(grad), step):
         part = _wide(grad[i : i + step])
-        columns = xp.dot(matrix, part.reshape(-1, depth).T)
+        columns = _dot(xp, matrix, part.reshape(-1, depth).T)
         columns = columns.reshape(*filters.shape[:-1], len(part), *windows.out)
         canvas = xp.zeros((channels, len(part), *spans), columns.dtype)
         for tap in product(*(range(n) for n in windows.window)):
@@ -332,10 +333,15 @@ def _pixels(x: Any, windows: Windows) -> Any:
 def _product(xp: ArrayModule, columns: Any, matrix: Any, out: Any) -> Any:
     flat = (columns.shape[0], matrix.shape[1])
     if out.dtype == matrix.dtype == columns.dtype and out.flags.c_contiguous:
-        xp.dot(columns, matrix, out=out.reshape(flat))
+        _dot(xp, columns, matrix, out.reshape(flat))
     else:
-        out[...] = xp.dot(_wide(columns), matrix).reshape(out.shape)
+        out[...] = _dot(xp, _wide(columns), matrix).reshape(out.shape)
     return out
+
+
+@with_card_kernel(card_products.matmul)
+def _dot(xp: ArrayModule, a: Any, b: Any, out: Any = None) -> Any:
+    return xp.dot(a, b, out=out)
 
 
 def _work_type(array: Any) -> Any:
