@@ -8,6 +8,7 @@ import pytest
 import tfteach as tf
 from tests.lib.distributed.conftest import free_addresses
 from tfteach.framework import protos
+from tfteach.lib.distributed import cluster as cluster_tasks
 from tfteach.lib.distributed import cluster_session, service
 from tfteach.lib.distributed.channel import shared_channel
 from tfteach.lib.distributed.rendezvous import Key
@@ -27,6 +28,12 @@ def servers(cluster):
     yield made
     for server in made:
         server._stop()
+
+
+@pytest.fixture(autouse=True)
+def by_grpc(monkeypatch):
+    """Tasks of one process talk as those of several do."""
+    monkeypatch.setattr(cluster_tasks, "local_methods", lambda address: None)
 
 
 @pytest.fixture
@@ -82,6 +89,20 @@ def test_workers_share_the_variables(cluster, servers, target, graph):
         for session in (first, second, first):
             session.run(train, feeds)
         assert second.run(step) == 3
+
+
+def test_tasks_of_one_process_exchange_no_messages(cluster, target, graph, monkeypatch):
+    monkeypatch.setattr(cluster_tasks, "local_methods", service.local_methods)
+    monkeypatch.setattr(cluster_tasks, "shared_channel", None)
+    feeds, fetches, train, init = linear_regression(cluster)
+    with tf.Session(target) as session:
+        session.run(init)
+        for _ in range(5):
+            session.run(train, feeds)
+        w, loss, step = session.run(fetches, feeds)
+    assert w.tolist() == [[pytest.approx(1.909065)], [pytest.approx(-0.32864493)]]
+    assert type(loss) is np.float32
+    assert step == 5
 
 
 def test_every_task_runs_its_part(cluster, target, graph):

@@ -204,7 +204,7 @@ def test_malformed_tensors():
     ):
         feed = chunk(b"\x12", name + chunk(b"\x12", tensor))
         with pytest.raises((ValueError, TypeError)):
-            RunStepRequest(feed)
+            RunStepRequest.decode(feed)
 
 
 @pytest.mark.parametrize(("kind", "op"), [("", "Identity"), ("Host", "Snapshot")])

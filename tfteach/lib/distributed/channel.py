@@ -117,12 +117,27 @@ class Channel:
 
     def start(self, method: str, request: bytes, timeout_s: float = 0.0) -> Any:
         """Begin a call; gRPC's future of its answer."""
+        return self._stub(method).future(request, timeout=timeout_s or None)
+
+    def block(self, method: str, request: bytes) -> bytes:
+        """The answer of a call that nothing interrupts, not even Ctrl-C.
+
+        Raises:
+          OpError: the class of the status that the server, or gRPC, answers.
+        """
+        try:
+            answer: bytes = self._stub(method)(request)
+        except grpc_module().RpcError as error:
+            raise error_of_status(error.code().value[0], error.details()) from None
+        return answer
+
+    def _stub(self, method: str) -> Any:
         with self._lock:
             stub = self._methods.get(method)
             if stub is None:
                 stub = self._channel.unary_unary(f"/tensorflow.{method}")
                 self._methods[method] = stub
-        return stub.future(request, timeout=timeout_s or None)
+            return stub
 
     def wait(self, future: Any) -> bytes:
         """The answer of a begun call; Ctrl-C cancels it.

@@ -5,7 +5,6 @@ Source: core/distributed_runtime/rpc/{grpc_channel,grpc_worker_cache}.cc.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,14 +13,22 @@ from tfteach.engine.devices.device_name import DeviceName
 from tfteach.framework import errors, protos
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import Proto
-from tfteach.lib.distributed.channel import Channel, error_of_future, shared_channel
-from tfteach.lib.distributed.service import Call, Method, status_of
+from tfteach.lib.distributed.call_threads import call_threads
+from tfteach.lib.distributed.channel import (
+    Channel,
+    error_of_future,
+    error_of_status,
+    shared_channel,
+)
+from tfteach.lib.distributed.service import Call, Method, local_methods, status_of
 
 # How long a session waits for the cluster's other tasks to start, in seconds, and how
 # often it says for which; TensorFlow waits for ever.
 WORKERS_TIMEOUT_S = 600.0
 _SAYS_EVERY_S = 10.0
 _ASKS_EVERY_S = 0.2
+# Methods that answer only when something has happened elsewhere.
+MAY_WAIT = ("WorkerService/RunGraph", "WorkerService/RecvTensor")
 
 # Gets the encoded answer, or an error.
 Arrived = Callable[[bytes | None, errors.OpError | None], None]
@@ -60,9 +67,14 @@ class Cluster:
         Raises:
           OpError: the class of the status that it answers.
         """
-        if task != self.own:
+        methods = self._methods_of(task)
+        if methods is None:
             return self._channel(task).call(method, request, timeout_s)
-        return self.methods[method](Call(request))
+        try:
+            return methods[method](Call(request))
+        except Exception as error:
+            failure = status_of(error, method)
+        raise error_of_status(failure.error_code, failure.message)
 
     def start(self, task: str, method: str, request: bytes, arrived: Arrived) -> Any:
         """Call a task's method without waiting.
@@ -70,8 +82,9 @@ class Cluster:
         Returns:
           What has a `cancel()`, which ends the call of another task.
         """
-        if task == self.own:
-            return _OwnCall(self.methods[method], method, request, arrived)
+        methods = self._methods_of(task)
+        if methods is not None:
+            return _LocalCall(methods[method], method, request, arrived)
         future = self._channel(task).start(method, request)
 
         def ended(done: Any) -> None:
@@ -81,14 +94,41 @@ class Cluster:
         future.add_done_callback(ended)
         return future
 
+    def post(self, task: str, method: str, request: bytes, arrived: Arrived) -> None:
+        """Call a task's method on a thread of its own; nothing can cancel it.
+
+        gRPC hands over fewer threads than in `start`.
+        """
+        methods = self._methods_of(task)
+        if methods is not None:
+            _LocalCall(methods[method], method, request, arrived)
+            return
+        channel = self._channel(task)
+
+        def run() -> None:
+            try:
+                answer = channel.block(method, request)
+            except errors.OpError as error:
+                arrived(None, error)
+            else:
+                arrived(answer, None)
+
+        call_threads.start(run)
+
     def check_alive(self, task: str) -> None:
         """Ask whether another task still answers.
 
         Raises:
           UnavailableError: it does not.
         """
-        if task != self.own:
+        if self._methods_of(task) is None:
             self._channel(task).check_alive()
+
+    def _methods_of(self, task: str) -> dict[str, Method] | None:
+        """The methods of a task of this process; None if it is in another one."""
+        if task == self.own:
+            return self.methods
+        return local_methods(self._addresses.get(task, ""))
 
     def _channel(self, task: str) -> Channel:
         if task not in self._addresses:
@@ -136,26 +176,27 @@ class Cluster:
         return found
 
 
-class _OwnCall:
-    """A call of this process's own method, on a thread."""
+class _LocalCall:
+    """A call of a method of this process, on a thread if it may wait."""
 
     def __init__(
         self, method: Method, name: str, request: bytes, arrived: Arrived
     ) -> None:
         self._ends: list[Callable[[], None]] = []
-        self._is_cancelled = False
 
         def run() -> None:
             try:
                 answer = method(Call(request, at_end=self._ends.append))
             except Exception as error:
                 failure = status_of(error, name)
-                kind = errors.exception_type_from_error_code(failure.error_code)
-                arrived(None, kind(None, None, failure.message))
+                arrived(None, error_of_status(failure.error_code, failure.message))
             else:
                 arrived(answer, None)
 
-        threading.Thread(target=run, daemon=True, name="tfteach-task").start()
+        if name in MAY_WAIT:
+            call_threads.start(run)
+        else:
+            run()
 
     def cancel(self) -> None:
         """Tell the method that nobody waits for its answer."""

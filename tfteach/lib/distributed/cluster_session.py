@@ -277,7 +277,7 @@ class ClusterSession(TaskSession):
     def _send(self, task: str, method: str, request: Proto) -> None:
         """Call a method, and wait for no answer."""
         data = request.SerializeToString()
-        self._cluster.start(task, method, data, lambda answer, error: None)
+        self._cluster.post(task, method, data, lambda answer, error: None)
 
 
 class _StepRun:
@@ -352,7 +352,8 @@ class _StepRun:
             for number, value in fields(memoryview(data)):
                 if number == 1:
                     key, tensor = split_named_tensor(value)
-                    found[part.fetches[key]] = read_tensor(tensor)
+                    array = read_tensor(tensor)
+                    found[part.fetches[key]] = array if array.ndim else array[()]
                 elif number == 2 and metadata is not None:
                     metadata.step_stats.MergeFromString(bytes(value))
                 elif number == 4 and metadata is not None:
@@ -390,7 +391,7 @@ class _StepRun:
         request = protos.CleanupGraphRequest(step_id=self._step_id).SerializeToString()
         for part in self._parts:
             method = "WorkerService/CleanupGraph"
-            self._cluster.start(part.task, method, request, lambda a, e: None)
+            self._cluster.post(part.task, method, request, lambda a, e: None)
         if self._running:
             end_s = time.monotonic() + _ABORT_S
             with self._condition:

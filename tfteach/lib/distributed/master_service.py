@@ -79,20 +79,32 @@ class MasterSession:
                 self.version += 1
             return self.version
 
-    def run(self, request: RunStepRequest) -> bytes:
-        """The RunStepResponse of a step, or of a part of one."""
+    def run(self, request: RunStepRequest, metadata: Proto | None) -> list[Any]:
+        """The fetched values of a step, or of a part of one.
+
+        Args:
+          request: the step.
+          metadata: a RunMetadata proto that is filled, or None.
+        """
         session = self.session
-        fetches = [session.tensor(name) for name in dict.fromkeys(request.fetches)]
+        fetches = [session.tensor(name) for name in request.fetches]
         fed = {session.tensor(name): value for name, value in request.feeds.items()}
-        metadata = protos.RunMetadata()
+        wanted = dict.fromkeys(fetches)
         if request.partial_run:
-            values = self._continue(request.partial_run, fetches, fed)
+            values = self._continue(request.partial_run, [*wanted], fed)
         else:
             targets = [session.operation(name) for name in request.targets]
-            elements = unique((*fetches, *targets))
+            elements = unique((*wanted, *targets))
             values = session.run_elements(elements, fed, request.options, metadata)
-        dtypes = [tensor.dtype for tensor in fetches]
-        names = dict.fromkeys(request.fetches)
+        by_tensor = dict(zip(wanted, values, strict=True))
+        return [by_tensor[tensor] for tensor in fetches]
+
+    def encoded_run(self, request: RunStepRequest) -> bytes:
+        """The RunStepResponse of a step."""
+        metadata = None if request.options is None else protos.RunMetadata()
+        values = self.run(request, metadata)
+        names = request.fetches
+        dtypes = [self.session.tensor(name).dtype for name in names]
         return run_step_response(zip(names, values, dtypes, strict=True), metadata)
 
     # ---- partial runs
@@ -250,18 +262,22 @@ class MasterService:
 
     def _run_step(self, call: Call) -> bytes:
         try:
-            request = RunStepRequest(call.request)
+            request = RunStepRequest.decode(call.request)
         except (ValueError, TypeError) as error:
             text = f"RunStep: {error}"
             raise errors.InvalidArgumentError(None, None, text) from None
         session = self._session(request.handle)
         try:
             with until_given_up(call):
-                return session.run(request)
+                return session.encoded_run(request)
         except Exception as error:
             if not request.answers_errors:
                 raise
             return failed_step_response(status_of(error, "RunStep"))
+
+    def run_step(self, request: RunStepRequest, metadata: Proto | None) -> list[Any]:
+        """The fetched values of a step of a client in this process."""
+        return self._session(request.handle).run(request, metadata)
 
     def _partial_run_setup(self, call: Call) -> bytes:
         request = protos.PartialRunSetupRequest.FromString(call.request)

@@ -32,8 +32,12 @@ from tfteach.framework.protos.wire_format import chunk, varint
 from tfteach.framework.type_aliases import FeedDict, Proto
 from tfteach.framework.waiting import Deadline
 from tfteach.lib.distributed.channel import Connection, error_of_status
-from tfteach.lib.distributed.run_messages import named_tensor, split_named_tensor
-from tfteach.lib.distributed.service import connect
+from tfteach.lib.distributed.run_messages import (
+    RunStepRequest,
+    named_tensor,
+    split_named_tensor,
+)
+from tfteach.lib.distributed.service import LocalConnection, connect
 
 SCHEME = "grpc://"
 _CLOSE_TIMEOUT_S = 10.0
@@ -157,6 +161,42 @@ class RemoteMaster:
             raise self._attributed(error_of_status(answer.code, answer.message))
         return answer
 
+    @property
+    def local(self) -> LocalConnection | None:
+        """The connection to a server of this process."""
+        found = self._channel
+        return found if isinstance(found, LocalConnection) else None
+
+    def run_local(
+        self,
+        local: LocalConnection,
+        fetches: tuple[list[str], list[str]],
+        feeds: dict[str, Any],
+        settings: tuple[Proto | None, Proto | None],
+        partial_run: bytes = b"",
+    ) -> list[Any]:
+        """The values of a step that a server of this process runs.
+
+        Args:
+          local: the server.
+          fetches: the names of tensors and of operations.
+          feeds: arrays by tensor name.
+          settings: a RunOptions proto and a RunMetadata proto to fill, or None.
+          partial_run: its handle.
+        """
+        options, metadata = settings
+        request = RunStepRequest(
+            self._handle.decode(), feeds, *fetches, options, partial_run.decode()
+        )
+        filled = None if metadata is None else protos.RunMetadata()
+        try:
+            values = local.run_step(request, filled)
+        except errors.OpError as error:
+            raise self._attributed(error) from None
+        if metadata is not None:
+            metadata.CopyFrom(filled)
+        return values
+
     def _message(self, method: str, request: Proto, kind: Any) -> Any:
         data = request.SerializeToString()
         return kind.FromString(self.call(method, data, self.timeout_s))
@@ -245,10 +285,10 @@ class _Program(RemoteProgram):
         self._master = master
         self._fed = fed
         self._names = [e.name for e in elements if isinstance(e, Tensor)]
-        targets = [e.name for e in elements if isinstance(e, Operation)]
+        self._targets = [e.name for e in elements if isinstance(e, Operation)]
         self._fetches = b"".join(
             chunk(tag, name.encode())
-            for tag, names in ((b"\x1a", self._names), (b"\x22", targets))
+            for tag, names in ((b"\x1a", self._names), (b"\x22", self._targets))
             for name in names
         )
         self._options = _encoded_options(master, None)
@@ -259,16 +299,33 @@ class _Program(RemoteProgram):
         observers: Sequence[Any] = (),
         deadline: Deadline | None = None,
     ) -> list[Any]:
+        local = self._master.local
+        if local is not None:
+            return self._run_local(local, fed, None, None)
         return self._run(fed, self._options, self._master.timeout_s, None)
 
     def run_with(
         self, fed: Sequence[Any], options: Proto | None, metadata: Proto | None
     ) -> list[Any]:
+        local = self._master.local
+        if local is not None:
+            return self._run_local(local, fed, options, metadata)
         timeout_s = self._master.timeout_s
         if options is not None and options.timeout_in_ms:
             timeout_s = options.timeout_in_ms / 1000
         encoded = _encoded_options(self._master, options)
         return self._run(fed, encoded, timeout_s, metadata)
+
+    def _run_local(
+        self,
+        local: LocalConnection,
+        fed: Sequence[Any],
+        options: Proto | None,
+        metadata: Proto | None,
+    ) -> list[Any]:
+        feeds = {t.name: value for t, value in zip(self._fed, fed, strict=True)}
+        fetches = self._names, self._targets
+        return self._master.run_local(local, fetches, feeds, (options, metadata))
 
     def _run(
         self,
@@ -323,9 +380,17 @@ class _PartialRun(RemotePartialRun):
         if len(wanted.tensors) < len(wanted.elements):
             raise RuntimeError("partial_run() requires empty target_list.")
         names = [tensor.name for tensor in wanted.tensors]
+        flat = flatten_feeds(master.graph, feed_dict or {})
+        fed = {tensor: converter_for(tensor)(value) for tensor, value in flat.items()}
+        local = master.local
+        if local is not None:
+            feeds = {tensor.name: value for tensor, value in fed.items()}
+            settings, handle = (None, None), self._handle
+            values = master.run_local(local, (names, []), feeds, settings, handle)
+            return wanted.result(values)
         request: list[Piece] = []
-        for tensor, value in flatten_feeds(master.graph, feed_dict or {}).items():
-            request += _feed(tensor, converter_for(tensor)(value))
+        for tensor, value in fed.items():
+            request += _feed(tensor, value)
         request += [chunk(b"\x1a", name.encode()) for name in names]
         request.append(_encoded_options(master, None))
         request.append(chunk(b"\x32", self._handle))

@@ -6,6 +6,7 @@ Source: core/protobuf/master.proto, worker.proto (RunStep, RunGraph).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from tfteach.framework import protos
@@ -39,36 +40,53 @@ def split_named_tensor(message: memoryview) -> tuple[str, memoryview]:
     return name, tensor
 
 
+@dataclass(slots=True)
 class RunStepRequest:
-    """A RunStepRequest.
+    """A step that a client asks for.
 
-    Raises:
-      ValueError: the message is malformed.
+    Attributes:
+      handle: of the session.
+      feeds: arrays by tensor name.
+      fetches, targets: names of tensors and of operations.
+      options: a RunOptions proto, or None.
+      partial_run: the handle of the partial run that the step is a part of, or "".
+      answers_errors: whether the answer holds the error of the step.
     """
 
-    def __init__(self, data: bytes) -> None:
-        self.handle = self.partial_run = ""
-        self.feeds: dict[str, Any] = {}
-        self.fetches: list[str] = []
-        self.targets: list[str] = []
-        self.options: Proto = protos.RunOptions()
-        self.answers_errors = False
+    handle: str = ""
+    feeds: dict[str, Any] = field(default_factory=dict)
+    fetches: list[str] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+    options: Proto | None = None
+    partial_run: str = ""
+    answers_errors: bool = False
+
+    @classmethod
+    def decode(cls, data: bytes) -> RunStepRequest:
+        """Read a RunStepRequest.
+
+        Raises:
+          ValueError: the message is malformed.
+        """
+        found = cls()
         for number, value in fields(memoryview(data)):
             if number == 1:
-                self.handle = bytes(value).decode()
+                found.handle = bytes(value).decode()
             elif number == 2:
                 name, tensor = split_named_tensor(value)
-                self.feeds[name] = read_tensor(tensor)
+                found.feeds[name] = read_tensor(tensor)
             elif number == 3:
-                self.fetches.append(bytes(value).decode())
+                found.fetches.append(bytes(value).decode())
             elif number == 4:
-                self.targets.append(bytes(value).decode())
+                found.targets.append(bytes(value).decode())
             elif number == 5:
-                self.options.ParseFromString(bytes(value))
+                if len(value):
+                    found.options = protos.RunOptions.FromString(bytes(value))
             elif number == 6:
-                self.partial_run = bytes(value).decode()
+                found.partial_run = bytes(value).decode()
             elif number == 7:
-                self.answers_errors = bool(value)
+                found.answers_errors = bool(value)
+        return found
 
 
 def run_step_response(

@@ -14,7 +14,12 @@ from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import MAIN_THREAD_WAKES_S
 from tfteach.lib.distributed.cluster import Cluster
 from tfteach.lib.distributed.master_service import MasterService
-from tfteach.lib.distributed.service import Listener, add_local, remove_local
+from tfteach.lib.distributed.service import (
+    Listener,
+    LocalServer,
+    add_local,
+    remove_local,
+)
 from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.worker_service import WorkerService
 from tfteach.lib.training.cluster_spec import ClusterSpec, JobTasks
@@ -131,7 +136,7 @@ class Server:
         cluster.methods = methods
         self._listener = Listener(f"{_bound(host)}:{port}", methods)
         self._address = f"{host}:{self._listener.port}"
-        self._methods = methods
+        self._local = LocalServer(methods, self._master.run_step)
         self._is_started = False
         if start:
             self.start()
@@ -152,7 +157,7 @@ class Server:
             return
         self._is_started = True
         _started.add(self)
-        add_local(self._address, self._methods)
+        add_local(self._address, self._local)
         self._listener.start()
         get_logger().info("Started server with target: grpc://%s", self._address)
         host = self._address.rpartition(":")[0]

@@ -8,17 +8,15 @@ Source: core/distributed_runtime/rpc/{grpc_server_lib,grpc_util}.cc, local_maste
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from tfteach.framework import errors
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import Cancellation, on_behalf_of
+from tfteach.lib.distributed.call_threads import call_threads
 from tfteach.lib.distributed.channel import (
     CHANNEL_OPTIONS,
     Connection,
@@ -26,9 +24,9 @@ from tfteach.lib.distributed.channel import (
     grpc_module,
     shared_channel,
 )
+from tfteach.lib.distributed.run_messages import RunStepRequest
 
 MAX_STATUS_BYTES = 3072  # of a message in gRPC's headers
-_IDLE_S = 30.0
 # An op in a message of this process, and what the client replaces by op and line.
 _SHOWN_OP = re.compile(r"(?<=\[\[)node (\S+?) ?(?=\]\])|(?<=: )node (\S+)(?= +was )")
 
@@ -71,47 +69,6 @@ def until_given_up(call: Call) -> Iterator[None]:
         yield
 
 
-class _Threads(Executor):
-    """Daemon threads, as many as there are calls: a call may wait for another."""
-
-    def __init__(self) -> None:
-        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._lock = threading.Lock()
-        self._idle = 0
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kw: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-
-        def run() -> None:
-            try:
-                future.set_result(fn(*args, **kw))
-            except BaseException as error:
-                future.set_exception(error)
-
-        with self._lock:
-            self._work.put(run)
-            if self._idle > 0:
-                self._idle -= 1
-                return future
-        name = "tfteach-server"
-        threading.Thread(target=self._serve, daemon=True, name=name).start()
-        return future
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                run = self._work.get(timeout=_IDLE_S)
-            except Empty:
-                with self._lock:
-                    if self._idle > 0 and self._work.empty():
-                        self._idle -= 1
-                        return
-                continue
-            run()
-            with self._lock:
-                self._idle += 1
-
-
 class Listener:
     """Answers calls that arrive at a port.
 
@@ -129,7 +86,7 @@ class Listener:
     def __init__(self, address: str, methods: dict[str, Method]) -> None:
         grpc = grpc_module()
         options = (*CHANNEL_OPTIONS, ("grpc.so_reuseport", 0))
-        self._server = grpc.server(_Threads(), options=options)
+        self._server = grpc.server(call_threads, options=options)
         by_service: dict[str, dict[str, Any]] = {}
         for name, method in methods.items():
             service, _, short = name.partition("/")
@@ -213,12 +170,25 @@ def status_of(error: Exception, name: str = "") -> errors.OpError:
 
 # ---- servers of this process
 
-_local: dict[str, dict[str, Method]] = {}
+
+class LocalServer(NamedTuple):
+    """A server as the sessions of its process see it.
+
+    Attributes:
+      methods: "MasterService/RunStep" -> function.
+      run_step: RunStep without encoded messages: tensors go by reference.
+    """
+
+    methods: dict[str, Method]
+    run_step: Callable[[RunStepRequest, Proto | None], list[Any]]
 
 
-def add_local(address: str, methods: dict[str, Method]) -> None:
-    """Let sessions of this process call a server's methods directly."""
-    _local[address] = methods
+_local: dict[str, LocalServer] = {}
+
+
+def add_local(address: str, server: LocalServer) -> None:
+    """Let this process call a server's methods directly."""
+    _local[address] = server
 
 
 def remove_local(address: str) -> None:
@@ -226,11 +196,28 @@ def remove_local(address: str) -> None:
     _local.pop(address, None)
 
 
-class _LocalConnection:
+def local_methods(address: str) -> dict[str, Method] | None:
+    """The methods of a server of this process; None if it is in another one."""
+    found = _local.get(address)
+    return None if found is None else found.methods
+
+
+@contextmanager
+def _as_client(method: str) -> Iterator[None]:
+    """Errors in this block are those that a client in another process gets."""
+    try:
+        yield
+        return
+    except Exception as error:
+        failure = status_of(error, method)
+    raise error_of_status(failure.error_code, failure.message)
+
+
+class LocalConnection:
     """Calls the methods of a server in this process."""
 
-    def __init__(self, methods: dict[str, Method]) -> None:
-        self._methods = methods
+    def __init__(self, server: LocalServer) -> None:
+        self._server = server
 
     def call(
         self,
@@ -239,11 +226,13 @@ class _LocalConnection:
         timeout_s: float = 0.0,
         waits_for_server: bool = False,
     ) -> bytes:
-        try:
-            return self._methods[method](Call(request))
-        except Exception as error:
-            failure = status_of(error, method)
-        raise error_of_status(failure.error_code, failure.message)
+        with _as_client(method):
+            return self._server.methods[method](Call(request))
+
+    def run_step(self, request: RunStepRequest, metadata: Proto | None) -> list[Any]:
+        """The fetched values; fills a RunMetadata proto."""
+        with _as_client("RunStep"):
+            return self._server.run_step(request, metadata)
 
 
 def connect(address: str, by_rpc: bool = False) -> Connection:
@@ -256,5 +245,5 @@ def connect(address: str, by_rpc: bool = False) -> Connection:
     Raises:
       InvalidArgumentError: `address` is no `host:port`.
     """
-    methods = None if by_rpc else _local.get(address)
-    return shared_channel(address) if methods is None else _LocalConnection(methods)
+    server = None if by_rpc else _local.get(address)
+    return shared_channel(address) if server is None else LocalConnection(server)

@@ -225,7 +225,7 @@ class WorkerService:
             else:
                 rendezvous.put(key.text, answer or b"")
 
-        self.cluster.start(
+        self.cluster.post(
             key.sending_task,
             "WorkerService/RecvTensor",
             request.SerializeToString(),
