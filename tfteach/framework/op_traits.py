@@ -113,6 +113,9 @@ class Traits:
     may_wait: ClassVar[bool] = False
     # Whether it waits for another process, which may wait for other ops of the step.
     waits_for_peers: ClassVar[bool] = False
+    # Whether it exchanges values with another process that may be of branches that are
+    # not taken: it then runs although its input is dead, or outputs a dead value.
+    exchanges_dead: ClassVar[bool] = False
     # Whether its output is a back edge of a loop.
     closes_loop: ClassVar[bool] = False
     # Whether most elements of its output are assumed to be 0.

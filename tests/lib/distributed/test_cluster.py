@@ -263,19 +263,65 @@ def test_a_reset_clears_every_task(target, graph):
         session.run(v)
 
 
-def test_a_branch_whose_value_leaves_the_task_is_refused(target, graph):
+@pytest.fixture
+def branches(graph):
+    """Branches of several tasks, and what real TensorFlow 1.15 fetches from them."""
+    chosen = tf.placeholder(tf.bool, [], name="chosen")
     with tf.device(PS):
-        chosen = tf.placeholder(tf.bool, [])
-        _, inside = tf.cond(chosen, lambda: (1.0, 2.0), lambda: (3.0, 4.0))
-        branch = inside.op.inputs[0]
+        v = tf.Variable(1.0, name="v", use_resource=False)
+
+    def on_ps():
+        with tf.device(PS):
+            added = v.assign_add(10.0)
+        return added * 2.0
+
     with tf.device(WORKER):
-        outside = tf.identity(inside)
-        graph._unfetchable.clear()
-        leaving = tf.identity(branch)
+        read = tf.cond(chosen, lambda: v + 1.0, lambda: v - 1.0)
+        constant = tf.cond(chosen, lambda: tf.constant(5.0), lambda: v * 2.0)
+        effect = tf.cond(chosen, on_ps, lambda: 0.5)
+    with tf.device(PS):
+        back = read * 3.0
+    fetches = [read, constant, back]
+    return chosen, v, fetches, effect
+
+
+def test_branches_of_several_tasks(target, branches):
+    chosen, v, fetches, effect = branches
+    found = []
     with tf.Session(target) as session:
-        assert session.run(outside, {chosen: True}) == 2
-        with pytest.raises(tf.errors.UnimplementedError, match="another task"):
-            session.run(leaving, {chosen: True})
+        session.run(v.initializer)
+        for fed in (True, False, True):
+            found.append(session.run(fetches, {chosen: fed}))
+            found.append(session.run(effect, {chosen: fed}))
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(trace_level=3)
+        session.run(fetches, {chosen: False}, options, metadata)
+    assert found == [
+        [2, 5, 6],
+        22,
+        [10, 22, 30],
+        0.5,
+        [12, 5, 36],
+        42,
+    ]
+    traced = {stats.device for stats in metadata.step_stats.dev_stats}
+    assert {
+        f"{task}/device:CPU:0".replace("/task", "/replica:0/task")
+        for task in (PS, WORKER)
+    } <= traced
+
+
+def test_a_value_of_a_branch_that_is_not_taken_cannot_be_fetched(
+    target, branches, graph
+):
+    chosen, v, (read, *_), _ = branches
+    graph._unfetchable.clear()
+    with tf.Session(target) as session:
+        session.run(v.initializer)
+        taken = read.op.inputs[1]
+        assert session.run(taken, {chosen: True}) == 2
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not taken"):
+            session.run(taken, {chosen: False})
 
 
 def channel_of(server):

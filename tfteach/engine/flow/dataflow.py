@@ -33,7 +33,14 @@ from tfteach.engine.execute.program import (
     StepObserver,
     ValueObserver,
 )
-from tfteach.engine.flow.flow_nodes import DEAD, Arrived, FlowNode, Frame, flow_nodes_of
+from tfteach.engine.flow.flow_nodes import (
+    DEAD,
+    Arrived,
+    FlowNode,
+    Frame,
+    flow_nodes_of,
+    place_of_call,
+)
 from tfteach.engine.plan.frames import frames_of
 from tfteach.engine.plan.references import (
     carries_reference,
@@ -120,6 +127,15 @@ class _InTurns:
 
     def popleft(self) -> _Ready:
         return heapq.heappop(self._heap)[-1]
+
+
+def _is_dead(results: list[Any]) -> bool:
+    """Whether a kernel received a dead value."""
+    return bool(results) and results[0] is DEAD
+
+
+def _alive(results: list[Any]) -> list[Any]:
+    return [] if _is_dead(results) else results
 
 
 def _iterations(frame: Frame, iteration: int) -> Iterations:
@@ -213,6 +229,9 @@ class _Run:
     ) -> None:
         flow = flow_node.flow
         computes = flow is None or flow is CONTROL_TRIGGER
+        if flow_node.exchanges:
+            self._exchange(flow_node, frame, iteration, values, dead)
+            return
         if dead and flow is not MERGE:
             if flow is NEXT_ITERATION or (flow is EXIT and not frame.is_dead):
                 return  # the loop's end is told by the values that leave it
@@ -260,6 +279,25 @@ class _Run:
         else:
             is_dead = dead or (flow is MERGE and results[0] is DEAD)
             self._send(flow_node, results, is_dead, frame, iteration)
+
+    def _exchange(
+        self,
+        flow_node: FlowNode,
+        frame: Frame,
+        iteration: int,
+        values: list[Any],
+        dead: bool,
+    ) -> None:
+        """Send a value to another process, or receive one; it may be dead."""
+        if dead and not flow_node.users:  # it sends
+            values[0] = DEAD
+        token = place_of_call.set((frame, iteration))
+        try:
+            results = self._compute_or_call(flow_node, values, frame, iteration)
+        finally:
+            place_of_call.reset(token)
+        if results is not None:
+            self._send(flow_node, results, _is_dead(results), frame, iteration)
 
     def _enter(
         self, flow_node: FlowNode, results: list[Any], frame: Frame, iteration: int
@@ -331,11 +369,11 @@ class _Run:
                 self.deadline.check()
             results = [result] if len(flow_node.users) == 1 else list(result or ())
             for observer in self.observers:
-                observer.after(flow_node.instruction, results)
+                observer.after(flow_node.instruction, _alive(results))
                 observer.release(flow_node.instruction)
         except Exception as error:
             raise_blaming(error, flow_node.instruction)
-        self._send(flow_node, results, False, frame, iteration)
+        self._send(flow_node, results, _is_dead(results), frame, iteration)
 
     def _compute(self, flow_node: FlowNode, values: list[Any]) -> list[Any]:
         instruction = flow_node.instruction
@@ -349,7 +387,7 @@ class _Run:
             count = len(flow_node.users)
             results = [result] if count == 1 else list(result or ())
             for observer in self.observers:
-                observer.after(instruction, results)
+                observer.after(instruction, _alive(results))
                 observer.release(instruction)
         except Exception as error:
             raise_blaming(error, instruction)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from tfteach.engine.execute.instruction import Instruction
@@ -68,6 +69,10 @@ class Frame:
         self.is_dead = False
 
 
+# Where the dataflow kernel that this thread calls runs: its frame and iteration.
+place_of_call: ContextVar[tuple[Frame, int] | None] = ContextVar("place", default=None)
+
+
 class Arrived:
     """The inputs of one execution of a node, as they arrive."""
 
@@ -85,8 +90,8 @@ class FlowNode:
     """A node with its outgoing edges, prepared for execution."""
 
     __slots__ = (
-        "control_users", "flow", "frame_name", "inputs", "instruction", "is_invariant",
-        "is_loop_head", "missing", "node", "reads", "users",
+        "control_users", "exchanges", "flow", "frame_name", "inputs", "instruction",
+        "is_invariant", "is_loop_head", "missing", "node", "reads", "users",
     )  # fmt: skip
 
     def __init__(self, node: Node, instruction: Instruction | None) -> None:
@@ -94,6 +99,7 @@ class FlowNode:
         self.instruction = instruction
         self.flow = None if node.flow is Flow.LOOP_COND else node.flow
         self.is_loop_head = self.flow is MERGE and _is_loop_head(node)
+        self.exchanges = node.spec is not None and node.spec.exchanges_dead
         self.inputs = len(node.inputs)
         # The number of inputs to wait for; control inputs are counted with the edges.
         self.missing = 1 if self.flow is MERGE else len(node.inputs)

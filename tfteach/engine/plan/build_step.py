@@ -62,7 +62,7 @@ def build_step(
         controls: Iterable[Operation] = op.control_inputs
         controls = map(resolved_op, controls) if expands else controls
         node.control = [nodes[c] for c in controls if c in nodes]
-        if node.routes_values:
+        if node.routes_values or node.spec.exchanges_dead:
             step.has_control_flow = True
         for source, _ in node.inputs:
             in_order = in_order and order(source.op) < order(op)

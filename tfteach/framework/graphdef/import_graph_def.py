@@ -231,7 +231,8 @@ class _Import:
         """Create all operations."""
         for i, node in enumerate(self.nodes):
             name = node.name
-            if not _NODE_NAME.match(name):
+            # TensorFlow's masters add nodes whose names begin with an underscore.
+            if not _NODE_NAME.match(name.removeprefix("_") if self.extends else name):
                 raise ValueError(
                     f"Node '{name}': Node name contains invalid characters"
                 )

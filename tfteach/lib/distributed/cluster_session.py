@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tfteach.engine.devices.devices import Device
-from tfteach.engine.plan.partition import Send, partition
+from tfteach.engine.plan.frames import frames_of, path_behind
+from tfteach.engine.plan.partition import partition
 from tfteach.engine.plan.place import Placement, Placer
-from tfteach.engine.plan.step import Node, Step, argument_names, return_names
+from tfteach.engine.plan.step import Step, argument_names, return_names
 from tfteach.engine.session.lru import MAX_PROGRAMS, Recent
 from tfteach.engine.session.partition_graphs import ExecutedGraph, ExecutedNode
 from tfteach.engine.session.planner import StepPlanner
 from tfteach.framework import errors, protos
 from tfteach.framework.graphdef.graph_def import versions
-from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Tensor
 from tfteach.framework.protos.tensor_wire import Piece, fields, read_tensor
 from tfteach.framework.protos.wire_format import chunk, varint
@@ -29,6 +29,7 @@ from tfteach.framework.waiting import caller_is_gone, slice_s
 from tfteach.lib.distributed import channel
 from tfteach.lib.distributed.channel import error_of_status
 from tfteach.lib.distributed.cluster import WORKERS_TIMEOUT_S, Cluster
+from tfteach.lib.distributed.partition_session import IS_LIVE
 from tfteach.lib.distributed.rendezvous import DERIVED, Key
 from tfteach.lib.distributed.run_messages import named_tensor, split_named_tensor
 from tfteach.lib.distributed.task import Task
@@ -191,6 +192,8 @@ class ClusterSession(TaskSession):
                     fetches[self._border(node, tensor, "_Send", "T")] = tensor
                 elif node.is_transfer:
                     self._set_incarnation(node)
+                    if not step.has_control_flow:
+                        node.attrs[IS_LIVE] = ("b", True)
                 node.write(graph_def)
             request = protos.RegisterGraphRequest(
                 session_handle=self._handle,
@@ -426,34 +429,24 @@ def _signed(number: int) -> int:
 
 
 def _check_flow(step: Step) -> None:
-    """Refuse values that leave a branch or a loop for another task.
+    """Refuse loops that several tasks run.
 
     Raises:
       UnimplementedError: there is one.
     """
     if not step.has_control_flow:
         return
-    for node in step.nodes:
-        if isinstance(node.spec, Send) and _is_conditional(node.inputs[0].node):
-            source = node.inputs[0].node
+    for node, path in frames_of(step).items():
+        loop = path_behind(node, path)
+        if not loop or node.spec is None:
+            continue
+        before = [source for source, _ in node.inputs] + node.control
+        others = {task_of(other.device) for other in before if not other.is_feed}
+        if others - {task_of(node.device)}:
             raise errors.UnimplementedError(
                 None,
                 None,
-                f"{{{{node {source.name}}}}} is in a branch or a loop, and its value "
-                f"goes to another task: {node.device.name} sends it. Place the whole "
-                "branch or loop on one task.",
+                f"{{{{node {node.name}}}}} on {node.device.name} takes a value inside "
+                f"the loop '{loop[-1]}' from another task. Place the whole loop on "
+                "one task.",
             )
-
-
-def _is_conditional(node: Node) -> bool:
-    stack, seen = [node], set()
-    while stack:
-        found = stack.pop()
-        if found in seen or found.flow in (Flow.MERGE, Flow.EXIT):
-            continue
-        seen.add(found)
-        if found.flow in (Flow.SWITCH, Flow.ENTER, Flow.NEXT_ITERATION):
-            return True
-        stack += [source for source, _ in found.inputs]
-        stack += found.control
-    return False

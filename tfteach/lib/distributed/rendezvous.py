@@ -30,17 +30,20 @@ class Key(NamedTuple):
       incarnation: of that device, unsigned.
       receiver: the device that takes it.
       name: of the edge.
+      place: the frame and the iteration, "0:0" outside of loops.
     """
 
     sender: str
     incarnation: int
     receiver: str
     name: str
+    place: str = "0:0"
 
     @property
     def text(self) -> str:
-        """TensorFlow's form; outside of loops the frame and the iteration are 0."""
-        return f"{self.sender};{self.incarnation:016x};{self.receiver};{self.name};0:0"
+        """TensorFlow's form."""
+        ends = f"{self.receiver};{self.name};{self.place}"
+        return f"{self.sender};{self.incarnation:016x};{ends}"
 
     @property
     def sending_task(self) -> str:
@@ -55,8 +58,8 @@ class Key(NamedTuple):
         """
         parts = text.split(";")
         try:
-            sender, incarnation, receiver, name, _ = parts
-            return cls(sender, int(incarnation, 16), receiver, name)
+            sender, incarnation, receiver, name, place = parts
+            return cls(sender, int(incarnation, 16), receiver, name, place)
         except ValueError:
             message = f"Invalid rendezvous key: {text}"
             raise errors.InvalidArgumentError(None, None, message) from None

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from tfteach.engine.flow.flow_nodes import Frame, place_of_call
 from tfteach.framework.dtypes import DType
+from tfteach.framework.murmur_hash import murmur64
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import KernelContext
@@ -25,7 +27,7 @@ class SendTensor(StatefulOp, abstract=True):
 
     def compute(self, ctx: KernelContext, tensor: Any, step_id: Any) -> None:
         dtype = ctx.op.inputs[0].dtype
-        ctx.session.send(int(step_id), self.key, tensor, dtype)
+        ctx.session.send(int(step_id), at_place(self.key), tensor, dtype)
 
 
 class RecvTensor(StatefulOp, abstract=True):
@@ -43,4 +45,38 @@ class RecvTensor(StatefulOp, abstract=True):
         return None
 
     def compute(self, ctx: KernelContext, step_id: Any) -> Any:
-        return ctx.session.receive(int(step_id), self.key, ctx)
+        return ctx.session.receive(int(step_id), at_place(self.key), ctx)
+
+
+class SendPerhapsDead(SendTensor, abstract=True):
+    """Sends a tensor of a branch or a loop, which may be dead."""
+
+    exchanges_dead: ClassVar[bool] = True
+
+
+class RecvPerhapsDead(RecvTensor, abstract=True):
+    """Receives a tensor of a branch or a loop, which may be dead."""
+
+    exchanges_dead: ClassVar[bool] = True
+
+
+def at_place(key: str) -> str:
+    """The rendezvous key for where in the loops of its part the kernel runs.
+
+    TensorFlow names a frame by a hash of its path.
+
+    Args:
+      key: that outside of loops, which ends in ";0:0".
+    """
+    found = place_of_call.get()
+    if found is None or found[0].parent is None:
+        return key
+    frame, iteration = found
+    path = _path(frame).encode()
+    return f"{key.rpartition(';')[0]};{murmur64(path)}:{iteration}"
+
+
+def _path(frame: Frame) -> str:
+    if frame.parent is None:
+        return ""
+    return f"{_path(frame.parent)};{frame.parent_iteration};{frame.name}"

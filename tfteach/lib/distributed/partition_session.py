@@ -1,0 +1,211 @@
+"""A task's part of a graph, as a session of the worker that runs it.
+
+Source: core/distributed_runtime/graph_mgr.cc, core/kernels/sendrecv_ops.cc.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from tfteach.engine.execute.kernel_context import Context
+from tfteach.engine.flow.flow_nodes import DEAD
+from tfteach.framework import errors, protos
+from tfteach.framework.defaults import default_graph
+from tfteach.framework.dtypes import DType, as_dtype, int64
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.protos.tensor_wire import (
+    Piece,
+    fields,
+    nested,
+    read_tensor,
+    tensor_pieces,
+)
+from tfteach.framework.type_aliases import Proto
+from tfteach.lib.distributed.rendezvous import Key, Rendezvous, RendezvousTable
+from tfteach.lib.distributed.run_messages import RunGraphRequest
+from tfteach.lib.distributed.task import Task
+from tfteach.lib.distributed.task_session import Element, TaskSession
+from tfteach.lib.distributed.transfer_ops import (
+    RecvPerhapsDead,
+    RecvTensor,
+    SendPerhapsDead,
+    SendTensor,
+)
+from tfteach.ops.core.placeholder import Placeholder, placeholder
+
+FULL_TRACE = 3  # RunOptions.TraceLevel
+STEP_ID = "step_id"
+_PUBLIC = {"Snapshot": "Identity"}  # op types of TensorFlow's optimizer
+# TensorFlow's masters write the second where a tensor is in host memory.
+_SENDS, _RECVS = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
+
+
+# On transfers of tensors that are in no branch and no loop, by our masters.
+IS_LIVE = "_is_live"
+_IS_DEAD = b"\x10\x01"  # the field of RecvTensorResponse
+
+
+class Exchange(Protocol):
+    """A worker as its parts see it.
+
+    Attributes:
+      task: its task.
+      steps: the tensors on their way.
+    """
+
+    task: Task
+    steps: RendezvousTable
+
+    def fetch(self, step_id: int, key: Key, rendezvous: Rendezvous) -> None:
+        """Ask the sending task for a tensor, and put it there when it comes."""
+
+
+class PartitionSession(TaskSession):
+    """Runs the part of a graph that belongs to a task.
+
+    `_Send` and `_Recv` at its borders become feeds and fetches where the client is at
+    the other end, and operations that wait for it where another task is.
+
+    Args:
+      worker: whose part it is.
+      graph_def: the part; each node has its device.
+      config: of the session.
+      shared: the variables and queues that it uses.
+    """
+
+    def __init__(
+        self, worker: Exchange, graph_def: Proto, config: Proto, shared: Any
+    ) -> None:
+        super().__init__(worker.task, config, shared=shared)
+        self._worker = worker
+        self.feeds: dict[str, Tensor] = {}
+        self.fetches: dict[str, Tensor] = {}
+        with default_graph(self.graph):
+            self._step_id = placeholder(int64, [], name=STEP_ID)
+            self._import(graph_def)
+        ends = [op for op in self.graph.operations if not self._is_used(op)]
+        self._elements: list[Element] = [*dict.fromkeys(self.fetches.values()), *ends]
+
+    def _is_used(self, op: Operation) -> bool:
+        if isinstance(op.spec, Placeholder) or self.graph.control_outputs_of(op):
+            return True
+        return any(tensor.consumers() for tensor in op.outputs)
+
+    def _import(self, graph_def: Proto) -> None:
+        inner = protos.GraphDef(versions=graph_def.versions, library=graph_def.library)
+        sends, received = [], {}
+        for node in graph_def.node:
+            if node.op in _SENDS:
+                sends.append(node)
+            elif node.op in _RECVS:
+                received[node.name] = self._recv(node)
+            else:
+                added = inner.node.add()
+                added.CopyFrom(node)
+                added.op = _PUBLIC.get(node.op, node.op)
+        used = {name for node in inner.node for name in node.input}
+        mapped = {f"{name}:0": t for name, t in received.items() if name in used}
+        mapped |= {f"^{n}": t for n, t in received.items() if f"^{n}" in used}
+        self.add(inner, mapped)
+        for node in sends:
+            source, key = node.input[0], key_of(node)
+            tensor = received[source] if source in received else self.tensor(source)
+            if node.attr["client_terminated"].b:
+                self.fetches[key] = tensor
+            else:
+                kind = SendTensor if node.attr[IS_LIVE].b else SendPerhapsDead
+                spec = kind(key)
+                with self.graph.control_dependencies(self._controls(node)):
+                    spec(tensor, self._step_id, name=_valid(node.name))
+
+    def _controls(self, node: Proto) -> list[Element]:
+        names = [name[1:] for name in node.input if name[0] == "^"]
+        return [self.operation(name) for name in names]
+
+    def _recv(self, node: Proto) -> Tensor:
+        dtype, key = as_dtype(node.attr["tensor_type"].type), key_of(node)
+        if node.attr["client_terminated"].b:
+            fed = self.feeds[key] = placeholder(dtype, name=_valid(node.name))
+            return fed
+        kind = RecvTensor if node.attr[IS_LIVE].b else RecvPerhapsDead
+        found: Tensor = kind(key, dtype)(self._step_id, name=_valid(node.name))
+        return found
+
+    def run_part(
+        self, request: RunGraphRequest, metadata: Proto
+    ) -> list[tuple[str, Any, DType]]:
+        """Run the part in a step; returns the fetches that the master asks for."""
+        options = protos.RunOptions()
+        if request.records_timeline:
+            options.trace_level = FULL_TRACE
+        options.output_partition_graphs = request.records_partition_graphs
+        fed: dict[Tensor, Any] = {self._step_id: np.int64(request.step_id)}
+        for key, value in request.feeds.items():
+            if key in self.feeds:
+                fed[self.feeds[key]] = value
+        values = self.run_elements(self._elements, fed, options, metadata)
+        found = dict(zip(dict.fromkeys(self.fetches.values()), values, strict=False))
+        answered = []
+        for key in request.fetches:
+            tensor = self.fetches.get(key)
+            if tensor is not None:
+                answered.append((key, found[tensor], tensor.dtype))
+        return answered
+
+    # ---- for the kernels
+
+    def send(self, step_id: int, key: str, value: Any, dtype: DType) -> None:
+        """Put a tensor into the rendezvous of a step."""
+        pieces: list[Piece]
+        if value is DEAD:
+            nothing = np.empty(0, dtype.numpy_dtype)
+            pieces = [*nested(b"\x0a", tensor_pieces(nothing, dtype)), _IS_DEAD]
+        else:
+            pieces = nested(b"\x0a", tensor_pieces(value, dtype))
+        self._worker.steps.of(step_id).put(key, b"".join(pieces))
+
+    def receive(self, step_id: int, key: str, ctx: Context) -> Any:
+        """Take a tensor from the rendezvous of a step, or from another task."""
+        rendezvous = self._worker.steps.of(step_id)
+        parsed = Key.parse(key)
+        if parsed.sending_task != self._worker.task.name and rendezvous.request(key):
+            self._worker.fetch(step_id, parsed, rendezvous)
+        answer = rendezvous.take(
+            key,
+            lambda condition, is_there: ctx.wait_until(
+                condition, is_there, "Call was cancelled"
+            ),
+        )
+        return _received(answer, key)
+
+
+def _received(answer: bytes, key: str) -> Any:
+    """The array of a RecvTensorResponse, or DEAD."""
+    tensor: memoryview | None = None
+    for number, value in fields(memoryview(answer)):
+        if number == 1:
+            tensor = value
+        elif number == 2 and value:
+            return DEAD
+    if tensor is None:
+        raise errors.InternalError(None, None, f"RecvTensor without a tensor: {key}")
+    array = read_tensor(tensor)
+    return array[()] if array.ndim == 0 and array.dtype != object else array
+
+
+def _valid(name: str) -> str:
+    """A node's name as users may choose it: not with an underscore first."""
+    return name.lstrip("_")
+
+
+def key_of(node: Proto) -> str:
+    """The key under which a `_Send` or `_Recv` hands its tensor over."""
+    attr = node.attr
+    return Key(
+        attr["send_device"].s.decode(),
+        attr["send_device_incarnation"].i & (2**64 - 1),
+        attr["recv_device"].s.decode(),
+        attr["tensor_name"].s.decode(),
+    ).text
