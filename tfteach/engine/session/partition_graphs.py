@@ -91,6 +91,8 @@ class ExecutedNode:
     @property
     def transfer(self) -> tuple[str, str]:
         """What a `_Send` and its `_Recv` have in common."""
+        if not self.attrs:  # the other one is in another process
+            return self.name, ""
         return str(self.attrs["tensor_name"][1]), str(self.attrs["recv_device"][1])
 
     def write(self, graph_def: Any) -> None:
