@@ -23,6 +23,15 @@ from typing import Any
 
 import pytest
 
+# The headless shell draws the same pages as the whole browser, with less work.
+CHROMIUMS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
+
 
 @cache
 def missing_gpu() -> str | None:
@@ -52,8 +61,7 @@ def find_chromium() -> str | None:
     given = os.environ.get("TFTEACH_CHROMIUM")
     if given:
         return given
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return next(filter(None, map(shutil.which, names)), None)
+    return next(filter(None, map(shutil.which, CHROMIUMS)), None)
 
 
 def missing_oracle() -> str | None:
