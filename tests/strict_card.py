@@ -26,6 +26,7 @@ from tests import card_capture
 from tests.card_blas import Cublas
 from tests.card_capture import STATE
 from tests.card_devices import POOL, cuda
+from tests.card_kernels import ElementwiseKernel
 from tests.golden import cupy_signatures
 from tfteach.engine.devices import devices
 from tfteach.framework import card_products
@@ -216,13 +217,14 @@ _METHODS = {"shape", "dtype", "ndim", "size", "nbytes", "itemsize", "strides", "
 class Array:
     """An array in the card's memory, as `cupy.ndarray`."""
 
-    __slots__ = ("__weakref__", "_host")
+    __slots__ = ("__weakref__", "_host", "_is_owner")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, shape: Any, dtype: Any = None, memptr: Any = None) -> None:
         host = shape if memptr is None else memptr.mem.reshape(shape)
         assert memptr is None or host.dtype == dtype, "memory of another type"
         self._host: np.ndarray[Any, Any] = host
+        self._is_owner = memptr is not None or host.base is None
         if POOL.limit:
             POOL.allocate(self, host.nbytes)
 
@@ -251,6 +253,10 @@ class Array:
         for part in function.__module__.split(".")[1:]:
             module = getattr(module, part)
         return getattr(module, function.__name__)(*args, **kwargs)
+
+    @property
+    def base(self) -> Array | None:
+        return None if self._is_owner else Array(card_capture.root_of(self._host))
 
     @property
     def data(self) -> Any:
@@ -363,6 +369,7 @@ class Array:
 
     def __setstate__(self, host: Any) -> None:
         self._host = host
+        self._is_owner = True
 
 
 def _get(host: Any, index: Any) -> Any:
@@ -444,6 +451,8 @@ class StrictCard(ModuleType):
             return Array
         if name == "asnumpy":
             return to_host
+        if name == "ElementwiseKernel":
+            return ElementwiseKernel
         try:
             found = getattr(self._host_module, name)
         except AttributeError:

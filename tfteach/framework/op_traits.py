@@ -97,6 +97,11 @@ class Traits:
     host_inputs: ClassVar[tuple[str, ...]] = ()
     # Whether output[i] depends only on the inputs' elements i.
     is_elementwise: ClassVar[bool] = False
+    # How a card computes an element, with {0}, {1} for those of the inputs, for ops
+    # without a scalar expression (framework/cuda_source.py).
+    card_formula: ClassVar[str | None] = None
+    # Whether it only converts elements to another type.
+    converts: ClassVar[bool] = False
     # Whether its work should be divided among the cores (framework/threads.py).
     is_heavy: ClassVar[bool] = False
     # Whether the kernel asks for its epilogue (framework/epilogue.py).

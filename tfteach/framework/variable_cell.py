@@ -19,7 +19,7 @@ from tfteach.framework import errors
 from tfteach.framework.dtypes import DType
 from tfteach.framework.transaction import Transaction, Uninterrupted, running
 
-# Below this many elements a new array is cheaper than an update in place.
+# Below this many elements a new array of the host is cheaper than an update in place.
 IN_PLACE_FROM = 1024
 
 
@@ -270,9 +270,11 @@ def update_in_place(
         if it writes more.
     """
     transaction = running.transaction
-    if cells[0].value.size < IN_PLACE_FROM:
+    value = cells[0].value
+    if value.size < IN_PLACE_FROM and isinstance(value, np.ndarray | np.generic):
         _replace(cells, update)
         return
+    del value  # `take` counts references
 
     if transaction is not None and may_defer and transaction.may_defer:
         transaction.defer(lambda: _locked(cells, _overwrite, cells, update, None))

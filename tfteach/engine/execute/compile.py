@@ -267,11 +267,13 @@ class Compiler:
         if is_plain and fuses:
             known = (edge.constant for edge in node.inputs)
             scalar = spec.scalar_expression(
-                *(_literal(c) or n for c, n in zip(known, names, strict=True))
+                *(literal(c) or n for c, n in zip(known, names, strict=True))
             )
+        can_fuse = is_plain and fuses
         self.add(
             Instruction(
-                bound, inputs, outputs, (), node, expression, is_elementwise, scalar
+                *(bound, inputs, outputs, (), node),
+                *(expression, is_elementwise, scalar, can_fuse),
             )
         )
 
@@ -354,7 +356,7 @@ def _needs_transaction(code: Sequence[Instruction]) -> bool:
     )
 
 
-def _literal(constant: Any) -> str | None:
+def literal(constant: Any) -> str | None:
     """A small integer as source; None for anything else."""
     if constant is None or constant.ndim or constant.dtype.kind != "f":
         return None

@@ -57,6 +57,8 @@ def allow_deferral(
 
 def _is_small(node: Node) -> bool:
     """Whether the variable is too small to be updated in place."""
+    if node.device.is_asynchronous:  # where a kernel takes as long as its launch
+        return False
     variable = node.op.inputs[0]
     is_ref = variable.dtype.is_ref
     size = size_of(variable.static_shape if is_ref else handle_shape(variable))

@@ -23,6 +23,7 @@ class Instruction(NamedTuple):
     expression: str | None = None  # Python source with {0}, {1} ... for the inputs
     is_elementwise: bool = False  # without side effects, on plain arrays
     scalar: str | None = None  # the expression for one element (of floats or truths)
+    can_fuse: bool = False  # a kernel of the device, whose inputs stay as they are
 
     @property
     def is_read(self) -> bool:

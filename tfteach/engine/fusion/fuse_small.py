@@ -139,7 +139,7 @@ class _ChainFuser(Fuser):
 
     def fused(self, chain: Chain, shape: Shape) -> Instruction | None:
         parts = chain.parts
-        if len(parts) == 1 and _is_one_operation(parts[0].expression):
+        if len(parts) == 1 and is_one_operation(parts[0].expression):
             return None  # NumPy does it in one pass too
         if float_type(parts) is None:
             return None
@@ -160,7 +160,7 @@ class _ChainFuser(Fuser):
 
 
 @functools.cache
-def _is_one_operation(expression: str | None) -> bool:
+def is_one_operation(expression: str | None) -> bool:
     """Whether it is an expression that NumPy computes by one call."""
     if expression is None:
         return False

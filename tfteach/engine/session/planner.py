@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tfteach.engine.devices.devices import Device, local_devices
-from tfteach.engine.execute.compile import Compiled, compile_step
+from tfteach.engine.execute.compile import Compiled, Fuse, compile_step
 from tfteach.engine.execute.concurrent_calls import may_wait_for_each_other
 from tfteach.engine.execute.concurrent_program import (
     ConcurrentProgram,
@@ -178,7 +178,11 @@ class StepPlanner:
         more = self.devices[1:]
         has_one_card = len(more) == 1 and more[0].is_asynchronous
         optimizes = step.is_optimized and (not more or has_one_card)
-        fuse = None if more else fuse_chains
+        fuse: Fuse | None = None if more else fuse_chains
+        if has_one_card:
+            from tfteach.engine.fusion.fuse_on_card import fuse_on_card
+
+            fuse = fuse_on_card
         if may_wait_for_each_other(step):
             return self._concurrent(step, resources, session, optimizes)
         if step.has_control_flow:

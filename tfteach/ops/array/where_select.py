@@ -132,6 +132,7 @@ class SelectV2(Op):
 
     signature = "condition: bool, t: T, e: T -> output: T"
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
+    card_formula: ClassVar[str | None] = "({1} if {0} else {2})"
 
     def infer_shape(self, condition: Shape, t: Shape, e: Shape) -> Shape:
         return shapes.broadcast(condition, shapes.broadcast(t, e))

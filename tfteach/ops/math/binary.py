@@ -219,6 +219,7 @@ class Pow(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = dtypes_of("bfloat16 float half double int32 int64 complex64 complex128")
+    card_formula: ClassVar[str | None] = "pow({0}, {1})"
 
     def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         if is_whole(y) and np.any(np.less(y, 0)):
@@ -404,6 +405,7 @@ class SquaredDifference(Binary):
     signature = "x: T, y: T -> z: T"
     T = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    card_formula: ClassVar[str | None] = "({0} - {1}) * ({0} - {1})"
 
     def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         d = xp.subtract(x, y)

@@ -42,6 +42,8 @@ class Cast(Op):
     is_elementwise: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
     folds_while_building: ClassVar[Folding] = Folding.PYTHON
+    card_formula: ClassVar[str | None] = "{0}"
+    converts: ClassVar[bool] = True
 
     def infer_shape(self, x: Shape) -> Shape:
         return x

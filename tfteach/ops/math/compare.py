@@ -186,6 +186,7 @@ class Equal(_Compare):
     incompatible_shape_error: bool = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.PYTHON
+    card_formula: ClassVar[str | None] = "{0} == {1}"
 
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return _equality_shape(self.incompatible_shape_error, x, y)
@@ -243,6 +244,7 @@ class NotEqual(_Compare):
     incompatible_shape_error: bool = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
     folds_while_building: ClassVar[Folding] = Folding.PYTHON
+    card_formula: ClassVar[str | None] = "{0} != {1}"
 
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return _equality_shape(self.incompatible_shape_error, x, y)
@@ -379,6 +381,7 @@ class LogicalNot(_Logical):
     """not x.  Source: math_ops.cc, LogicalNot."""
 
     signature = "x: bool -> y: bool"
+    card_formula: ClassVar[str | None] = "not {0}"
 
     def infer_shape(self, x: Shape) -> Shape:
         return x

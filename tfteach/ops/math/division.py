@@ -201,6 +201,7 @@ class DivNoNan(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = NO_NAN
+    card_formula: ClassVar[str | None] = "(0 if {1} == 0 else {0} / {1})"
 
     def compute(self, xp: ArrayModule, x: Array, y: Array) -> Any:
         return zero_where(xp, y == 0, xp.true_divide(x, y))

@@ -5,7 +5,7 @@ Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h, python/ops/math_grad.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class Exp(Unary):
     """e to the power x.  Source: math_ops.cc, Exp."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "exp({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return by_all_threads(xp, "exp", x)
@@ -66,6 +67,7 @@ class Expm1(Unary):
     """eˣ - 1, accurate near 0.  Source: math_ops.cc, Expm1."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "expm1({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.expm1(x)
@@ -101,6 +103,7 @@ class Log(Unary):
     """The natural logarithm.  Source: math_ops.cc, Log."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "log({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.log(x)
@@ -136,6 +139,7 @@ class Log1p(Unary):
     """ln(1 + x), accurate near 0.  Source: math_ops.cc, Log1p."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "log1p({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.log1p(x)
@@ -172,6 +176,7 @@ class Sigmoid(Unary):
     """1 / (1 + e⁻ˣ).  Source: math_ops.cc, Sigmoid."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "1 / (1 + exp(-{0}))"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         if vector_exp.applies(x.size, x.dtype):
@@ -243,6 +248,7 @@ class Tanh(Unary):
     """The hyperbolic tangent.  Source: math_ops.cc, Tanh."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "tanh({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return by_all_threads(xp, "tanh", x)

@@ -30,6 +30,8 @@ class _Step(Unary, abstract=True):
 class Floor(_Step):
     """The greatest integer not above x.  Source: math_ops.cc, Floor."""
 
+    card_formula: ClassVar[str | None] = "floor({0})"
+
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.floor(x)
 
@@ -59,6 +61,8 @@ def floor(x: TensorLike, name: str | None = None) -> Tensor:
 class Ceil(_Step):
     """The least integer not below x.  Source: math_ops.cc, Ceil."""
 
+    card_formula: ClassVar[str | None] = "ceil({0})"
+
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.ceil(x)
 
@@ -87,6 +91,8 @@ def ceil(x: TensorLike, name: str | None = None) -> Tensor:
 
 class Rint(_Step):
     """The nearest integer; ties go to the even one.  Source: math_ops.cc, Rint."""
+
+    card_formula: ClassVar[str | None] = "rint({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.rint(x)
@@ -119,6 +125,7 @@ class Round(_Step):
 
     T = NUMBER
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
+    card_formula: ClassVar[str | None] = "rint({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         if x.dtype.kind == "c":
@@ -167,6 +174,8 @@ class _Test(Op, abstract=True):
 class IsNan(_Test):
     """Whether x is NaN.  Source: math_ops.cc, IsNan."""
 
+    card_formula: ClassVar[str | None] = "isnan({0})"
+
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.isnan(x)
 
@@ -196,6 +205,8 @@ def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
 class IsInf(_Test):
     """Whether x is infinite.  Source: math_ops.cc, IsInf."""
 
+    card_formula: ClassVar[str | None] = "isinf({0})"
+
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.isinf(x)
 
@@ -224,6 +235,8 @@ def is_inf(x: TensorLike, name: str | None = None) -> Tensor:
 
 class IsFinite(_Test):
     """Whether x is a finite number.  Source: math_ops.cc, IsFinite."""
+
+    card_formula: ClassVar[str | None] = "isfinite({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.isfinite(x)

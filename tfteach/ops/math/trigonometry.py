@@ -5,7 +5,7 @@ Source: core/ops/math_ops.cc, python/ops/math_grad.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
@@ -22,6 +22,7 @@ class Sin(Unary):
     """The sine.  Source: math_ops.cc, Sin."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "sin({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.sin(x)
@@ -57,6 +58,7 @@ class Cos(Unary):
     """The cosine.  Source: math_ops.cc, Cos."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "cos({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.cos(x)
@@ -93,6 +95,7 @@ class Tan(Unary):
     """The tangent.  Source: math_ops.cc, Tan."""
 
     T = NUMBER
+    card_formula: ClassVar[str | None] = "tan({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         if x.dtype.kind in "iu":  # allowed by the OpDef, but no kernel exists
@@ -135,6 +138,7 @@ class Asin(Unary):
     """The inverse sine.  Source: math_ops.cc, Asin."""
 
     T = NUMBER
+    card_formula: ClassVar[str | None] = "asin({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arcsin(x)
@@ -177,6 +181,7 @@ class Acos(Unary):
     """The inverse cosine.  Source: math_ops.cc, Acos."""
 
     T = NUMBER
+    card_formula: ClassVar[str | None] = "acos({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arccos(x)
@@ -213,6 +218,7 @@ class Atan(Unary):
     """The inverse tangent.  Source: math_ops.cc, Atan."""
 
     T = NUMBER
+    card_formula: ClassVar[str | None] = "atan({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arctan(x)
@@ -250,6 +256,7 @@ class Sinh(Unary):
     """The hyperbolic sine.  Source: math_ops.cc, Sinh."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "sinh({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.sinh(x)
@@ -285,6 +292,7 @@ class Cosh(Unary):
     """The hyperbolic cosine.  Source: math_ops.cc, Cosh."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "cosh({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.cosh(x)
@@ -320,6 +328,7 @@ class Asinh(Unary):
     """The inverse hyperbolic sine.  Source: math_ops.cc, Asinh."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "asinh({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arcsinh(x)
@@ -355,6 +364,7 @@ class Acosh(Unary):
     """The inverse hyperbolic cosine.  Source: math_ops.cc, Acosh."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "acosh({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arccosh(x)
@@ -390,6 +400,7 @@ class Atanh(Unary):
     """The inverse hyperbolic tangent.  Source: math_ops.cc, Atanh."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "atanh({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.arctanh(x)
@@ -428,6 +439,7 @@ class Atan2(Binary):
 
     signature = "y: T, x: T -> z: T"
     T = dtypes_of("bfloat16 half float double")
+    card_formula: ClassVar[str | None] = "atan2({0}, {1})"
 
     def compute(self, xp: ArrayModule, y: Array, x: Array) -> Any:
         return xp.arctan2(y, x)

@@ -132,6 +132,7 @@ class Abs(Unary):
 
     T = dtypes_of("bfloat16 half float double int8 int16 int32 int64")
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    card_formula: ClassVar[str | None] = "abs({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.abs(x)
@@ -145,6 +146,7 @@ class Sign(Unary):
 
     T = NUMBER
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    card_formula: ClassVar[str | None] = "(1 if {0} > 0 else 0) - (1 if {0} < 0 else 0)"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         if x.dtype.kind == "c":
@@ -233,6 +235,7 @@ class Sqrt(Unary):
     """The square root.  Source: math_ops.cc, Sqrt."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "sqrt({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.sqrt(x)
@@ -267,6 +270,8 @@ def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
 class SqrtGrad(Adjoint):
     """dy / 2y.  Source: math_ops.cc, SqrtGrad."""
 
+    card_formula: ClassVar[str | None] = "0.5 * {1} / {0}"
+
     def compute(self, xp: ArrayModule, y: Array, dy: Array) -> Any:
         return number(y, 0.5) * dy / xp.conj(y)
 
@@ -281,6 +286,7 @@ class Rsqrt(Unary):
     """1 / √x.  Source: math_ops.cc, Rsqrt."""
 
     T = FIELD
+    card_formula: ClassVar[str | None] = "1 / sqrt({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return number(x, 1) / xp.sqrt(x)
@@ -314,6 +320,8 @@ def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
 class RsqrtGrad(Adjoint):
     """-dy * y³ / 2.  Source: math_ops.cc, RsqrtGrad."""
 
+    card_formula: ClassVar[str | None] = "-0.5 * {1} * {0} * ({0} * {0})"
+
     def compute(self, xp: ArrayModule, y: Array, dy: Array) -> Any:
         y = xp.conj(y)
         return number(y, -0.5) * dy * y * (y * y)
@@ -330,6 +338,7 @@ class Reciprocal(Unary):
     """1 / x.  Source: math_ops.cc, Reciprocal."""
 
     T = NUMBER
+    card_formula: ClassVar[str | None] = "1 / {0}"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return xp.reciprocal(x) if x.dtype.kind in "iu" else number(x, 1) / x
@@ -366,6 +375,8 @@ class Inv(Reciprocal):
 
 class ReciprocalGrad(Adjoint):
     """-dy * y².  Source: math_ops.cc, ReciprocalGrad."""
+
+    card_formula: ClassVar[str | None] = "-{0} * {1} * {0}"
 
     def compute(self, xp: ArrayModule, y: Array, dy: Array) -> Any:
         y = xp.conj(y)

@@ -120,6 +120,7 @@ class Relu6(_Activation):
 
     signature = "features: T -> activations: T"
     T = REALS
+    card_formula: ClassVar[str | None] = "minimum(maximum({0}, 0), 6)"
 
     def compute(self, xp: ArrayModule, features: Array) -> Any:
         return xp.minimum(_rectified(xp, features), features.dtype.type(6))
@@ -136,6 +137,7 @@ class Relu6Grad(_ActivationGrad):
 
     signature = "gradients: T, features: T -> backprops: T"
     T = REALS
+    card_formula: ClassVar[str | None] = "{0} * (1 if {1} > 0 and {1} < 6 else 0)"
 
     def compute(self, xp: ArrayModule, gradients: Array, features: Array) -> Any:
         return gradients * ((features > 0) & (features < 6))
@@ -150,6 +152,7 @@ class Elu(_Activation):
 
     signature = "features: T -> activations: T"
     T = FLOATS
+    card_formula: ClassVar[str | None] = "(expm1({0}) if {0} < 0 else {0})"
 
     def compute(self, xp: ArrayModule, features: Array) -> Any:
         return xp.where(features < 0, xp.expm1(features), features)
@@ -166,6 +169,7 @@ class EluGrad(_ActivationGrad):
 
     signature = "gradients: T, outputs: T -> backprops: T"
     T = FLOATS
+    card_formula: ClassVar[str | None] = "(({1} + 1) * {0} if {1} < 0 else {0})"
 
     def infer_shape(self, gradients: Shape, outputs: Shape) -> Shape:
         return shapes.merge(gradients, outputs)
@@ -262,6 +266,7 @@ class Softplus(_Activation):
 
     signature = "features: T -> activations: T"
     T = FLOATS
+    card_formula: ClassVar[str | None] = "maximum({0}, 0) + log1p(exp(-abs({0})))"
 
     def compute(self, xp: ArrayModule, features: Array) -> Any:
         # exp of non-positive numbers only, so that it cannot overflow.
@@ -277,6 +282,7 @@ class SoftplusGrad(_ActivationGrad):
 
     signature = "gradients: T, features: T -> backprops: T"
     T = FLOATS
+    card_formula: ClassVar[str | None] = "{0} / (exp(-{1}) + 1)"
 
     def compute(self, xp: ArrayModule, gradients: Array, features: Array) -> Any:
         return gradients / (xp.exp(-features) + 1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import dtypes_of
@@ -50,6 +50,7 @@ class Erf(Unary):
     """The error function.  Source: math_ops.cc, Erf."""
 
     T = REAL
+    card_formula: ClassVar[str | None] = "erf({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return special(xp, "erf", x)
@@ -88,6 +89,7 @@ class Erfc(Unary):
     """1 - erf(x), accurate for large x.  Source: math_ops.cc, Erfc."""
 
     T = REAL
+    card_formula: ClassVar[str | None] = "erfc({0})"
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return special(xp, "erfc", x)

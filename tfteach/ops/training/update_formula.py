@@ -12,6 +12,7 @@ What depends on scalar inputs only is computed once per update.
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import textwrap
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.framework.codegen import GeneratedFunction, SourceWriter
+from tfteach.framework.cuda_source import cuda_expression, number_type
 from tfteach.framework.loops.compile_loop import Loop
 from tfteach.framework.loops.compiled_loops import CALL, loop_of
 from tfteach.framework.loops.language import FLOATS, Parameter
@@ -52,11 +54,14 @@ class Functions(NamedTuple):
       numbers: scalars -> a tuple of the numbers that the other functions accept.
       new_values: (*variables, grad, *numbers) -> the variables' new values.
       update: (*variables, grad, *numbers, *temporaries): writes into the variables.
+      at_once: for arrays on a card: their type -> a kernel that does all of it, of
+        (grad, *scalars, *variables), or None if there is none.
     """
 
     numbers: Callable[..., tuple[Any, ...]]
     new_values: Callable[..., tuple[Any, ...]]
     update: Callable[..., None]
+    at_once: Callable[[np.dtype[Any]], Any] | None = None
 
 
 class UpdateFormula:
@@ -92,6 +97,7 @@ class UpdateFormula:
         self._numbers = [name for name in dict.fromkeys(used) if name in self._known]
         self._functions: dict[Any, Functions] = {}
         self._sources: dict[bool, str] = {}
+        self._card_kernels: dict[tuple[ArrayModule, str], Any] = {}
         self.generated: list[GeneratedFunction[None]] = []
         nodes = (node for _, value in self._assignments for node in ast.walk(value))
         kinds = ast.BinOp | ast.UnaryOp | ast.Call
@@ -116,7 +122,11 @@ class UpdateFormula:
                 writer.bind("power", lambda x, y: xp.asarray(x) ** y)
                 made.append(writer.compile("update rule"))
             self.generated += made  # keeps their source visible in tracebacks
-            found = Functions(*(generated.function for generated in made))
+            at_once = None
+            if hasattr(xp, "ElementwiseKernel"):
+                at_once = functools.partial(self._card_kernel, xp)
+            functions = (generated.function for generated in made)
+            found = Functions(*functions, at_once)
             self._functions[xp] = found
         return found
 
@@ -167,6 +177,37 @@ class UpdateFormula:
         work = self._operations * (size + CALL)
         loop = loop_of(self._sources[by_rows], parameters, work)
         return None if loop is None else (loop, [dtype.type(n) for n in numbers])
+
+    def _card_kernel(self, xp: ArrayModule, dtype: np.dtype[Any]) -> Any:
+        """The formula as one kernel of a card, which writes into the variables."""
+        kind = number_type(dtype)
+        if kind is None:
+            return None
+        key = xp, dtype.name
+        if key not in self._card_kernels:
+            source = self._card_source(kind)
+            taken = ", ".join(f"{dtype.name} a_{n}" for n in ("grad", *self._scalars))
+            made = ", ".join(f"{dtype.name} a_{name}" for name in self._cells)
+            self._card_kernels[key] = source and xp.ElementwiseKernel(
+                taken, made, source, "update"
+            )
+        return self._card_kernels[key]
+
+    def _card_source(self, kind: str) -> str | None:
+        """The body of the kernel: floats of two bytes are computed in four."""
+        names = ("grad", *self._scalars, *self._cells)
+        lines = [f"{kind} {name} = a_{name};" for name in names]
+        known = set(names)
+        scalars = map(_assignment, ast.parse("\n".join(self._scalar_lines)).body)
+        for target, value in (*scalars, *self._assignments):
+            written = cuda_expression(ast.unparse(value), kind)
+            if written is None:
+                return None
+            declared = "" if target in known else f"{kind} "
+            lines.append(f"{declared}{target} = {written};")
+            known.add(target)
+        lines += [f"a_{name} = {name};" for name in self._cells]
+        return "\n".join(lines)
 
     def _loop_source(self, by_rows: bool) -> str:
         arrays = [f"all_{name}" for name in self._cells]

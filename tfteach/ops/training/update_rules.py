@@ -197,6 +197,11 @@ def _update(
             f"{shapes.text(shape)} {shapes.text(grad.shape)}"
         )
     functions = formula.functions(xp)
+    if functions.at_once is not None:
+        kernel = functions.at_once(grad.dtype)
+        if kernel is not None:
+            update_in_place(cells, lambda a: kernel(grad, *scalars, *a), ctx.may_defer)
+            return
     numbers = functions.numbers(*scalars)
     if grad.size < IN_PLACE_FROM and grad.dtype.kind == "f":
         with cells[0].lock:
