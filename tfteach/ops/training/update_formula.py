@@ -125,8 +125,8 @@ class UpdateFormula:
             at_once = None
             if hasattr(xp, "ElementwiseKernel"):
                 at_once = functools.partial(self._card_kernel, xp)
-            functions = (generated.function for generated in made)
-            found = Functions(*functions, at_once)
+            numbers, new_values, update = (generated.function for generated in made)
+            found = Functions(numbers, new_values, update, at_once)
             self._functions[xp] = found
         return found
 
