@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from tfteach.lib.estimator.heads.regression_heads import RegressionHead as RegressionHead
     from tfteach.lib.estimator.mode_keys import ModeKeys as ModeKeys
     from tfteach.lib.estimator.run_config import RunConfig as RunConfig
-    from tfteach.lib.estimator.train_and_evaluate import EvalSpec as EvalSpec
-    from tfteach.lib.estimator.train_and_evaluate import TrainSpec as TrainSpec
     from tfteach.lib.estimator.train_and_evaluate import train_and_evaluate as train_and_evaluate
+    from tfteach.lib.estimator.train_specs import EvalSpec as EvalSpec
+    from tfteach.lib.estimator.train_specs import TrainSpec as TrainSpec
     from tfteach.lib.files.warm_start import VocabInfo as VocabInfo
     from tfteach.lib.files.warm_start import WarmStartSettings as WarmStartSettings
     from tfteach.lib.training.hooks.checkpoints import CheckpointSaverHook as CheckpointSaverHook
@@ -84,7 +84,7 @@ _LATER = {
     "DNNRegressor": ("tfteach.lib.estimator.canned.dnn", "DNNRegressor"),
     "Estimator": ("tfteach.lib.estimator.estimator", "Estimator"),
     "EstimatorSpec": ("tfteach.lib.estimator.estimator_spec", "EstimatorSpec"),
-    "EvalSpec": ("tfteach.lib.estimator.train_and_evaluate", "EvalSpec"),
+    "EvalSpec": ("tfteach.lib.estimator.train_specs", "EvalSpec"),
     "Exporter": ("tfteach.lib.estimator.exporters", "Exporter"),
     "FeedFnHook": ("tfteach.lib.training.hooks.feeds_and_final_ops", "FeedFnHook"),
     "FinalExporter": ("tfteach.lib.estimator.exporters", "FinalExporter"),
@@ -115,7 +115,7 @@ _LATER = {
     "StepCounterHook": ("tfteach.lib.training.hooks.logged_values", "StepCounterHook"),
     "StopAtStepHook": ("tfteach.lib.training.hooks.stopping", "StopAtStepHook"),
     "SummarySaverHook": ("tfteach.lib.training.hooks.summaries", "SummarySaverHook"),
-    "TrainSpec": ("tfteach.lib.estimator.train_and_evaluate", "TrainSpec"),
+    "TrainSpec": ("tfteach.lib.estimator.train_specs", "TrainSpec"),
     "VocabInfo": ("tfteach.lib.files.warm_start", "VocabInfo"),
     "WarmStartSettings": ("tfteach.lib.files.warm_start", "WarmStartSettings"),
     "add_metrics": ("tfteach.lib.estimator.extenders", "add_metrics"),

@@ -20,11 +20,11 @@ from tfteach.framework.type_aliases import Array, FetchedValues, PathLike
 from tfteach.lib.estimator.estimator_arguments import (
     check_model_fn,
     check_overrides,
-    check_runs_here,
     check_trains_here,
     checked_config,
     checked_hooks,
     checked_listeners,
+    device_function,
     warm_start_settings,
 )
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
@@ -102,6 +102,7 @@ class Estimator(ModelExports):
         self._model_dir: str = self._config.model_dir or ""
         get_logger().info("Using config: %s", vars(self._config))
         self._session_config = self._config.session_config
+        self._device_fn = device_function(self._config)
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
         check_model_fn(model_fn, params)
@@ -217,7 +218,7 @@ class Estimator(ModelExports):
         hooks: list[SessionRunHook],
         listeners: list[CheckpointSaverListener],
     ) -> Any:
-        with Graph().as_default() as graph, graph.device(self._config.device_fn):
+        with Graph().as_default() as graph, graph.device(self._device_fn):
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
             if get_global_step(graph) is not None:
@@ -260,14 +261,13 @@ class Estimator(ModelExports):
         Raises:
           ValueError: `steps` is not positive, or a metric has one of these names.
         """
-        check_runs_here(self._config)
         if steps is not None and steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
         every = checked_hooks(hooks)
         if steps is not None:
             every.append(StopAfterNEvalsHook(num_evals=steps))
         path = self._checkpoint(checkpoint_path, "evaluate")
-        with Graph().as_default() as graph, graph.device(self._config.device_fn):
+        with Graph().as_default() as graph, graph.device(self._device_fn):
             return self._evaluated(self._evaluation(input_fn, every, path), path, name)
 
     def _evaluation(
@@ -345,10 +345,9 @@ class Estimator(ModelExports):
           >>> for prediction in estimator.predict(input_fn):
           ...     print(prediction)
         """
-        check_runs_here(self._config)
         every = checked_hooks(hooks)
         path = self._checkpoint(checkpoint_path, "predict")
-        with Graph().as_default() as graph, graph.device(self._config.device_fn):
+        with Graph().as_default() as graph, graph.device(self._device_fn):
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
             result = self._call_input_fn(input_fn, ModeKeys.PREDICT)

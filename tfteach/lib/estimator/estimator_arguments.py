@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tfteach.framework.logger import get_logger
+from tfteach.framework.operation import Operation
 from tfteach.lib.estimator.cluster_settings import TaskType, default_session_config
 from tfteach.lib.estimator.input_fn import (
     argument_names,
@@ -19,6 +20,7 @@ from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.lib.files.warm_start import WarmStartSettings
 from tfteach.lib.saved_model.loader import maybe_saved_model_directory
 from tfteach.lib.saved_model.utils import variables_path
+from tfteach.lib.training.device_setter import replica_device_setter
 from tfteach.lib.training.hooks.checkpoints import CheckpointSaverListener
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 
@@ -66,36 +68,23 @@ def check_overrides(kind: type, base: type) -> None:
 
 
 def check_trains_here(config: RunConfig) -> None:
-    """Raise an error unless `Estimator.train` is to train in this process."""
+    """Raise ValueError if this process's task in the cluster is not to train."""
     if config.task_type in (TaskType.EVALUATOR, TaskType.PS):
         raise ValueError(
             "Train has been called wrong configuration. Please use "
             "tf.estimator.train_and_evaluate which calls proper API according to given "
             f"configuration. Current configuration: {config}."
         )
-    check_no_cluster(config)
 
 
-def check_no_cluster(config: RunConfig) -> None:
-    """Raise NotImplementedError if the configuration is that of a cluster."""
-    check_runs_here(config)
-    if config.task_type == TaskType.EVALUATOR:
-        _refuse_cluster()
-
-
-def check_runs_here(config: RunConfig) -> None:
-    """Raise NotImplementedError if another process is to run the session.
-
-    The evaluator of a cluster is no part of it: it evaluates checkpoints by itself.
-    """
-    if config.cluster_spec or config.master or config.evaluation_master:
-        _refuse_cluster()
-
-
-def _refuse_cluster() -> NoReturn:
-    raise NotImplementedError(
-        "TF_CONFIG: a cluster of several processes is not implemented; leave out "
-        '"cluster", and the Estimator runs in this process'
+def device_function(config: RunConfig) -> Callable[[Operation], str] | None:
+    """The device function of the graphs; by default that of parameter servers."""
+    if config.device_fn or not config.num_ps_replicas:
+        return config.device_fn
+    return replica_device_setter(
+        ps_tasks=config.num_ps_replicas,
+        worker_device=f"/job:{config.task_type}/task:{config.task_id}",
+        cluster=config.cluster_spec,
     )
 
 

@@ -77,8 +77,9 @@ def _chosen_model_dir(given: PathLike | None, in_environment: str | None) -> str
 class RunConfig:
     """How an Estimator runs: directory, seed, intervals, and the session's options.
 
-    The environment variable TF_CONFIG, JSON, may give "model_dir", "service" and a
-    "task"; clusters are not implemented.
+    The environment variable TF_CONFIG, JSON, may give "model_dir", "service", and for
+    `tf.estimator.train_and_evaluate` in several processes the "cluster" and this
+    process's "task" in it.
 
     Args:
       model_dir: the directory of checkpoints and event files.
@@ -91,7 +92,8 @@ class RunConfig:
       keep_checkpoint_max: how many checkpoints to keep; 0 or None for all.
       keep_checkpoint_every_n_hours: the interval of those that are never deleted.
       log_step_count_steps: the steps from one log line to the next; None for none.
-      device_fn: a device function for the whole graph.
+      device_fn: a device function for the whole graph; by default, in a cluster that
+        has parameter servers, that of `tf.train.replica_device_setter`.
       session_creation_timeout_secs: how long to wait for the session, in seconds.
       protocol: "grpc" or "grpc+verbs", of the servers of a cluster.
       experimental_max_worker_delay_secs: how long the workers of a cluster wait at

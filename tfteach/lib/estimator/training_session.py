@@ -11,6 +11,7 @@ from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.logger import get_logger
 from tfteach.framework.scope import add_to_collection, get_collection
 from tfteach.framework.type_aliases import PathLike, Proto
+from tfteach.lib.estimator.cluster_settings import TaskType
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
 from tfteach.lib.estimator.run_config import RunConfig
 from tfteach.lib.files.checkpoint_management import latest_checkpoint
@@ -21,9 +22,10 @@ from tfteach.lib.training.hooks.checkpoints import (
     CheckpointSaverHook,
     CheckpointSaverListener,
 )
-from tfteach.lib.training.hooks.logged_values import LoggingTensorHook
+from tfteach.lib.training.hooks.logged_values import LoggingTensorHook, StepCounterHook
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
 from tfteach.lib.training.hooks.stopping import NanTensorHook
+from tfteach.lib.training.hooks.summaries import SummarySaverHook
 from tfteach.lib.training.monitored_training_session import MonitoredTrainingSession
 from tfteach.ops.debug.summary_functions import scalar
 
@@ -107,6 +109,10 @@ def train_by_ops(
             save_relative_paths=True,
         )
         add_to_collection(GraphKeys.SAVERS, saver)
+    summary_steps = config.save_summary_steps
+    if _has_master_and_workers(config):  # the master's evaluations would delay them
+        every.extend(_first_workers_hooks(spec, config))
+        summary_steps, speed_every_steps = 0, None
     with MonitoredTrainingSession(
         master=config.master,
         is_chief=config.is_chief,
@@ -118,7 +124,7 @@ def train_by_ops(
             *spec.training_chief_hooks,
         ],
         save_checkpoint_secs=0,  # a hook of its own does it
-        save_summaries_steps=config.save_summary_steps,
+        save_summaries_steps=summary_steps,
         config=session_config,
         max_wait_secs=config.session_creation_timeout_secs,
         log_step_count_steps=speed_every_steps,
@@ -133,6 +139,33 @@ def train_by_ops(
             "misspecified."
         )
     return loss
+
+
+def _has_master_and_workers(config: RunConfig) -> bool:
+    return {TaskType.MASTER, TaskType.WORKER} <= set(config.cluster_spec.jobs)
+
+
+def _first_workers_hooks(spec: TrainedOps, config: RunConfig) -> list[SessionRunHook]:
+    """What writes summaries and speed where the master evaluates."""
+    hooks: list[SessionRunHook] = []
+    if config.task_type != TaskType.WORKER or config.task_id != 0:
+        return hooks
+    folder = config.model_dir
+    if config.save_summary_steps:
+        hooks.append(
+            SummarySaverHook(
+                save_steps=config.save_summary_steps,
+                output_dir=folder,
+                scaffold=spec.scaffold,
+            )
+        )
+    if config.log_step_count_steps:
+        hooks.append(
+            StepCounterHook(
+                every_n_steps=config.log_step_count_steps, output_dir=folder
+            )
+        )
+    return hooks
 
 
 def _saving_hooks(

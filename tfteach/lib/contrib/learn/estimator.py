@@ -51,7 +51,6 @@ from tfteach.lib.contrib.learn.type_aliases import (
     Monitors,
     Rows,
 )
-from tfteach.lib.estimator.estimator_arguments import check_no_cluster
 from tfteach.lib.estimator.input_fn import argument_names
 from tfteach.lib.estimator.model_results import evaluating
 from tfteach.lib.estimator.run_config import RunConfig
@@ -70,6 +69,14 @@ from tfteach.lib.training.session_creators import ChiefSessionCreator
 from tfteach.ops.core.control_flow_ops import group
 
 _LOG_EVERY_STEPS = 100
+
+
+def _refuse_cluster(config: RunConfig) -> None:
+    if config.cluster_spec or config.master or config.evaluation_master:
+        raise NotImplementedError(
+            "TF_CONFIG: tf.contrib.learn does not train in several processes; use "
+            "tf.estimator.train_and_evaluate"
+        )
 
 
 @export("contrib.learn.BaseEstimator")
@@ -184,7 +191,7 @@ class BaseEstimator(WithParams, ExportsSavedModels, Evaluable, Trainable):
         return -1 if path is None else int(load_variable(path, GraphKeys.GLOBAL_STEP))
 
     def _train(self, inputs: Inputs, hooks: list[Any]) -> Any:
-        check_no_cluster(self._config)
+        _refuse_cluster(self._config)
         with Graph().as_default() as graph, graph.device(self._config.device_fn):
             set_random_seed(self._config.tf_random_seed)
             create_global_step(graph)
@@ -276,7 +283,7 @@ class BaseEstimator(WithParams, ExportsSavedModels, Evaluable, Trainable):
         hooks: list[Any],
         log_progress: bool,
     ) -> dict[str, Any]:
-        check_no_cluster(self._config)
+        _refuse_cluster(self._config)
         path = self._checkpoint(checkpoint_path)
         folder = os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
         with Graph().as_default() as graph, graph.device(self._config.device_fn):
