@@ -35,6 +35,8 @@ EXPLAIN = {
     "duplicate_ops": "Duplicate ops",
     "placement": "Where each op runs",
     "partitions": "What each device computes",
+    "clusters": "The tasks of a cluster",
+    "cluster_step": "The messages of a cluster's step",
     "sharing": "Which calls share a variable",
     "variable_calls": "The calls of a variable",
     "names": "How a name came about",

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from PIL import Image
 from playwright.sync_api import Locator, sync_playwright
 
+from tests.browser import test_cluster_view as cluster
 from tests.browser import test_eager_view as eager
 from tests.browser import test_estimator_growth as estimator_growth
 from tests.browser import test_optimizing_view as optimizing
@@ -333,6 +334,10 @@ NOTEBOOKS = {
     "sessions": Notebook(
         sessions.CELLS,
         (Picture("sessions_view", 2, ".tfteach-sessions", choose_error),),
+    ),
+    "cluster": Notebook(
+        cluster.CELLS,
+        (Picture("cluster_view", 2, ".tfteach-cluster", cluster.choose_the_gradient),),
     ),
     "optimizing": Notebook(
         (optimizing.SETUP, "%optimizing loss --feed x"),

@@ -60,6 +60,13 @@ with graph.as_default(), tf.variable_scope("hidden", reuse=True):
     tf.matmul(x, tf.get_variable("weights"))
 tfj.SharingView(graph)""",
     "CollectionsView": "tfj.CollectionsView(graph)",
+    "ClusterView": """\
+server = tf.train.Server.create_local_server()
+far = tf.Session(server.target, graph=graph, config=config)
+far.run(init)
+from tfteach.explain import trace_step
+step = trace_step(far, [train, loss], feed)
+tfj.ClusterView(sessions={"far": far}, step=step)""",
     "SessionsView": """\
 other = tf.Session(graph=graph, config=config)
 sessions = tfj.SessionsView({"sess": sess, "other": other})

@@ -33,9 +33,16 @@ sess.run([w.initializer, e.initializer])
 feed = {x: [1.0], z: [2.0]}
 traced = tf.function(lambda x: x * 2.0)
 """
+# A session on a server, for the one magic that shows clusters.
+FAR = """
+server = tf.train.Server.create_local_server()
+far = tf.Session(server.target, graph=graph)
+far.run([w.initializer, e.initializer])
+"""
 # What to run for each magic, with its options; a cell magic has a cell below.
 CALLS = {
     "%checkpoint": f"%checkpoint {FOLDER}/all {{}}",
+    "%cluster": "%cluster --fetch loss --feed-dict feed --session far {}",
     "%diff": "%diff graph graph {}",
     "%%diff": "%%diff graph {}\nq = tf.constant(1.0)",
     "%elements": "%elements tf.data.Dataset.range(4).map(tf.square) -n 2 {}",
@@ -100,11 +107,17 @@ def options(method: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def built(shell: Any) -> Iterator[Any]:  # noqa: F811
+def built(shell: Any, request: pytest.FixtureRequest) -> Iterator[Any]:  # noqa: F811
     assert run(shell, BUILD).success
+    names = ["sess", "other"]
+    if "[%cluster" in request.node.name or "-%cluster" in request.node.name:
+        assert run(shell, FAR).success
+        names.append("far")
     yield shell
-    for name in ("sess", "other"):
+    for name in names:
         shell.user_ns[name].close()
+    if "far" in names:
+        shell.user_ns["server"]._stop()
 
 
 @pytest.fixture
@@ -195,10 +208,12 @@ def test_several_feeds_behind_one_option(built: Any, capsys: Any, magic: str) ->
         "--feed-dict feed",
         "--feed-dict {x:[1.0]} --feed z=[2.0]",
     ):
-        line = f"{head} {fetch} {feeds} --session sess --text{cell}"
+        session = "far" if magic == "%cluster" else "sess"
+        line = f"{head} {fetch} {feeds} --session {session} --text{cell}"
         assert run(built, line).success, line
         out = capsys.readouterr().out
-        texts.append("".join(c for c in out if not c.isdigit()).split())
+        words = "".join(c for c in out if not c.isdigit()).split()
+        texts.append([word for word in words if word not in ("us,", "ms,")])
     if magic == "%timeline":  # the order is that of times
         texts = [sorted(words) for words in texts]
     assert texts[1:] == texts[:-1]

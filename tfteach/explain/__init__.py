@@ -13,6 +13,9 @@ from tfteach.framework.lazy_names import imported, lazy_getattr
 
 if TYPE_CHECKING:
     from tfteach.explain.checkpoints import explain_checkpoint as explain_checkpoint
+    from tfteach.explain.cluster_step import messages_of as messages_of
+    from tfteach.explain.cluster_step import trace_step as trace_step
+    from tfteach.explain.clusters import explain_cluster as explain_cluster
     from tfteach.explain.collections import explain_collections as explain_collections
     from tfteach.explain.critical_path import critical_path_of as critical_path_of
     from tfteach.explain.critical_path import (
@@ -63,6 +66,7 @@ _LATER = {
     "critical_path_of": "critical_path",
     "elements_of": "dataset_elements",
     "explain_checkpoint": "checkpoints",
+    "explain_cluster": "clusters",
     "explain_collections": "collections",
     "explain_critical_path": "critical_path",
     "explain_folding": "folding",
@@ -74,6 +78,7 @@ _LATER = {
     "explain_schedule": "schedule",
     "explain_sharing": "sharing",
     "memory_of": "memory",
+    "messages_of": "cluster_step",
     "pipelines_now": "pipeline_state",
     "read_model": "model_files",
     "record": "stepping",
@@ -81,6 +86,7 @@ _LATER = {
     "state_of": "sessions",
     "timed": "timing",
     "times_of": "timing",
+    "trace_step": "cluster_step",
     "unfolded": "folding",
     "watch_eager": "eager_growth",
     "watch_functions": "function_calls",

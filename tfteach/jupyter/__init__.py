@@ -15,6 +15,7 @@ from tfteach.framework.lazy_names import imported, lazy_getattr
 if TYPE_CHECKING:
     from tfteach.jupyter.show_file import show as show
     from tfteach.jupyter.widgets.checkpoint import CheckpointView as CheckpointView
+    from tfteach.jupyter.widgets.cluster import ClusterView as ClusterView
     from tfteach.jupyter.widgets.collections import CollectionsView as CollectionsView
     from tfteach.jupyter.widgets.difference import GraphDiff as GraphDiff
     from tfteach.jupyter.widgets.eager import EagerView as EagerView
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 # Imported when first used: magics and pictures need none of the views.
 _VIEWS = {
     "CheckpointView": "checkpoint",
+    "ClusterView": "cluster",
     "CollectionsView": "collections",
     "EagerView": "eager",
     "GraphDiff": "difference",

@@ -8,6 +8,7 @@ from typing import Any
 # module -> class; imported when the extension is loaded.
 MAGICS = {
     "checkpoint": "CheckpointMagics",
+    "cluster": "ClusterMagics",
     "difference": "DiffMagics",
     "elements": "ElementsMagics",
     "graph": "GraphMagics",
