@@ -36,7 +36,7 @@ TROUBLE = """\
 
 
 def choose_the_gradient(view: Locator) -> None:
-    view.locator("li", has_text="gradients/").first.click()
+    view.locator("li", has_text="gradients/MatMul_grad").first.click()
     view.locator(".tft-machine", has_text="ps:0").click()
 
 
@@ -46,8 +46,10 @@ def test_machines_and_messages(lab: Lab) -> None:
     assert not lab.cell_errors()
     view = lab.cell(2).locator(".tfteach-cluster")
     choose_the_gradient(view)
-    expect(view.locator(".tft-cluster-details")).to_contain_text("w float32 [784, 10]")
-    expect(view.locator("svg .tft-dot-label")).to_contain_text("gradients/")
+    details = view.locator(".tft-cluster-details")
+    expect(details).to_contain_text("float32 [784,10], 30.62 KiB")
+    labels = view.locator("svg .tft-dot-label", has_text="gradients/")
+    expect(labels).to_have_count(1)
     expect(view.locator("svg .tft-dot.tft-chosen")).to_have_count(1)
     view.locator("li[aria-selected=true]").press("Home")
     expect(view.locator("li[aria-selected=true]")).to_contain_text("images:0")

@@ -21,6 +21,7 @@ class StandIn:
     """A `LocalCluster` whose tasks are no processes."""
 
     engine = "tfteach"
+    is_closed = False
 
     class Task:
         starts, output = 2, ("Started",)

@@ -31,6 +31,9 @@ def test_tasks_and_messages_reach_the_page(session: tf.Session, target: str) -> 
     assert view._tasks[0]["state"] == "alive"
     assert view._summary == "1 ps task and 2 worker tasks; worker:1 is slow"
     assert [m["tensor"] for m in view._messages] == ["x:0", "w/read:0", "y:0"]
+    cluster.is_closed, cluster.tasks[0].state = True, "dead"
+    view.refresh()
+    assert view._tasks[0]["state"] == "alive"  # as it was
     view.close()
 
 

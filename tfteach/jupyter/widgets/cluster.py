@@ -21,7 +21,7 @@ from tfteach.jupyter.cluster_svg import cluster_svg
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView, session_for, token_of
-from tfteach.lib.distributed.local_cluster import LocalCluster
+from tfteach.lib.distributed.local_cluster import LocalCluster, running_clusters
 
 MOST_OPS = 5000
 Sessions = Mapping[str, BaseSession] | Iterable[BaseSession]
@@ -83,6 +83,8 @@ class ClusterView(PlainView):
         step: ClusterStep | None = None,
         height: int = 0,
     ) -> None:
+        if cluster is None:
+            cluster = next(iter(reversed(running_clusters())), None)
         self._asked = cluster, sessions, step
         self.facts = explain_cluster(cluster, sessions, step=step)
         super().__init__(height=height, **_traits(self.facts))
@@ -118,11 +120,13 @@ class ClusterView(PlainView):
         return f"ClusterView({self.facts.summary})"
 
     def refresh(self) -> None:
-        """Show the tasks as they are now; the step remains."""
+        """Show the tasks as they are now; of a closed cluster, as they were."""
         cluster, sessions, step = self._asked
+        if cluster is not None and cluster.is_closed:
+            return
         try:
             self.facts = explain_cluster(cluster, sessions, step=step)
-        except ValueError:  # it was closed, as were the sessions: the last facts remain
+        except ValueError:  # the sessions were closed
             return
         with self.hold_sync():
             for name, value in _traits(self.facts).items():

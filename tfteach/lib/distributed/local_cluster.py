@@ -120,8 +120,13 @@ class LocalCluster:
 
     def __repr__(self) -> str:
         names = ", ".join(task.name for task in self.tasks)
-        ended = "" if self._end.alive else "; closed"
+        ended = "; closed" if self.is_closed else ""
         return f"LocalCluster({names}; {self.engine}{ended})"
+
+    @property
+    def is_closed(self) -> bool:
+        """True after `close()`."""
+        return not self._end.alive
 
     def task(self, job: str, index: int = 0) -> LocalTask:
         """One of `tasks`.
@@ -166,7 +171,7 @@ class LocalCluster:
         Raises:
           RuntimeError: the cluster is closed, or the task did not start.
         """
-        if not self._end.alive:
+        if self.is_closed:
             raise RuntimeError("The cluster is closed: make another one")
         task = self.task(job, index)
         task.kill()

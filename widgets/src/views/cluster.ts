@@ -102,9 +102,12 @@ class ClusterView {
     });
     this.#list.addEventListener("keydown", (event) => this.#onKey(event));
     this.#drawLater = drawer(this.#stage, () => this.#draw(), this.#cleanup);
-    const drawn = ["_tasks", "_messages", "_summary", "_step", "problem", "height"] as const;
     this.#cleanup.add(
-      onChange(traits, [...drawn], () => this.#later()),
+      onChange(traits, ["_tasks", "_summary", "problem", "height"], () => this.#later()),
+      onChange(traits, ["_messages", "_step"], () => {
+        this.#message = this.#moment = null; // another step
+        this.#later();
+      }),
       shareSelection(traits),
       () => this.#root.remove(),
     );
@@ -123,8 +126,6 @@ class ClusterView {
     this.#waits = true;
     queueMicrotask(() => {
       this.#waits = false;
-      this.#message = null;
-      this.#moment = null;
       this.#show();
     });
   }
