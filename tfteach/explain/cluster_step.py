@@ -14,8 +14,7 @@ from tfteach.engine.session.feeds import converter_for, flatten_feeds
 from tfteach.engine.session.fetches import Fetches
 from tfteach.explain.cluster_plan import label_of
 from tfteach.explain.task_stats import joined, task_of
-from tfteach.explain.timing import OpTime, StepTimes, times_of
-from tfteach.explain.timing import _ms as time_text
+from tfteach.explain.timing import OpTime, StepTimes, time_text, times_of
 from tfteach.framework import protos
 from tfteach.framework.graph import Tensor
 from tfteach.framework.type_aliases import FeedDict, Proto

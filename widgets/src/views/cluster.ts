@@ -445,7 +445,7 @@ class ClusterView {
         const place = pointOn(way, at);
         dots.append(dot(place, `tft-dot${message === chosen ? " tft-chosen" : ""}`));
         if (i < 3) {
-          const said = [shorten(words(message.tensor), 34), message.size].filter((word) => word !== "").join(", ");
+          const said = [shorten(words(message.tensor), 26), message.size].filter((word) => word !== "").join(", ");
           const y = place.y + (way.side === 0 ? 24 : 0) + 22 * i;
           dots.append(label({ x: place.x, y }, said, "tft-dot-label", box.width, way.side));
         }
