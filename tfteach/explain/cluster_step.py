@@ -261,14 +261,16 @@ def _sent_tensors(graphs: Iterable[Proto]) -> dict[str, str]:
             source, _, slot = node.input[0].partition(":")
             tensor = f"{source}:{slot or 0}"
             made = nodes.get(source)
-            if made is not None and made.op == "Const" and _waits_alone(made):
+            if made is not None and _waits_alone(made):
                 tensor = made.input[0]
             found[name] = tensor
     return found
 
 
 def _waits_alone(node: Proto) -> bool:
-    """Whether an empty constant stands for a control edge."""
+    """Whether it is an empty constant, which stands for a control edge."""
+    if "value" not in node.attr:
+        return False
     shape = node.attr["value"].tensor.tensor_shape
     is_empty = any(dim.size == 0 for dim in shape.dim)
     return is_empty and len(node.input) == 1 and node.input[0].startswith("^")
