@@ -123,7 +123,7 @@ def import_graph(
             for function in graph_def.library.function:
                 _check_function_name(function.signature.name)
             graph.add_library(graph_def.library, producer_op_list)
-            reader = NodeReader(scope, producer_op_list, graph.functions)
+            reader = NodeReader(scope, producer_op_list, graph.functions, extends)
             work = _Import(graph, graph_def, scope, mapped, reader, extends)
             work.keeps_scope_names = keeps_scope_names
             work.run()

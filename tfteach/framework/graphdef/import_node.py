@@ -62,16 +62,34 @@ class ReadNode(NamedTuple):
     shapes: list[Any] | None  # the protos of `_output_shapes`
 
 
+def _is_empty(proto: Any) -> bool:
+    """Whether an AttrValue is false, zero, or an empty text or list."""
+    kind = proto.WhichOneof("value")
+    if kind == "list":
+        return not proto.list.ListFields()
+    return kind in ("b", "i", "s") and not getattr(proto, kind)
+
+
 class NodeReader:
-    """Reads the nodes of one GraphDef."""
+    """Reads the nodes of one GraphDef.
+
+    Args:
+      scope: of the import.
+      producer_op_list: an OpList of the program that wrote them, or None.
+      functions: those of the graph, by name.
+      is_of_peer: whether a program that runs now wrote them, perhaps a newer
+        TensorFlow, which says nothing about its ops.
+    """
 
     def __init__(
         self,
         scope: str,
         producer_op_list: Any = None,
         functions: Mapping[str, GraphFunction] | None = None,
+        is_of_peer: bool = False,
     ) -> None:
         self.scope = scope
+        self._is_of_peer = is_of_peer
         self._functions = functions or {}
         self._known: dict[Any, ReadNode] = {}
         self._producer = {
@@ -243,6 +261,8 @@ class NodeReader:
 
     def _is_dropped(self, op_type: str, name: str, proto: Any) -> bool:
         """Whether a newer program's attribute is a hint, or has its default."""
+        if self._is_of_peer and (name in _HINTS or _is_empty(proto)):
+            return True
         known = self._producer.get(op_type)
         return known is not None and any(
             a.name == name

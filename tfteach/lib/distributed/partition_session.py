@@ -23,6 +23,7 @@ from tfteach.framework.protos.tensor_wire import (
     tensor_pieces,
 )
 from tfteach.framework.type_aliases import Proto
+from tfteach.lib.distributed.fused_nodes import unfused
 from tfteach.lib.distributed.rendezvous import Key, Rendezvous, RendezvousTable
 from tfteach.lib.distributed.run_messages import RunGraphRequest
 from tfteach.lib.distributed.task import Task
@@ -37,7 +38,6 @@ from tfteach.ops.core.placeholder import Placeholder, placeholder
 
 FULL_TRACE = 3  # RunOptions.TraceLevel
 STEP_ID = "step_id"
-_PUBLIC = {"Snapshot": "Identity"}  # op types of TensorFlow's optimizer
 # TensorFlow's masters write the second where a tensor is in host memory.
 _SENDS, _RECVS = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
 
@@ -96,15 +96,13 @@ class PartitionSession(TaskSession):
     def _import(self, graph_def: Proto) -> None:
         inner = protos.GraphDef(versions=graph_def.versions, library=graph_def.library)
         sends, received = [], {}
-        for node in graph_def.node:
+        for node in unfused(graph_def):
             if node.op in _SENDS:
                 sends.append(node)
             elif node.op in _RECVS:
                 received[node.name] = self._recv(node)
             else:
-                added = inner.node.add()
-                added.CopyFrom(node)
-                added.op = _PUBLIC.get(node.op, node.op)
+                inner.node.append(node)
         used = {name for node in inner.node for name in node.input}
         mapped = {f"{name}:0": t for name, t in received.items() if name in used}
         mapped |= {f"^{n}": t for n, t in received.items() if f"^{n}" in used}
