@@ -27,7 +27,10 @@ from tfteach.framework.signature import Arg
 # More outputs than a TF graph could hold in memory mean a damaged number.
 _MAX_OUTPUTS = 1 << 16
 # Attributes of TensorFlow 2 that change no result; TensorFlow 1.15 refuses them.
-_HINTS = frozenset(("debug_name", "grad_a", "grad_b", "validate_shape"))
+_HINTS = frozenset(
+    ("debug_name", "grad_a", "grad_b", "grad_x", "grad_y", "validate_shape")
+)
+_NEUTRAL = {"exponential_avg_factor": 1.0}  # others, where they change nothing
 # Ops of TensorFlow 2 without outputs that change no result.
 _HINT_OPS = frozenset(("DisableCopyOnRead",))
 _MOST_LISTED = 15  # TF abbreviates longer lists of values in messages
@@ -62,9 +65,11 @@ class ReadNode(NamedTuple):
     shapes: list[Any] | None  # the protos of `_output_shapes`
 
 
-def _is_empty(proto: Any) -> bool:
-    """Whether an AttrValue is false, zero, or an empty text or list."""
+def _changes_nothing(name: str, proto: Any) -> bool:
+    """Whether an attribute is a hint, or false, zero, or an empty text or list."""
     kind = proto.WhichOneof("value")
+    if name in _HINTS or _NEUTRAL.get(name) == proto.f:
+        return True
     if kind == "list":
         return not proto.list.ListFields()
     return kind in ("b", "i", "s") and not getattr(proto, kind)
@@ -261,7 +266,7 @@ class NodeReader:
 
     def _is_dropped(self, op_type: str, name: str, proto: Any) -> bool:
         """Whether a newer program's attribute is a hint, or has its default."""
-        if self._is_of_peer and (name in _HINTS or _is_empty(proto)):
+        if self._is_of_peer and _changes_nothing(name, proto):
             return True
         known = self._producer.get(op_type)
         return known is not None and any(
