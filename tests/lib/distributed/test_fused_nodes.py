@@ -157,6 +157,6 @@ def test_workers_replace_them_and_ignore_hints(own_server):
         assert part.graph.get_operation_by_name("_z").type == "MatMul"
     finally:
         part.close()
-    product.name = "z"
+    product.name, product.input[:] = "z", ["x0", "x1"]
     with pytest.raises(ValueError, match="'grad_b' not in"):  # only peers may be newer
         tf.import_graph_def(tf.GraphDef(node=[*graph_def.node[:2], product]))
