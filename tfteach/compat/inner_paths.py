@@ -157,7 +157,7 @@ training.saving.saveable_object_util: tfteach.lib.files.saveable_variables
 util.compat: compat
 util.deprecation: tfteach.framework.deprecation
 util.tf_inspect: tfteach.compat.tf_inspect
-util.nest: nest tfteach.framework.nest
+util.nest: nest tfteach.framework.nest tfteach.framework.shallow_nest
 """
 _INSIDE = {
     "estimator": "estimator estimator_lib exporter keras mode_keys model_fn run_config "

@@ -12,6 +12,7 @@ from tfteach.framework import nest
 from tfteach.framework.composite import spec_of_composite
 from tfteach.framework.dtypes import DType
 from tfteach.framework.operation import Tensor
+from tfteach.framework.shallow_nest import flatten_with_tuple_paths_up_to
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_spec import TypeSpec
 
@@ -29,7 +30,7 @@ def signature_of(structure: Any, arg_names: Sequence[str] | None = None) -> Any:
       structure: the arguments, with the placeholders of a trace.
       arg_names: the names of the positional ones.
     """
-    pairs = nest.flatten_with_tuple_paths_up_to(structure, structure)
+    pairs = flatten_with_tuple_paths_up_to(structure, structure)
     if arg_names is not None:
         pairs = [((arg_names[path[0]], *path[1:]), leaf) for path, leaf in pairs]
     specs = [_spec(leaf, path) for path, leaf in pairs]

@@ -15,6 +15,7 @@ import numpy as np
 from tfteach.framework import nest
 from tfteach.framework.convert import convert
 from tfteach.framework.operation import Tensor
+from tfteach.framework.shallow_nest import flatten_up_to
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.variables.resource import BaseResourceVariable
 
@@ -197,7 +198,7 @@ class FunctionSpec:
         assert specs is not None
         try:
             given = args[: len(signature)]
-            parts = nest.flatten_up_to(signature, given)
+            parts = flatten_up_to(signature, given)
             leaves = zip(nest.flatten(signature), parts, strict=True)
             flat = [v for spec, part in leaves for v in _components(spec, part)]
             pairs = list(zip(flat, specs, strict=True))

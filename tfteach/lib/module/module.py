@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tfteach.framework import nest
 from tfteach.framework.export import export
 from tfteach.framework.scope import name_scope
+from tfteach.framework.shallow_nest import flatten_with_tuple_paths_up_to
 from tfteach.framework.trackable import INTERNAL_ATTRIBUTES
 from tfteach.lib.files.trackable import AutoTrackable
 from tfteach.variables.base import Variable
@@ -184,4 +184,4 @@ def _flatten_module(
 
 
 def _leaves(value: Any) -> Sequence[tuple[_Path, Any]]:
-    return nest.flatten_with_tuple_paths_up_to(value, value)
+    return flatten_with_tuple_paths_up_to(value, value)

@@ -14,6 +14,7 @@ from tfteach.framework import nest
 from tfteach.framework.convert import convert
 from tfteach.framework.functions.func_graph import FuncGraph
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shallow_nest import flatten_up_to
 from tfteach.framework.tensor_spec import TensorSpec
 from tfteach.framework.type_spec import TypeSpec
 from tfteach.lib.functions.concrete_function import ConcreteFunction
@@ -181,7 +182,7 @@ def _described(args: Sequence[Any], kwargs: Any) -> str:
 def _call(function: ConcreteFunction, inputs: Any) -> Any:
     signature = function.structured_input_signature
     tensors: list[Any] = []
-    parts = nest.flatten_up_to(signature, inputs)
+    parts = flatten_up_to(signature, inputs)
     for part, spec in zip(parts, nest.flatten(signature), strict=True):
         if isinstance(spec, TensorSpec):
             tensors.append(convert(part, preferred_dtype=spec.dtype))
@@ -196,7 +197,7 @@ def _is_callable_with(
 ) -> bool:
     signature = function.structured_input_signature
     try:
-        parts = nest.flatten_up_to(signature, inputs)
+        parts = flatten_up_to(signature, inputs)
         # Nothing may be left over.
         repacked = nest.pack_sequence_as(signature, parts)
         nest.assert_same_structure(inputs, repacked, check_types=False)

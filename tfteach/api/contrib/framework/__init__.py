@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from tfteach.api.contrib.framework import nest as nest
 from tfteach.compat.renamed import absent as _absent
 from tfteach.control.branch import smart_cond as smart_cond
 from tfteach.control.branch import smart_constant_value as smart_constant_value
@@ -10,7 +11,6 @@ from tfteach.framework.tensor_spec import BoundedTensorSpec as BoundedTensorSpec
 from tfteach.framework.tensor_spec import TensorSpec as TensorSpec
 
 if TYPE_CHECKING:
-    from tfteach.api.contrib.framework import nest as nest
     from tfteach.lib.contrib.framework.arguments import add_arg_scope as add_arg_scope
     from tfteach.lib.contrib.framework.arguments import arg_scope as arg_scope
     from tfteach.lib.contrib.framework.arguments import arg_scoped_arguments as arg_scoped_arguments
@@ -115,7 +115,6 @@ _LATER = {
     "load_variable_slot_initializer": ("tfteach.lib.files.remapped_matrix", "load_variable_slot_initializer"),
     "local_variable": ("tfteach.lib.contrib.framework.variables", "local_variable"),
     "model_variable": ("tfteach.lib.contrib.framework.variables", "model_variable"),
-    "nest": ("tfteach.api.contrib.framework", "nest"),
     "prepend_name_scope": ("tfteach.lib.contrib.framework.helpers", "prepend_name_scope"),
     "reduce_sum_n": ("tfteach.lib.contrib.framework.helpers", "reduce_sum_n"),
     "remove_squeezable_dimensions": ("tfteach.lib.contrib.framework.helpers", "remove_squeezable_dimensions"),

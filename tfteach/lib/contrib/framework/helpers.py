@@ -17,29 +17,6 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export, export_value
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graphdef.meta_graph import prepended, stripped
-from tfteach.framework.nest import assert_same_structure as assert_same_structure
-from tfteach.framework.nest import assert_shallow_structure as assert_shallow_structure
-from tfteach.framework.nest import flatten as flatten
-from tfteach.framework.nest import flatten_up_to as flatten_up_to
-from tfteach.framework.nest import (
-    flatten_with_joined_string_paths as flatten_with_joined_string_paths,
-)
-from tfteach.framework.nest import flatten_with_tuple_paths as flatten_with_tuple_paths
-from tfteach.framework.nest import (
-    flatten_with_tuple_paths_up_to as flatten_with_tuple_paths_up_to,
-)
-from tfteach.framework.nest import is_nested as is_nested
-from tfteach.framework.nest import is_sequence as is_sequence
-from tfteach.framework.nest import map_structure as map_structure
-from tfteach.framework.nest import map_structure_up_to as map_structure_up_to
-from tfteach.framework.nest import (
-    map_structure_with_tuple_paths as map_structure_with_tuple_paths,
-)
-from tfteach.framework.nest import (
-    map_structure_with_tuple_paths_up_to as map_structure_with_tuple_paths_up_to,
-)
-from tfteach.framework.nest import pack_sequence_as as pack_sequence_as
-from tfteach.framework.nest import yield_flat_paths as yield_flat_paths
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import graph_of, name_scope
 from tfteach.framework.type_aliases import TensorLike
@@ -56,14 +33,6 @@ for _name in (
     "assert_scalar assert_same_float_dtype convert_to_tensor_or_sparse_tensor"
 ).split():
     export_value(__name__, **{_name: "contrib.framework." + _name})
-for _name in (
-    "assert_same_structure assert_shallow_structure flatten flatten_up_to "
-    "flatten_with_joined_string_paths flatten_with_tuple_paths "
-    "flatten_with_tuple_paths_up_to is_nested is_sequence map_structure "
-    "map_structure_up_to map_structure_with_tuple_paths "
-    "map_structure_with_tuple_paths_up_to pack_sequence_as yield_flat_paths"
-).split():
-    export_value(__name__, **{_name: "contrib.framework.nest." + _name})
 
 
 @export("contrib.framework.assert_scalar_int")
