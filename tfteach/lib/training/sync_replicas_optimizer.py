@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
@@ -24,7 +24,7 @@ from tfteach.framework.scope import (
     device,
     name_scope,
 )
-from tfteach.framework.type_aliases import SessionLike
+from tfteach.framework.type_aliases import SessionLike, TensorLike
 from tfteach.lib.queues.coordinator import Coordinator
 from tfteach.lib.queues.queue_runner import QueueRunner
 from tfteach.lib.training.hooks.session_run_hook import SessionRunHook
@@ -129,7 +129,7 @@ class SyncReplicasOptimizer(Optimizer):
     def apply_gradients(
         self,
         grads_and_vars: Iterable[tuple[Any, Any]],
-        global_step: Any = None,
+        global_step: TensorLike | None = None,
         name: str | None = None,
     ) -> Any:
         """A Tensor that adds this worker's gradients and waits for the next step.
@@ -150,7 +150,7 @@ class SyncReplicasOptimizer(Optimizer):
             raise ValueError("Must supply at least one variable")
         if global_step is None:
             raise ValueError("Global step is required to check staleness")
-        self._global_step = global_step
+        self._global_step = step = cast(Variable, global_step)
         anchor = no_op()
         with colocate_with(anchor):  # on the worker, not on a parameter server
             make: Any = Variable  # its metaclass accepts the arguments
@@ -158,10 +158,10 @@ class SyncReplicasOptimizer(Optimizer):
                 0,
                 trainable=False,
                 collections=[GraphKeys.LOCAL_VARIABLES],
-                dtype=global_step.dtype.base_dtype,
+                dtype=step.dtype.base_dtype,
                 name="sync_rep_local_step",
             )
-        self.local_step_init_op = assign(self._local_step, global_step)
+        self.local_step_init_op = assign(self._local_step, step)
         self.ready_for_local_init_op = report_uninitialized_variables(
             global_variables()
         )
@@ -178,16 +178,14 @@ class SyncReplicasOptimizer(Optimizer):
                     accumulators.append((accumulator, var.device))
                     added.append(add)
                     means.append((mean, var))
-            with _root_beside(global_step):
-                update = self._opt.apply_gradients(means, global_step)
-            with _root_beside(global_step):
+            with _root_beside(step):
+                update = self._opt.apply_gradients(means, step)
+            with _root_beside(step):
                 train = self._synchronized(added, update)
             init = [self.local_step_init_op]
             for accumulator, place in accumulators:
                 with device(place):
-                    init.append(
-                        accumulator.set_global_step(global_step, name="SetGlobalStep")
-                    )
+                    init.append(accumulator.set_global_step(step, name="SetGlobalStep"))
             self.chief_init_op = group(*init)
             self._gradients_applied = True
             return train
@@ -290,9 +288,10 @@ class SyncReplicasOptimizer(Optimizer):
 
     # ---- of the wrapped optimizer
 
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+    def get_slot(self, *args: Any, **kwargs: Any) -> Variable | None:
         """`get_slot` of the wrapped optimizer."""
-        return self._opt.get_slot(*args, **kwargs)
+        slot: Variable | None = self._opt.get_slot(*args, **kwargs)
+        return slot
 
     def variables(self) -> list[Any]:
         """The variables of the wrapped optimizer."""
