@@ -2,6 +2,7 @@
 
 import socket
 import subprocess
+import time
 
 import pytest
 
@@ -26,6 +27,14 @@ def free_addresses(count):
     for each in sockets:
         each.close()
     return addresses
+
+
+def eventually(is_so):
+    """Wait until a condition holds."""
+    end_s = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end_s
+        time.sleep(0.01)
 
 
 @pytest.fixture(scope="package")

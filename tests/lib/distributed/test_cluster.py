@@ -9,7 +9,7 @@ import tfteach as tf
 from tests.lib.distributed.conftest import free_addresses
 from tfteach.framework import protos
 from tfteach.lib.distributed import cluster as cluster_tasks
-from tfteach.lib.distributed import cluster_session, service
+from tfteach.lib.distributed import service, step_run
 from tfteach.lib.distributed.channel import shared_channel
 from tfteach.lib.distributed.rendezvous import Key
 
@@ -194,8 +194,8 @@ def test_the_error_of_a_step_is_its_cause(cause_first):
     cause = tf.errors.OutOfRangeError(None, None, "End of sequence")
     follows = tf.errors.OutOfRangeError(None, None, "From x:\n[_Derived_]End")
     first, second = (cause, follows) if cause_first else (follows, cause)
-    assert cluster_session._is_worse(first, None)
-    assert cluster_session._is_worse(second, first) is not cause_first
+    assert step_run.is_worse(first, None)
+    assert step_run.is_worse(second, first) is not cause_first
 
 
 def test_time_limits(target, graph):

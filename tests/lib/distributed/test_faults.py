@@ -4,12 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 import tfteach as tf
-from tests.lib.distributed.conftest import free_addresses
+from tests.lib.distributed.conftest import eventually, free_addresses
 from tfteach.framework import protos
 from tfteach.lib.distributed import channel
 from tfteach.lib.distributed.channel import shared_channel
@@ -43,14 +42,6 @@ def process():
 def graph():
     with tf.Graph().as_default() as graph:
         yield graph
-
-
-def eventually(is_so):
-    """Wait until a condition holds."""
-    end_s = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < end_s
-        time.sleep(0.01)
 
 
 def test_a_killed_server(process, graph):

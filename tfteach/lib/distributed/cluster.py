@@ -40,19 +40,33 @@ class Cluster:
     Args:
       cluster_def: the cluster.
       own: the name of this process's task.
+      methods: those of this process's own services, which need no connection.
 
     Attributes:
-      methods: those of this process's own services, which need no connection.
+      cluster_def, own, methods: see the arguments.
     """
 
-    def __init__(self, cluster_def: Proto, own: str) -> None:
+    def __init__(
+        self, cluster_def: Proto, own: str, methods: dict[str, Method]
+    ) -> None:
+        self.cluster_def = cluster_def
         self.own = own
-        self.methods: dict[str, Method] = {}
+        self.methods = methods
         self._addresses = {
             f"/job:{job.name}/replica:0/task:{index}": str(address)
             for job in cluster_def.job
             for index, address in job.tasks.items()
         }
+
+    def server_def(self, task: str) -> Proto:
+        """The ServerDef of a task."""
+        name = DeviceName.parse(task) or DeviceName()
+        return protos.ServerDef(
+            cluster=self.cluster_def,
+            job_name=name.job,
+            task_index=name.task,
+            protocol="grpc",
+        )
 
     @property
     def tasks(self) -> list[str]:
@@ -139,6 +153,8 @@ class Cluster:
     def devices_of(self, task: str, timeout_s: float) -> list[Proto]:
         """The devices of a task as DeviceAttributes protos, once it has started.
 
+        The cluster's name of the task may not be that with which it was started.
+
         Raises:
           DeadlineExceededError: it did not start in time.
         """
@@ -147,8 +163,10 @@ class Cluster:
         while True:
             try:
                 data = self.call(task, "WorkerService/GetStatus", request, 10.0)
-                found = protos.GetStatusResponse.FromString(data)
-                return list(found.device_attributes)
+                found = protos.GetStatusResponse.FromString(data).device_attributes
+                for device in found:
+                    device.name = task + "/device:" + device.name.split("/device:")[1]
+                return list(found)
             except (errors.UnavailableError, errors.DeadlineExceededError):
                 now_s = time.monotonic()
             if now_s - began_s >= timeout_s:

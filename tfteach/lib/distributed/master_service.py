@@ -231,9 +231,7 @@ class MasterService:
         if self._default_config is not None:
             config.CopyFrom(self._default_config)
         config.MergeFrom(request.config)
-        if config.HasField("cluster_def"):
-            raise NotImplementedError("ConfigProto.cluster_def: clusters by sessions")
-        made = MasterSession(self._new_session(config))
+        made = MasterSession(self._new_session(config, request.target))
         try:
             version = made.extend(request.graph_def)
         except BaseException:
@@ -246,12 +244,49 @@ class MasterService:
         )
         return encoded(answer)
 
-    def _new_session(self, config: Proto) -> TaskSession:
-        """A session on the tasks that its config leaves."""
+    def _new_session(self, config: Proto, target: str) -> TaskSession:
+        """A session on the tasks that its config leaves, or of its own cluster."""
+        if config.HasField("cluster_def"):
+            # Its variables are its own, as in TensorFlow.
+            task, cluster = self._place_in(config.cluster_def, target)
+            return ClusterSession(task, cluster, config, is_isolated=True)
+        isolated = config.isolate_session_state
         if self._cluster.filtered(config.device_filters) != [self._task.name]:
-            return ClusterSession(self._task, self._cluster, config)
-        isolated = self._task.isolated() if config.isolate_session_state else None
-        return TaskSession(self._task, config, isolated)
+            return ClusterSession(self._task, self._cluster, config, isolated)
+        return TaskSession(self._task.isolated() if isolated else self._task, config)
+
+    def _place_in(self, cluster_def: Proto, target: str) -> tuple[Task, Cluster]:
+        """The server's task in a cluster that a session brings along.
+
+        Args:
+          cluster_def: the cluster.
+          target: by which the client reached the server.
+
+        Raises:
+          InvalidArgumentError: the server is not in it, or has there the name with
+            which it was started.
+        """
+        address = target.removeprefix("grpc://")
+        for job in cluster_def.job:
+            for index, found in job.tasks.items():
+                if found != address:
+                    continue
+                task = self._task.isolated(job.name, index)
+                if task.name == self._task.name:
+                    raise errors.InvalidArgumentError(
+                        None,
+                        None,
+                        "The ClusterSpec names the job and task index to be the same "
+                        "names that were provided when the server booted. This is "
+                        f"currently not allowed. Job: {job.name}, task index: {index}",
+                    )
+                return task, Cluster(cluster_def, task.name, self._cluster.methods)
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "The master (current machine) is not included in the provided cluster_def. "
+            f"{cluster_def}",
+        )
 
     def _extend_session(self, call: Call) -> bytes:
         request = protos.ExtendSessionRequest.FromString(call.request)
@@ -307,11 +342,13 @@ class MasterService:
                 f"Session {request.session_handle} is not found. Possibly, this "
                 "master has restarted.",
             )
-        answer = protos.ListDevicesResponse(local_device=self._task.attributes())
-        if request.session_handle:
-            session = self._session(request.session_handle).session
-            if isinstance(session, ClusterSession):
-                answer.remote_device.extend(session.attributes)
+        if not request.session_handle:
+            own = self._task.attributes()
+            return encoded(protos.ListDevicesResponse(local_device=own))
+        session = self._session(request.session_handle).session
+        answer = protos.ListDevicesResponse(local_device=session.task.attributes())
+        if isinstance(session, ClusterSession):
+            answer.remote_device.extend(session.attributes)
         return encoded(answer)
 
     def _reset(self, call: Call) -> bytes:

@@ -5,7 +5,7 @@ Source: core/distributed_runtime/graph_mgr.cc, core/kernels/sendrecv_ops.cc.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,8 @@ from tfteach.framework.protos.tensor_wire import (
 )
 from tfteach.framework.type_aliases import Proto
 from tfteach.lib.distributed.fused_nodes import unfused
-from tfteach.lib.distributed.rendezvous import Key, Rendezvous, RendezvousTable
+from tfteach.lib.distributed.rendezvous import Key
 from tfteach.lib.distributed.run_messages import RunGraphRequest
-from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.task_session import Element, TaskSession
 from tfteach.lib.distributed.transfer_ops import (
     RecvPerhapsDead,
@@ -34,6 +33,7 @@ from tfteach.lib.distributed.transfer_ops import (
     SendPerhapsDead,
     SendTensor,
 )
+from tfteach.lib.distributed.worker_session import WorkerSession
 from tfteach.ops.core.placeholder import Placeholder, placeholder
 
 FULL_TRACE = 3  # RunOptions.TraceLevel
@@ -47,21 +47,6 @@ IS_LIVE = "_is_live"
 _IS_DEAD = b"\x10\x01"  # the field of RecvTensorResponse
 
 
-class Exchange(Protocol):
-    """A worker as its parts see it.
-
-    Attributes:
-      task: its task.
-      steps: the tensors on their way.
-    """
-
-    task: Task
-    steps: RendezvousTable
-
-    def fetch(self, step_id: int, key: Key, rendezvous: Rendezvous) -> None:
-        """Ask the sending task for a tensor, and put it there when it comes."""
-
-
 class PartitionSession(TaskSession):
     """Runs the part of a graph that belongs to a task.
 
@@ -72,13 +57,10 @@ class PartitionSession(TaskSession):
       worker: whose part it is.
       graph_def: the part; each node has its device.
       config: of the session.
-      shared: the variables and queues that it uses.
     """
 
-    def __init__(
-        self, worker: Exchange, graph_def: Proto, config: Proto, shared: Any
-    ) -> None:
-        super().__init__(worker.task, config, shared=shared)
+    def __init__(self, worker: WorkerSession, graph_def: Proto, config: Proto) -> None:
+        super().__init__(worker.task, config)
         self._worker = worker
         self.feeds: dict[str, Tensor] = {}
         self.fetches: dict[str, Tensor] = {}

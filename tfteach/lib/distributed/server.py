@@ -17,6 +17,7 @@ from tfteach.lib.distributed.master_service import MasterService
 from tfteach.lib.distributed.service import (
     Listener,
     LocalServer,
+    Method,
     add_local,
     remove_local,
 )
@@ -129,11 +130,11 @@ class Server:
         host, _, port = _address_of(own).rpartition(":")
         own_config = own.default_session_config
         self._task = Task(own.job_name, own.task_index, own_config)
-        cluster = Cluster(own.cluster, self._task.name)
+        methods: dict[str, Method] = {}
+        cluster = Cluster(own.cluster, self._task.name, methods)
         self._master = MasterService(self._task, cluster, own_config)
         self._worker = WorkerService(self._task, cluster)
-        methods = self._master.methods() | self._worker.methods()
-        cluster.methods = methods
+        methods |= self._master.methods() | self._worker.methods()
         self._listener = Listener(f"{_bound(host)}:{port}", methods)
         self._address = f"{host}:{self._listener.port}"
         self._local = LocalServer(methods, self._master.run_step)

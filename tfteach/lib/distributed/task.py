@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Hashable
 
@@ -63,9 +64,23 @@ class Task:
             device.host = None if device is self.devices[0] else self.devices[0]
         self.resources = TaskResources(job)
 
-    def isolated(self) -> TaskResources:
-        """New resources, for one session."""
-        return TaskResources(self._job)
+    def isolated(self, job: str = "", index: int = 0) -> Task:
+        """The task as a session sees it that shares nothing with others.
+
+        Args:
+          job, index: its place in a cluster that the session brings along.
+        """
+        made = copy.copy(self)
+        made.resources = TaskResources(job or self._job)
+        if job:
+            made._job = job
+            made.name = f"/job:{job}/replica:0/task:{index}"
+            made.devices = [copy.copy(device) for device in self.devices]
+            host = made.devices[0]
+            for device in made.devices:
+                device.name = f"{made.name}/device:{device.device_type}:{device.index}"
+                device.host = None if device is host else host
+        return made
 
     def attributes(self) -> list[Proto]:
         """The devices, as DeviceAttributes protos."""

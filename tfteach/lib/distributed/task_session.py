@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.session.base_session import BaseSession, made_sessions
 from tfteach.engine.session.feeds import converter_for
 from tfteach.engine.session.planner import StepPlanner
@@ -27,16 +26,16 @@ class TaskSession(BaseSession):
     Args:
       task: whose devices and resources it uses.
       config: the client's ConfigProto.
-      shared: the variables and queues; None for those of the task.
+
+    Attributes:
+      task: see the arguments.
     """
 
-    def __init__(
-        self, task: Task, config: Proto, shared: Resources | None = None
-    ) -> None:
+    def __init__(self, task: Task, config: Proto) -> None:
         super().__init__("", Graph(), config)
-        self._task_name = task.name
+        self.task = task
         made_sessions.discard(self)  # it is none of this process's program
-        self.resources = SessionResources(task.resources if shared is None else shared)
+        self.resources = SessionResources(task.resources)
         self.planner = StepPlanner(self._options, config, task.devices)
         self._places_more = True
         self._programs.clear()
@@ -109,7 +108,7 @@ class TaskSession(BaseSession):
         try:
             return list(self._run_program(program, arrays, (options, metadata)))
         except errors.OpError as error:
-            error._message = f"From {self._task_name}:\n{error._message}"
+            error._message = f"From {self.task.name}:\n{error._message}"
             raise
 
 

@@ -13,7 +13,7 @@ from tfteach.framework import errors, protos
 from tfteach.lib.distributed.cluster import Cluster
 from tfteach.lib.distributed.partition_session import PartitionSession
 from tfteach.lib.distributed.remote_code import check_graph
-from tfteach.lib.distributed.rendezvous import Key, Rendezvous, RendezvousTable
+from tfteach.lib.distributed.rendezvous import Key, RendezvousTable
 from tfteach.lib.distributed.run_messages import (
     RunGraphRequest,
     failed_graph_response,
@@ -27,6 +27,7 @@ from tfteach.lib.distributed.service import (
     until_given_up,
 )
 from tfteach.lib.distributed.task import Task
+from tfteach.lib.distributed.worker_session import WorkerSession
 
 
 class WorkerService:
@@ -41,8 +42,9 @@ class WorkerService:
         self.task = task
         self.cluster = cluster
         self.steps = RendezvousTable()
+        self._shared = WorkerSession(task, cluster, self.steps)
         self._graphs: dict[str, PartitionSession] = {}
-        self._isolated: dict[str, Any] = {}  # resources by session
+        self._sessions: dict[str, WorkerSession] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
 
@@ -62,23 +64,6 @@ class WorkerService:
             "WorkerService/Tracing": self._tracing,
         }
 
-    def fetch(self, step_id: int, key: Key, rendezvous: Rendezvous) -> None:
-        """Ask the sending task for a tensor, and put it there when it comes."""
-        request = protos.RecvTensorRequest(step_id=step_id, rendezvous_key=key.text)
-
-        def arrived(answer: bytes | None, error: errors.OpError | None) -> None:
-            if error is not None:
-                rendezvous.abort(error)
-            else:
-                rendezvous.put(key.text, answer or b"")
-
-        self.cluster.post(
-            key.sending_task,
-            "WorkerService/RecvTensor",
-            request.SerializeToString(),
-            arrived,
-        )
-
     def _get_status(self, call: Call) -> bytes:
         protos.GetStatusRequest.FromString(call.request)
         attributes = self.task.attributes()
@@ -86,25 +71,29 @@ class WorkerService:
 
     def _create_session(self, call: Call) -> bytes:
         request = protos.CreateWorkerSessionRequest.FromString(call.request)
-        if request.server_def.HasField("cluster"):
-            raise NotImplementedError("clusters that a session brings along")
-        if request.isolate_session_state:
-            self._isolated[request.session_handle] = self.task.isolated()
+        handle, brought = request.session_handle, request.server_def
+        if brought.HasField("cluster"):
+            task = self.task.isolated(brought.job_name, brought.task_index)
+            cluster = Cluster(brought.cluster, task.name, self.cluster.methods)
+            self._sessions[handle] = WorkerSession(task, cluster, self.steps)
+        elif request.isolate_session_state:
+            task = self.task.isolated()
+            self._sessions[handle] = WorkerSession(task, self.cluster, self.steps)
         return encoded(protos.CreateWorkerSessionResponse())
 
     def _delete_session(self, call: Call) -> bytes:
         request = protos.DeleteWorkerSessionRequest.FromString(call.request)
-        found = self._isolated.pop(request.session_handle, None)
+        found = self._sessions.pop(request.session_handle, None)
         if found is not None:
-            found.clear()
+            found.task.resources.clear()
         return encoded(protos.DeleteWorkerSessionResponse())
 
     def _register_graph(self, call: Call) -> bytes:
         request = protos.RegisterGraphRequest.FromString(call.request)
         check_graph(request.graph_def, call)
-        shared = self._isolated.get(request.session_handle, self.task.resources)
+        session = self._sessions.get(request.session_handle, self._shared)
         config = protos.ConfigProto(graph_options=request.graph_options)
-        part = PartitionSession(self, request.graph_def, config, shared)
+        part = PartitionSession(session, request.graph_def, config)
         handle = f"{next(self._numbers):016x}"
         with self._lock:
             self._graphs[handle] = part
@@ -163,7 +152,9 @@ class WorkerService:
     def _recv_tensor(self, call: Call) -> bytes:
         request = protos.RecvTensorRequest.FromString(call.request)
         key = Key.parse(request.rendezvous_key)
-        own = {device.name: device.incarnation for device in self.task.devices}
+        sessions = (self._shared, *self._sessions.values())
+        devices = (d for session in sessions for d in session.task.devices)
+        own = {device.name: device.incarnation for device in devices}
         if key.sender not in own:
             raise errors.InvalidArgumentError(
                 None,
