@@ -10,6 +10,10 @@ from tests import card_capture
 from tests.card_capture import STATE
 
 
+class OutOfMemoryError(MemoryError):
+    """`cupy.cuda.memory.OutOfMemoryError`."""
+
+
 class Pool:
     """CuPy's memory pool, which limits what it hands out.
 
@@ -29,13 +33,25 @@ class Pool:
 
     def allocate(self, owner: Any, size: int) -> None:
         """Memory for an array, until it is collected."""
+        size = -(-size // 512) * 512
         if self.used + size > self.limit:
-            raise MemoryError(f"Out of memory allocating {size} bytes")
+            raise OutOfMemoryError(
+                f"Out of memory allocating {size:,} bytes (allocated so far: "
+                f"{self.used:,} bytes, limit set to: {self.limit:,} bytes)."
+            )
         self.used += size
         weakref.finalize(owner, self.free, size)
 
     def free(self, size: int) -> None:
         self.used -= size
+
+    def used_bytes(self) -> int:
+        return self.used
+
+    total_bytes = used_bytes
+
+    def free_all_blocks(self) -> None:
+        """It keeps none."""
 
     def set_limit(self, *, size: int) -> None:
         self.limit = size

@@ -18,7 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tfteach.engine.devices.array_module import to_host
-from tfteach.engine.devices.memory_ledger import MemoryLedger, parse_bytes, show_bytes
+from tfteach.engine.devices.memory_ledger import (
+    Ledger,
+    MemoryLedger,
+    parse_bytes,
+    show_bytes,
+)
 from tfteach.framework.errors import NotFoundError, invalid_argument
 from tfteach.framework.type_aliases import ArrayModule
 from tfteach.framework.variable_cell import Cell
@@ -39,7 +44,7 @@ class Device:
       device_type: "CPU" or "GPU".
       index: its number among the session's devices of that type.
       xp: the array module (NumPy or CuPy) of its kernels.
-      ledger: accounts for its memory, or None if it is not limited.
+      ledger: accounts for a GPU's memory; None for a CPU's.
       is_simulated: whether a GPU is simulated.
       is_asynchronous: whether kernels return before they have computed.
       memory_limit_bytes: the memory that TF would report.
@@ -59,7 +64,7 @@ class Device:
         self.index = index
         self.name = f"{LOCAL}/device:{device_type}:{index}"
         self.xp = xp
-        self.ledger: MemoryLedger | None = None
+        self.ledger: Ledger | None = None
         self.allocator = "cpu" if device_type == "CPU" else f"GPU_{index}_bfc"
         self.memory_limit_bytes = CPU_LIMIT_BYTES
         self.physical_device_desc = ""
@@ -80,6 +85,10 @@ class Device:
     def synchronize(self) -> None:
         """Wait until the device has computed everything."""
 
+    def shortage(self, needed_bytes: int) -> str:
+        """What to add to the error of a request for memory that did not fit."""
+        return ""
+
     def __repr__(self) -> str:
         return f"<Device {self.name}>"
 
@@ -88,6 +97,7 @@ class SimulatedGPU(Device):
     """A simulated GPU: NumPy computes, a ledger accounts for the memory."""
 
     is_simulated = True
+    ledger: MemoryLedger
 
     def __init__(
         self, index: int, physical: int, total_bytes: int, options: Any = None
@@ -110,12 +120,10 @@ class SimulatedGPU(Device):
         if not isinstance(value, np.ndarray):
             return value
         copied = value.copy()
-        assert self.ledger is not None
         self.ledger.track(copied)
         return copied
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        assert self.ledger is not None
         track = self.ledger.track
 
         def counted(*inputs: Any) -> Any:
@@ -145,6 +153,8 @@ class CudaGPU(Device):
     def __init__(self, index: int, physical: int, options: Any = None) -> None:
         import cupy
 
+        from tfteach.engine.devices.card_memory import CardLedger
+
         super().__init__("GPU", index, cupy)
         self.card = cupy.cuda.Device(physical)
         facts = cupy.cuda.runtime.getDeviceProperties(physical)
@@ -155,9 +165,14 @@ class CudaGPU(Device):
             f"{capability[:-1]}.{capability[-1]}"
         )
         self.memory_limit_bytes = _share_of(facts["totalGlobalMem"], options)
+        pool = cupy.get_default_memory_pool()
         if options is not None and options.per_process_gpu_memory_fraction:
             with self.card:
-                cupy.get_default_memory_pool().set_limit(size=self.memory_limit_bytes)
+                pool.set_limit(size=self.memory_limit_bytes)
+        self.card_ledger = CardLedger(
+            self.name, self.card, pool, self.memory_limit_bytes
+        )
+        self.ledger = self.card_ledger
 
     def put(self, value: Any, source: Device | None = None) -> Any:
         if isinstance(value, np.ndarray | np.generic) and value.dtype.hasobject:
@@ -178,6 +193,10 @@ class CudaGPU(Device):
     def synchronize(self) -> None:
         with self.card:
             self.xp.cuda.get_current_stream().synchronize()
+        self.card_ledger.read()
+
+    def shortage(self, needed_bytes: int) -> str:
+        return self.card_ledger.shortage(needed_bytes)
 
 
 # ---- memory of a GPU for a session

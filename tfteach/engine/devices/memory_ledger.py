@@ -12,7 +12,7 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,6 +41,22 @@ class LedgerEvent(NamedTuple):
     reserved_bytes: int
     needed_bytes: int = 0
     complaint: str = ""
+
+
+class Ledger(Protocol):
+    """What is known of a device's memory; see `MemoryLedger`."""
+
+    device_name: str
+    limit_bytes: int
+    allow_growth: bool
+    peak_bytes: int
+    watchers: list[Callable[[LedgerEvent], None]]
+
+    @property
+    def current_bytes(self) -> int: ...
+
+    @property
+    def reserved_bytes(self) -> int: ...
 
 
 class MemoryLedger:

@@ -151,7 +151,7 @@ class CapturedGraph:
     def __init__(self, parts: DividedStep, card: Any, registers: Sequence[Any]) -> None:
         self._parts, self._card = parts, card
         cuda = card.xp.cuda
-        self._pool = cuda.MemoryPool()
+        self._pool = _pool_within(card.xp.get_default_memory_pool(), cuda)
         self._stream = cuda.Stream(non_blocking=True)
         registers = list(registers)
         self._variables = [
@@ -307,6 +307,16 @@ def _pinned(like: Any) -> Any:
     import cupyx
 
     return cupyx.empty_pinned(like.shape, like.dtype)
+
+
+def _pool_within(shared: Any, cuda: Any) -> Any:
+    """A pool that takes no more than the limit of the shared one leaves."""
+    shared.free_all_blocks()
+    pool = cuda.MemoryPool()
+    limit = shared.get_limit()
+    if limit:
+        pool.set_limit(size=max(limit - shared.total_bytes(), 1))
+    return pool
 
 
 def _discard(stream: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.engine.devices.devices import Device
@@ -12,8 +13,10 @@ from tfteach.engine.execute.instruction import Instruction
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
 from tfteach.framework.op import Op
+from tfteach.framework.operation import Tensor
 from tfteach.framework.waiting import WouldWait
 
+ROUNDED_TO_BYTES = 512  # the sizes that CuPy's pool hands out
 OOM_HINT = (
     "\nHint: If you want to see a list of allocated tensors when OOM happens, add "
     "report_tensor_allocations_upon_oom to RunOptions for current allocation info.\n"
@@ -32,6 +35,8 @@ _UNFIT = (
 _TOO_LARGE = re.compile(
     r"Unable to allocate .* for an array with shape \((.*?)\) and data type (\w+)"
 )
+# CuPy's message for what does not fit into a card's memory.
+_TOO_LARGE_FOR_CARD = re.compile(r"Out of memory allocating ([\d,]+) bytes")
 _BEYOND_ADDRESSES = re.compile(
     r"Maximum allowed (dimension|size) exceeded|array is too big|"
     r"cannot fit 'int' into an index-sized integer|maximum supported dimension"
@@ -60,7 +65,9 @@ def _blamed(error: Exception, instruction: Instruction | None) -> Exception:
     op = instruction.node.op
     if not isinstance(error, errors.OpError):
         node = instruction.node
-        translated = translated_error(error, node.op.name, node.spec, node.device)
+        translated = translated_error(
+            error, node.op.name, node.spec, node.device, node.op.outputs
+        )
         _free_if_exhausted(error)
         return with_hint(translated.at(op))
     _free_if_exhausted(error)
@@ -83,7 +90,11 @@ def _free_if_exhausted(error: Exception) -> None:
 
 
 def translated_error(
-    error: Exception, name: str, spec: Op, device: Device
+    error: Exception,
+    name: str,
+    spec: Op,
+    device: Device,
+    outputs: Sequence[Tensor] = (),
 ) -> errors.OpError:
     """The OpError for an exception of NumPy or Python that a kernel raised.
 
@@ -92,6 +103,7 @@ def translated_error(
       name: the op's name.
       spec: the op.
       device: where it ran.
+      outputs: the op's, if they are known.
     """
     message = str(error)
     if isinstance(error, NotImplementedError):
@@ -104,8 +116,10 @@ def translated_error(
                 f"Incompatible shapes: [{first}] vs. [{second}]"
             )
     if isinstance(error, MemoryError):
-        large = _TOO_LARGE.match(message)
-        if large is None:
+        large, on_card = _TOO_LARGE.match(message), _TOO_LARGE_FOR_CARD.match(message)
+        if on_card is not None and outputs:
+            found = _no_room_on_card(int(on_card[1].replace(",", "")), device, outputs)
+        elif large is None:
             found = f"OOM when computing {name}: {error}"
         else:
             shape = tuple(map(int, filter(None, _numbers(large[1]).split(","))))
@@ -118,6 +132,22 @@ def translated_error(
     return errors.invalid_argument(
         f"{spec.op_type} cannot compute with inputs of shapes {given}: {message}"
     )
+
+
+def _no_room_on_card(
+    needed_bytes: int, device: Device, outputs: Sequence[Tensor]
+) -> str:
+    """TF's message: an output of that size, or as many of its elements."""
+    dtype = outputs[0].dtype.base_dtype
+    shape: tuple[int | None, ...] = (needed_bytes // dtype.size,)
+    for tensor in outputs:
+        count = shapes.size_of(tensor.static_shape)
+        size_bytes = (count or 0) * tensor.dtype.size
+        if size_bytes and size_bytes <= needed_bytes < size_bytes + ROUNDED_TO_BYTES:
+            assert tensor.static_shape is not None
+            shape, dtype = tensor.static_shape, tensor.dtype.base_dtype
+    words = no_room_for(shape, dtype.numpy_dtype, device.name, device.allocator)
+    return f"{words}\n{device.shortage(needed_bytes)}"
 
 
 def _numbers(text: str) -> str:
