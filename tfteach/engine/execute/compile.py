@@ -19,7 +19,7 @@ from tfteach.engine.devices.array_module import to_host
 from tfteach.engine.devices.memory_ledger import no_room_for
 from tfteach.engine.execute.code_blocks import Statement
 from tfteach.engine.execute.deferred_updates import allow_deferral
-from tfteach.engine.execute.instruction import Instruction, read_cell
+from tfteach.engine.execute.instruction import Instruction, read_cell, with_frees
 from tfteach.engine.execute.kernel_context import Context, Resources
 from tfteach.engine.plan.ownership import held_edges
 from tfteach.engine.plan.references import (
@@ -264,7 +264,7 @@ class Compiler:
         is_plain = is_plain and (spec.is_elementwise or not is_checked)
         expression = spec.expression(*names) if is_plain else None
         scalar = None
-        if is_plain and fuses:
+        if is_plain and fuses and not node.device.is_asynchronous:
             known = (edge.constant for edge in node.inputs)
             scalar = spec.scalar_expression(
                 *(literal(c) or n for c, n in zip(known, names, strict=True))
@@ -330,19 +330,7 @@ class Compiler:
 
     def with_frees(self, code: list[Instruction], keep: set[int]) -> list[Instruction]:
         """Record where each register has its last use and can be freed."""
-        last: dict[int, int] = {}
-        for i, instruction in enumerate(code):
-            for slot in (*instruction.outputs, *instruction.inputs):
-                last[slot] = i
-        frees: list[list[int]] = [[] for _ in code]
-        spared = keep | self.preset | self.scalars
-        for slot, i in last.items():
-            if slot not in spared:
-                frees[i].append(slot)
-        return [
-            instruction._replace(frees=tuple(frees[i]))
-            for i, instruction in enumerate(code)
-        ]
+        return with_frees(code, keep | self.preset | self.scalars)
 
 
 def _needs_transaction(code: Sequence[Instruction]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tfteach.engine.execute.compile import Compiled
-from tfteach.engine.execute.instruction import Instruction
+from tfteach.engine.execute.instruction import Instruction, with_frees
 from tfteach.engine.plan.partition import Recv, Send
 from tfteach.engine.plan.step import Node, writes
 from tfteach.framework.variable_cell import Cell
@@ -90,6 +90,8 @@ class _Divider:
         read_later = {slot for i in (*self.downloads, *self.after) for slot in i.inputs}
         read_later.update(slot for slot, _ in self.compiled.fetches)
         leaving = [s for i in self.on_card for s in i.outputs if s in read_later]
+        made = {s for i in self.on_card for s in i.outputs}
+        set_elsewhere = {s for s in read_on_card if s not in made}
         read_elsewhere = read_later | {s for i in self.before for s in i.inputs}
         uploads = [
             i
@@ -101,7 +103,7 @@ class _Divider:
         ]
         return DividedStep(
             self.before,
-            _with_frees(self.on_card, set(leaving)),
+            with_frees(self.on_card, set_elsewhere | set(leaving)),
             self.downloads,
             self.after,
             [s for s in dict.fromkeys(read_on_card) if s in set_before],
@@ -166,6 +168,8 @@ def _has_own_state(instruction: Instruction) -> bool:
     spec = node.spec
     if instruction.is_read or isinstance(spec, Send):
         return False
+    if spec.collection_role is not None:  # a run's TensorArray
+        return False
     if spec.calls_python or spec.calls_function or spec.may_wait or spec.uses_files:
         return True
     return spec.is_stateful and not _takes_variable(node)
@@ -173,18 +177,3 @@ def _has_own_state(instruction: Instruction) -> bool:
 
 def _takes_variable(node: Node) -> bool:
     return any(t.dtype.is_ref or t.dtype.name == "resource" for t in node.op.inputs)
-
-
-def _with_frees(code: Sequence[Instruction], keep: set[int]) -> list[Instruction]:
-    """The instructions, each with the registers that it is the last to use."""
-    last: dict[int, int] = {}
-    made = {slot for instruction in code for slot in instruction.outputs} - keep
-    for i, instruction in enumerate(code):
-        last.update(dict.fromkeys((*instruction.outputs, *instruction.inputs), i))
-    frees: list[list[int]] = [[] for _ in code]
-    for slot in made:
-        frees[last[slot]].append(slot)
-    return [
-        instruction._replace(frees=tuple(own))
-        for instruction, own in zip(code, frees, strict=True)
-    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.engine.plan.step import Node
@@ -33,6 +33,27 @@ class Instruction(NamedTuple):
     def is_commit(self) -> bool:
         """Whether it performs the updates that the run has deferred."""
         return self.function is commit
+
+
+def with_frees(code: Sequence[Instruction], spared: set[int]) -> list[Instruction]:
+    """The instructions, each with the registers that it is the last to use.
+
+    Args:
+      code: in execution order.
+      spared: registers that are never freed.
+    """
+    last: dict[int, int] = {}
+    for i, instruction in enumerate(code):
+        for slot in (*instruction.outputs, *instruction.inputs):
+            last[slot] = i
+    frees: list[list[int]] = [[] for _ in code]
+    for slot, i in last.items():
+        if slot not in spared:
+            frees[i].append(slot)
+    return [
+        instruction._replace(frees=tuple(own))
+        for instruction, own in zip(code, frees, strict=True)
+    ]
 
 
 class Chain(NamedTuple):

@@ -24,6 +24,7 @@ from tfteach.engine.plan.step import Edge, Node, Step, writes
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
 from tfteach.framework.op_traits import Collection, Flow
+from tfteach.framework.shape import Shape
 
 
 class Nested(NamedTuple):
@@ -37,6 +38,7 @@ class Nested(NamedTuple):
     homes: dict[int, Block]  # register -> the block that defines it
     scalars: set[int]  # registers that are not worth freeing
     writes: bool  # whether it writes variables
+    shapes: dict[int, Shape]  # register -> its static shape
 
 
 def compile_nested(
@@ -67,7 +69,8 @@ class _NestedCompiler(Compiler):
         block = self.block
         self.add_units(self.root.before)
         fetched = self.fetch_all()
-        if not self.step.shared:
+        on_host = not any(node.device.is_asynchronous for node in self.step.nodes)
+        if on_host and not self.step.shared:
             LoopCode(self, {slot for slot, _ in fetched}).improve(block)
         block.statements += self.allow_deferral(block.statements)
         return Nested(
@@ -79,6 +82,7 @@ class _NestedCompiler(Compiler):
             self.homes,
             self.scalars,
             any(map(writes, self.step.nodes)),
+            self.shapes,
         )
 
     def add(self, instruction: Instruction) -> None:

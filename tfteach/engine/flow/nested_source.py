@@ -27,6 +27,7 @@ from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.kernel_errors import raise_blaming
 from tfteach.engine.execute.program import (
     FedShapes,
+    HotStep,
     OftenFed,
     StepObserver,
     fed_handles,
@@ -44,11 +45,16 @@ from tfteach.framework.waiting import Deadline
 
 
 class Script:
-    """The function generated from a nested step."""
+    """A function that runs a nested step.
 
-    def __init__(self, nested: Nested) -> None:
+    Args:
+      nested: the step.
+      hot: the function; None to generate it.
+    """
+
+    def __init__(self, nested: Nested, hot: HotStep | None = None) -> None:
         self.nested = nested
-        self.generated = _NestedWriter(nested).compile()
+        self.generated = _NestedWriter(nested).compile() if hot is None else hot
         self.function = self.generated.function
         self.source = self.generated.source
 
@@ -78,7 +84,7 @@ class NestedProgram:
     Args:
       step: what it runs.
       nested: the step in blocks.
-      specialize: compiles the step for given shapes of the feeds.
+      specialize: the function for given shapes of the feeds.
       observed: builds the program for runs with observers.
     """
 
@@ -86,12 +92,12 @@ class NestedProgram:
         self,
         step: Step,
         nested: Nested,
-        specialize: Callable[[FedShapes], Nested],
+        specialize: Callable[[FedShapes], Script],
         observed: Callable[[], DataflowProgram],
     ) -> None:
         self.step = step
         self.script = Script(nested)
-        self._often_fed = OftenFed(lambda shapes: Script(specialize(shapes)))
+        self._often_fed = OftenFed(specialize)
         self.hot: dict[FedShapes, Script] = self._often_fed.made
         self._handles = fed_handles(step)
         self._observed = observed
@@ -122,7 +128,11 @@ class NestedProgram:
 
 
 def program_with_flow(
-    step: Step, resources: Resources, session: Any, structured: bool = True
+    step: Step,
+    resources: Resources,
+    session: Any,
+    structured: bool = True,
+    hot_step: Callable[[Step, Nested], HotStep | None] | None = None,
 ) -> NestedProgram | DataflowProgram:
     """The program of a step with branches or loops.
 
@@ -131,14 +141,16 @@ def program_with_flow(
       resources: the session's.
       session: the session.
       structured: False to run it as dataflow, whatever its structure.
+      hot_step: makes a faster function of a step for given shapes, if it can.
     """
 
     def dataflow() -> DataflowProgram:
         return DataflowProgram(step, resources, session)
 
-    def for_shapes(shapes: FedShapes) -> Nested:
+    def for_shapes(shapes: FedShapes) -> Script:
         special = specialize(step, shapes)
-        return compile_nested(special, recover(special), resources, session)
+        nested = compile_nested(special, recover(special), resources, session)
+        return Script(nested, hot_step and hot_step(special, nested))
 
     if not structured:
         return dataflow()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tfteach.engine.devices.devices import Device, local_devices
-from tfteach.engine.execute.compile import Compiled, Fuse, compile_step
+from tfteach.engine.execute.compile import Compiled, compile_step
 from tfteach.engine.execute.concurrent_calls import may_wait_for_each_other
 from tfteach.engine.execute.concurrent_program import (
     ConcurrentProgram,
@@ -176,15 +176,14 @@ class StepPlanner:
           session: the session, for kernels that ask for it.
         """
         more = self.devices[1:]
-        has_one_card = len(more) == 1 and more[0].is_asynchronous
-        optimizes = step.is_optimized and (not more or has_one_card)
-        fuse: Fuse | None = None if more else fuse_chains
-        if has_one_card:
-            from tfteach.engine.fusion.fuse_on_card import fuse_on_card
-
-            fuse = fuse_on_card
+        card = more[0] if len(more) == 1 and more[0].is_asynchronous else None
+        optimizes = step.is_optimized and (not more or card is not None)
         if may_wait_for_each_other(step):
             return self._concurrent(step, resources, session, optimizes)
+        if card is not None and optimizes:
+            from tfteach.engine.session.card_programs import card_program
+
+            return card_program(step, resources, session, card)
         if step.has_control_flow:
             return program_with_flow(step, resources, session, optimizes)
         if not optimizes:
@@ -192,17 +191,9 @@ class StepPlanner:
 
         def for_shapes(feed_shapes: Sequence[tuple[int, ...]]) -> Compiled:
             special = specialize(step, feed_shapes)
-            return compile_step(special, resources, session, fuse)
+            return compile_step(special, resources, session, fuse_chains)
 
-        compiled = compile_step(step, resources, session, fuse)
-        if has_one_card:
-            from tfteach.engine.execute.cuda_graph import GraphedStep
-
-            def hot_step(special: Compiled) -> GraphedStep:
-                return GraphedStep(special, more[0])
-
-            return Program(compiled, for_shapes, hot_step)
-        return Program(compiled, for_shapes)
+        return Program(compile_step(step, resources, session, fuse_chains), for_shapes)
 
     def _on_devices(self, compiled: Compiled) -> Program:
         """A program whose executors may run beside each other, if it has several."""
