@@ -36,6 +36,7 @@ EXPLAIN = {
     "placement": "Where each op runs",
     "partitions": "What each device computes",
     "clusters": "The tasks of a cluster",
+    "task_reasons": "Why an op is on its task",
     "cluster_step": "The messages of a cluster's step",
     "sharing": "Which calls share a variable",
     "variable_calls": "The calls of a variable",

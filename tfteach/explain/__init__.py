@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tfteach.explain.sessions import state_of as state_of
     from tfteach.explain.sharing import explain_sharing as explain_sharing
     from tfteach.explain.stepping import record as record
+    from tfteach.explain.task_reasons import explain_task as explain_task
     from tfteach.explain.timing import timed as timed
     from tfteach.explain.timing import times_of as times_of
 
@@ -77,6 +78,7 @@ _LATER = {
     "explain_run": "pruning",
     "explain_schedule": "schedule",
     "explain_sharing": "sharing",
+    "explain_task": "task_reasons",
     "memory_of": "memory",
     "messages_of": "cluster_step",
     "pipelines_now": "pipeline_state",

@@ -17,7 +17,8 @@ from tfteach.explain.folding import (
 )
 from tfteach.explain.pruning import RunNeeds, explain_run
 from tfteach.explain.runs import Run, Runs, watch_runs
-from tfteach.framework.graph import Operation
+from tfteach.explain.task_reasons import explain_task, is_on_cluster
+from tfteach.framework.graph import Graph, Operation
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.eager_hints import HERE, check_has_graph, runs_eagerly
@@ -123,7 +124,8 @@ class RunMagics(CompletedMagics):
     def why(self, line: str) -> None:  # fmt: skip
         """Explain why a run executes an op, or skips it.
 
-        It is the run that `--fetch` names, or else the last run of a `%%run` cell.
+        It is the run that `--fetch` names, or else the last run of a `%%run` cell. On a
+        cluster also: on which task the op is and why, what it waits for, what it sends.
 
         Examples:
 
@@ -139,15 +141,23 @@ class RunMagics(CompletedMagics):
         if found.runs and not args.unfolded:
             found = found._replace(folded=folded.why(op))
         print(found)
+        where = self._session_of(graph, args)
+        where = graph if where is None or where._closed else where
+        if found.runs and is_on_cluster(where):
+            print(explain_task(where, op, needs.fetches, needs.feeds))
+
+    def _session_of(self, graph: Graph, args: Any) -> Any:
+        """The session of `--session`, else that which would run the graph, or None."""
+        if args.session:
+            return session_of(self.shell, args.session, may_be_closed=True)
+        return session_of_graph(graph)
 
     def _asked(self, args: Any) -> tuple[RunNeeds, Folded]:
         """The run to explain, and what its session leaves out of it."""
         if args.fetch:
             graph, fetches, _ = asked = request_of(self.shell, args)
             needs = explain_run(graph, fetches, asked.fed)
-            session = session_of_graph(graph)
-            if args.session:
-                session = session_of(self.shell, args.session, may_be_closed=True)
+            session = self._session_of(graph, args)
             if session is None:
                 return needs, NOTHING
             return needs, explain_folding(session, fetches, asked.fed)
