@@ -431,6 +431,7 @@ class StrictCard(ModuleType):
 
     def __init__(self, name: str = "cupy") -> None:
         super().__init__(name)
+        self.__version__ = SIGNATURES["version"]
         self._known = SIGNATURES.get(name, {})
         self._host_module = _HOST_MODULES[name]
 

@@ -160,7 +160,7 @@ class CapturedGraph:
         ]
         with card.card, cuda.using_allocator(self._pool.malloc):
             self._buffers = {
-                slot: self._buffer(registers[slot]) for slot in parts.entering
+                slot: self._buffer(registers, slot) for slot in parts.entering
             }
             for slot, buffer in self._buffers.items():
                 registers[slot] = buffer
@@ -176,10 +176,11 @@ class CapturedGraph:
             i.outputs[0]: _pinned(registers[i.inputs[0]]) for i in parts.downloads
         }
 
-    def _buffer(self, value: Any) -> Any:
-        xp = self._card.xp
+    def _buffer(self, registers: Sequence[Any], slot: int) -> Any:
+        xp, value = self._card.xp, registers[slot]
         if not isinstance(value, xp.ndarray):
-            raise UncapturableError("the host computes a value that a kernel takes")
+            takes = next(i for i in self._parts.on_card if slot in i.inputs)
+            raise UncapturableError(f"{takes.node.name} takes a value of the host")
         return xp.empty(value.shape, value.dtype)
 
     def _record(self, registers: list[Any]) -> tuple[Any, Any]:

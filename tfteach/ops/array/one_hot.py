@@ -85,9 +85,7 @@ class OneHot(Op):
         on_value: Array,
         off_value: Array,
     ) -> Any:
-        count = int(depth)
-        if count < 0:
-            raise invalid_argument(f"depth must be non-negative, got: {count}")
+        count = _checked_depth(depth)
         at = indices.ndim if self.axis == -1 else self.axis
         flat = indices.reshape(-1)
         rows = xp.full((flat.size, count), off_value, on_value.dtype)
@@ -98,8 +96,28 @@ class OneHot(Op):
             return result
         return xp.ascontiguousarray(xp.moveaxis(result, -1, at))
 
+    def compute_on_card(
+        self,
+        xp: ArrayModule,
+        indices: Array,
+        depth: Array,
+        on_value: Array,
+        off_value: Array,
+    ) -> Any:
+        count = _checked_depth(depth)
+        at = indices.ndim if self.axis == -1 else self.axis
+        levels = xp.arange(count).reshape((count,) + (1,) * (indices.ndim - at))
+        return xp.where(xp.expand_dims(indices, at) == levels, on_value, off_value)
+
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None, None]
+
+
+def _checked_depth(depth: Array) -> int:
+    count = int(depth)
+    if count < 0:
+        raise invalid_argument(f"depth must be non-negative, got: {count}")
+    return count
 
 
 @export("one_hot")
