@@ -8,6 +8,7 @@ raises, so that a lesson can be run from top to bottom before its exercise is so
 from .eager import check_fit_line as check_fit_line
 from .eager import check_one_trace as check_one_trace
 from .estimators import check_stopping_hook as check_stopping_hook
+from .execution import check_average as check_average
 from .execution import check_distances as check_distances
 from .execution import check_safe_length as check_safe_length
 from .execution import check_towers as check_towers

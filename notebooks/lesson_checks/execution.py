@@ -128,3 +128,43 @@ def _problem_of_distances(distances: Any) -> str | None:
             "[n, 1, 2], centres as [1, m, 2]."
         )
     return None
+
+
+# ---- lesson 21
+
+
+def check_average(average_gradients: Any) -> None:
+    """Check the means, their variables, and what becomes of a gradient of None."""
+    report(_problem_of_average, average_gradients)
+
+
+def _problem_of_average(average_gradients: Any) -> str | None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        w, b, unused = (tf.Variable(0.0, name=name) for name in ("w", "b", "unused"))
+        gradients = [(1.0, 6.0), (2.0, None), (6.0, 8.0)]
+        towers = [
+            [
+                (None if value is None else tf.constant(value), variable)
+                for value, variable in zip((*values, None), (w, b, unused), strict=True)
+            ]
+            for values in gradients
+        ]
+        found = average_gradients(towers)
+        if not isinstance(found, list) or not all(
+            isinstance(pair, tuple) and len(pair) == 2 for pair in found
+        ):
+            return "return a list of pairs (gradient, variable)."
+        named = {variable.op.name: gradient for gradient, variable in found}
+        if "unused" in named:
+            return "no tower has a gradient of `unused`: leave it out."
+        if missing := [name for name in ("w", "b") if named.get(name) is None]:
+            return f"`{missing[0]}` has no gradient; two or three towers have one."
+        if len(found) != 2:
+            return f"there are {len(found)} pairs for 2 variables: one for each."
+        means = dict(zip(named, session.run(list(named.values())), strict=True))
+    if (mean := float(means["w"])) != 3.0:
+        why = {9.0: " That is the sum.", 1.0: " That is the first tower's."}
+        return f"the mean of 1, 2 and 6 is 3, not {mean}.{why.get(mean, '')}"
+    if (mean := float(means["b"])) != 7.0:
+        return f"6, None and 8 have the mean 7 over the two towers, not {mean:.3g}."
+    return None
