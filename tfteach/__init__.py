@@ -3,8 +3,8 @@
     import tfteach as tf
 
 The names below are TensorFlow 1.15's; `api/` lists them.  This module adds what is
-tfteach's own: `install_as_tensorflow`, `simulate_gpus`, `distributed` and the notebook
-extension.
+tfteach's own: `install_as_tensorflow`, `simulate_gpus`, `simulate_cluster`,
+`distributed` and the notebook extension.
 """
 
 import sys as _sys
@@ -123,6 +123,10 @@ def __getattr__(name: str) -> _Any:
         from tfteach.lib import distributed
 
         return distributed
+    if name == "simulate_cluster":
+        from tfteach.lib.distributed.simulated_cluster import simulate_cluster
+
+        return simulate_cluster
     if name == "python":
         from tfteach.compat.internals import inner
 

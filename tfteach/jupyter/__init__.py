@@ -80,10 +80,12 @@ def load_ipython_extension(shell: Any) -> None:
       %load_ext tfteach
     """
     from tfteach.framework import deprecation
+    from tfteach.jupyter import model_pictures
     from tfteach.jupyter.magics import register
 
     deprecation._PRINT_DEPRECATION_WARNINGS = False
     register(shell)
+    model_pictures.register(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
@@ -96,10 +98,12 @@ def unload_ipython_extension(shell: Any) -> None:
       %unload_ext tfteach
     """
     from tfteach.framework import deprecation
+    from tfteach.jupyter import model_pictures
     from tfteach.jupyter.magics import unregister
 
     deprecation._PRINT_DEPRECATION_WARNINGS = True
     unregister(shell)
+    model_pictures.unregister(shell)
 
 
 _PLACES = {
