@@ -12,3 +12,4 @@ def _grpc_sessions() -> Target:
 
 
 register_scheme("grpc://", _grpc_sessions)
+register_scheme("grpc+tls://", _grpc_sessions)

@@ -1,6 +1,7 @@
 """Sessions on servers, servers, and clusters of processes, by TensorFlow's protocol.
 
-`tfteach.distributed` is this package: `LocalCluster` starts a cluster on this machine.
+`tfteach.distributed` is this package: `LocalCluster` starts a cluster on this machine,
+`use_certificates` encrypts connections.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -8,17 +9,24 @@ from typing import TYPE_CHECKING, Any
 from tfteach.framework.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
+    from tfteach.lib.distributed.certificates import (
+        use_certificates as use_certificates,
+    )
     from tfteach.lib.distributed.local_cluster import LocalCluster as LocalCluster
 
-__all__ = ["LocalCluster"]
+__all__ = ["LocalCluster", "use_certificates"]
 
 
 def _find(name: str) -> Any:
-    if name != "LocalCluster":
-        return None
-    from tfteach.lib.distributed.local_cluster import LocalCluster
+    if name == "LocalCluster":
+        from tfteach.lib.distributed.local_cluster import LocalCluster
 
-    return LocalCluster
+        return LocalCluster
+    if name == "use_certificates":
+        from tfteach.lib.distributed.certificates import use_certificates
+
+        return use_certificates
+    return None
 
 
 __getattr__ = lazy_getattr(__name__, _find)

@@ -7,22 +7,13 @@ from __future__ import annotations
 
 import threading
 import time
-from types import ModuleType
 from typing import Any, Protocol
 
 from tfteach.framework import errors
 from tfteach.framework.waiting import slice_s
+from tfteach.lib.distributed.certificates import check_handshake, secure_channel
+from tfteach.lib.distributed.channel_options import CHANNEL_OPTIONS, grpc_module
 
-# TensorFlow sends messages of any size.
-CHANNEL_OPTIONS = (
-    ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
-    ("grpc.enable_http_proxy", 0),
-    ("grpc.enable_retries", 0),
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
-    ("grpc.max_reconnect_backoff_ms", 1000),
-)
 # How long to wait for a server that does not answer yet, in seconds; TensorFlow waits
 # for ever.
 CONNECT_TIMEOUT_S = 60.0
@@ -30,23 +21,8 @@ CONNECT_TIMEOUT_S = 60.0
 # long to answer, in seconds.
 SILENCE_S = 15.0
 ALIVE_TIMEOUT_S = 10.0
+_LOOKS_EVERY_S = 1.0  # whether the handshake of TLS fails
 _REMOVED = "Stream removed"  # gRPC's words for a server that came back
-
-
-def grpc_module() -> ModuleType:
-    """The module `grpc`.
-
-    Raises:
-      ModuleNotFoundError: it is not installed.
-    """
-    try:
-        import grpc
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "servers and their sessions need grpcio: pip install 'tfteach[cluster]'",
-            name=error.name,
-        ) from None
-    return grpc  # type: ignore[no-any-return]
 
 
 def checked_address(address: str) -> str:
@@ -81,14 +57,21 @@ class Channel:
 
     Args:
       address: `host:port`.
+      is_secure: whether it is encrypted, and both ends have certificates.
 
     Raises:
-      InvalidArgumentError: `address` is nothing of that kind.
+      InvalidArgumentError: `address` is nothing of that kind, or the certificates of
+        this process are no certificates.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, is_secure: bool = False) -> None:
         self.address = checked_address(address)
-        self._channel = grpc_module().insecure_channel(self.address, CHANNEL_OPTIONS)
+        self._is_secure = is_secure
+        if is_secure:
+            self._channel = secure_channel(self.address)
+        else:
+            insecure = grpc_module().insecure_channel
+            self._channel = insecure(self.address, CHANNEL_OPTIONS)
         self._methods: dict[str, Any] = {}
         self._lock = threading.Lock()
 
@@ -194,10 +177,14 @@ class Channel:
         try:
             while True:
                 left_s = end_s - time.monotonic()
+                if self._is_secure:
+                    left_s = min(left_s, _LOOKS_EVERY_S)
                 try:
                     ready.result(timeout=max(0.0, slice_s(left_s) or left_s))
                     break
                 except grpc.FutureTimeoutError:
+                    if self._is_secure:
+                        check_handshake(self.address, _LOOKS_EVERY_S)
                     if time.monotonic() >= end_s:
                         raise self._absent(timeout_s) from None
         finally:
@@ -239,13 +226,14 @@ def error_of_status(code: int, message: str | None) -> errors.OpError:
     return kind(None, None, message or "")
 
 
-_channels: dict[str, Channel] = {}
+_channels: dict[tuple[str, bool], Channel] = {}
 _channels_lock = threading.Lock()
 
 
-def shared_channel(address: str) -> Channel:
+def shared_channel(address: str, is_secure: bool = False) -> Channel:
     """The connection to an address that all sessions of this process use."""
+    key = address, is_secure
     with _channels_lock:
-        if address not in _channels:
-            _channels[address] = Channel(address)
-        return _channels[address]
+        if key not in _channels:
+            _channels[key] = Channel(address, is_secure)
+        return _channels[key]

@@ -14,6 +14,7 @@ from tfteach.framework import errors, protos
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import Proto
 from tfteach.lib.distributed.call_threads import call_threads
+from tfteach.lib.distributed.certificates import PROTOCOL
 from tfteach.lib.distributed.channel import (
     Channel,
     error_of_future,
@@ -41,14 +42,16 @@ class Cluster:
       cluster_def: the cluster.
       own: the name of this process's task.
       methods: those of this process's own services, which need no connection.
+      protocol: of all tasks, "grpc" or "grpc+tls".
 
     Attributes:
-      cluster_def, own, methods: see the arguments.
+      cluster_def, own, methods, protocol: see the arguments.
     """
 
     def __init__(
-        self, cluster_def: Proto, own: str, methods: dict[str, Method]
+        self, cluster_def: Proto, own: str, methods: dict[str, Method], protocol: str
     ) -> None:
+        self.protocol = protocol
         self.cluster_def = cluster_def
         self.own = own
         self.methods = methods
@@ -65,7 +68,7 @@ class Cluster:
             cluster=self.cluster_def,
             job_name=name.job,
             task_index=name.task,
-            protocol="grpc",
+            protocol=self.protocol,
         )
 
     @property
@@ -148,7 +151,7 @@ class Cluster:
         if task not in self._addresses:
             message = f"No worker known as {task}"
             raise errors.InvalidArgumentError(None, None, message)
-        return shared_channel(self._addresses[task])
+        return shared_channel(self._addresses[task], self.protocol == PROTOCOL)
 
     def devices_of(self, task: str, timeout_s: float) -> list[Proto]:
         """The devices of a task as DeviceAttributes protos, once it has started.

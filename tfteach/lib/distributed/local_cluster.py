@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from tfteach.framework.type_aliases import Proto
-from tfteach.lib.distributed.channel import grpc_module
+from tfteach.lib.distributed.channel_options import grpc_module
 from tfteach.lib.distributed.local_task import LocalTask, Program
 from tfteach.lib.training.cluster_spec import ClusterSpec
 

@@ -266,7 +266,8 @@ class MasterService:
           InvalidArgumentError: the server is not in it, or has there the name with
             which it was started.
         """
-        address = target.removeprefix("grpc://")
+        address = target.rpartition("//")[2]
+        own, protocol = self._cluster.methods, self._cluster.protocol
         for job in cluster_def.job:
             for index, found in job.tasks.items():
                 if found != address:
@@ -280,7 +281,7 @@ class MasterService:
                         "names that were provided when the server booted. This is "
                         f"currently not allowed. Job: {job.name}, task index: {index}",
                     )
-                return task, Cluster(cluster_def, task.name, self._cluster.methods)
+                return task, Cluster(cluster_def, task.name, own, protocol)
         raise errors.InvalidArgumentError(
             None,
             None,

@@ -31,6 +31,7 @@ from tfteach.framework.protos.tensor_wire import (
 from tfteach.framework.protos.wire_format import chunk, varint
 from tfteach.framework.type_aliases import FeedDict, Proto
 from tfteach.framework.waiting import Deadline
+from tfteach.lib.distributed.certificates import PROTOCOL
 from tfteach.lib.distributed.channel import Connection, error_of_status
 from tfteach.lib.distributed.run_messages import (
     RunStepRequest,
@@ -39,13 +40,12 @@ from tfteach.lib.distributed.run_messages import (
 )
 from tfteach.lib.distributed.service import LocalConnection, connect
 
-SCHEME = "grpc://"
 _CLOSE_TIMEOUT_S = 10.0
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}")
 
 
 class _GrpcSessions:
-    """Opens and resets the sessions of targets that begin with "grpc://"."""
+    """Opens and resets the sessions of targets such as "grpc://host:port"."""
 
     def open(self, target: str, graph: Graph, config: Proto | None) -> RemoteMaster:
         return RemoteMaster(target, graph, config)
@@ -55,11 +55,18 @@ class _GrpcSessions:
     ) -> None:
         timeout_s = 0.0 if config is None else config.operation_timeout_in_ms / 1000
         request = protos.ResetRequest(container=containers).SerializeToString()
-        channel = connect(target.removeprefix(SCHEME))
+        address, is_secure = _address_of(target)
+        channel = connect(address, is_secure=is_secure)
         channel.call("MasterService/Reset", request, timeout_s, waits_for_server=True)
 
 
 GRPC_SESSIONS = _GrpcSessions()
+
+
+def _address_of(target: str) -> tuple[str, bool]:
+    """The address in a target, and whether TLS is used."""
+    scheme, _, address = target.partition("://")
+    return address, scheme == PROTOCOL
 
 
 class RemoteMaster:
@@ -82,7 +89,7 @@ class RemoteMaster:
         self.config: Proto = protos.ConfigProto() if config is None else config
         self.timeout_s = self.config.operation_timeout_in_ms / 1000
         self._target = target
-        self._address = target.removeprefix(SCHEME)
+        self._address, self._is_secure = _address_of(target)
         self._channel: Connection | None = None
         self._handle = b""
         self._version = 0  # of the graph, as the server counts
@@ -211,7 +218,7 @@ class RemoteMaster:
         """The answer of a method of the MasterService."""
         if self._channel is None:
             by_rpc = self.config.rpc_options.use_rpc_for_inprocess_master
-            self._channel = connect(self._address, by_rpc)
+            self._channel = connect(self._address, by_rpc, self._is_secure)
         try:
             return self._channel.call(
                 f"MasterService/{method}", request, timeout_s, waits_for_server

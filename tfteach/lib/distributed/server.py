@@ -12,6 +12,7 @@ from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import MAIN_THREAD_WAKES_S
+from tfteach.lib.distributed.certificates import PROTOCOL
 from tfteach.lib.distributed.cluster import Cluster
 from tfteach.lib.distributed.master_service import MasterService
 from tfteach.lib.distributed.service import (
@@ -86,7 +87,8 @@ class Server:
         made of.
       job_name: the job of which the server is a task; by default the only one.
       task_index: its index; by default that of the only task.
-      protocol: "grpc".
+      protocol: "grpc"; "grpc+tls" for encrypted connections, with the certificates of
+        `tfteach.distributed.use_certificates`, which TensorFlow does not have.
       config: the ConfigProto of the devices, and of sessions that have none.
       start: whether it answers at once.
 
@@ -119,7 +121,7 @@ class Server:
             server_or_cluster_def, job_name, task_index, protocol, config
         )
         own = self._server_def
-        if own.protocol != "grpc":
+        if own.protocol not in ("grpc", PROTOCOL):
             raise errors.NotFoundError(
                 None,
                 None,
@@ -131,11 +133,12 @@ class Server:
         own_config = own.default_session_config
         self._task = Task(own.job_name, own.task_index, own_config)
         methods: dict[str, Method] = {}
-        cluster = Cluster(own.cluster, self._task.name, methods)
+        cluster = Cluster(own.cluster, self._task.name, methods, own.protocol)
         self._master = MasterService(self._task, cluster, own_config)
         self._worker = WorkerService(self._task, cluster)
         methods |= self._master.methods() | self._worker.methods()
-        self._listener = Listener(f"{_bound(host)}:{port}", methods)
+        is_secure = own.protocol == PROTOCOL
+        self._listener = Listener(f"{_bound(host)}:{port}", methods, is_secure)
         self._address = f"{host}:{self._listener.port}"
         self._local = LocalServer(methods, self._master.run_step)
         self._is_started = False
@@ -150,7 +153,7 @@ class Server:
     @property
     def target(self) -> bytes:
         """The target of sessions that use the server, such as b"grpc://localhost:2222"."""
-        return f"grpc://{self._address}".encode()
+        return f"{self._server_def.protocol}://{self._address}".encode()
 
     def start(self) -> None:
         """Begin to answer, if the server has not begun yet."""
@@ -160,9 +163,9 @@ class Server:
         _started.add(self)
         add_local(self._address, self._local)
         self._listener.start()
-        get_logger().info("Started server with target: grpc://%s", self._address)
+        get_logger().info("Started server with target: %s", self.target.decode())
         host = self._address.rpartition(":")[0]
-        if host not in _LOOPBACK:
+        if host not in _LOOPBACK and self._server_def.protocol == "grpc":
             get_logger().warning(
                 "The server at %s answers everyone who can reach it.", self._address
             )

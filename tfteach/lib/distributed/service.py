@@ -17,13 +17,13 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import Cancellation, on_behalf_of
 from tfteach.lib.distributed.call_threads import call_threads
+from tfteach.lib.distributed.certificates import server_credentials
 from tfteach.lib.distributed.channel import (
-    CHANNEL_OPTIONS,
     Connection,
     error_of_status,
-    grpc_module,
     shared_channel,
 )
+from tfteach.lib.distributed.channel_options import CHANNEL_OPTIONS, grpc_module
 from tfteach.lib.distributed.run_messages import RunStepRequest
 
 MAX_STATUS_BYTES = 3072  # of a message in gRPC's headers
@@ -75,15 +75,19 @@ class Listener:
     Args:
       address: where to listen, `host:port`; port 0 for any free one.
       methods: "MasterService/RunStep" -> function.
+      is_secure: whether clients must use TLS.
 
     Attributes:
       port: the port.
 
     Raises:
+      InvalidArgumentError: this process has no certificate.
       UnknownError: the port is taken, or the host is not this machine.
     """
 
-    def __init__(self, address: str, methods: dict[str, Method]) -> None:
+    def __init__(
+        self, address: str, methods: dict[str, Method], is_secure: bool = False
+    ) -> None:
         grpc = grpc_module()
         options = (*CHANNEL_OPTIONS, ("grpc.so_reuseport", 0))
         self._server = grpc.server(call_threads, options=options)
@@ -98,8 +102,12 @@ class Listener:
                 for service, handlers in by_service.items()
             ]
         )
+        credentials = server_credentials() if is_secure else None
         try:
-            self.port = self._server.add_insecure_port(address)
+            if credentials is None:
+                self.port = self._server.add_insecure_port(address)
+            else:
+                self.port = self._server.add_secure_port(address, credentials)
         except RuntimeError:
             self.port = 0
         if not self.port:
@@ -235,15 +243,18 @@ class LocalConnection:
             return self._server.run_step(request, metadata)
 
 
-def connect(address: str, by_rpc: bool = False) -> Connection:
+def connect(address: str, by_rpc: bool = False, is_secure: bool = False) -> Connection:
     """The connection to a server, in this process or in another one.
 
     Args:
       address: `host:port`.
       by_rpc: whether a server of this process gets messages, too.
+      is_secure: whether the messages are encrypted.
 
     Raises:
       InvalidArgumentError: `address` is no `host:port`.
     """
     server = None if by_rpc else _local.get(address)
-    return shared_channel(address) if server is None else LocalConnection(server)
+    if server is None:
+        return shared_channel(address, is_secure)
+    return LocalConnection(server)

@@ -74,7 +74,8 @@ class WorkerService:
         handle, brought = request.session_handle, request.server_def
         if brought.HasField("cluster"):
             task = self.task.isolated(brought.job_name, brought.task_index)
-            cluster = Cluster(brought.cluster, task.name, self.cluster.methods)
+            own, protocol = self.cluster.methods, self.cluster.protocol
+            cluster = Cluster(brought.cluster, task.name, own, protocol)
             self._sessions[handle] = WorkerSession(task, cluster, self.steps)
         elif request.isolate_session_state:
             task = self.task.isolated()

@@ -1,0 +1,32 @@
+"""gRPC, and the options of its connections."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+# TensorFlow sends messages of any size.
+CHANNEL_OPTIONS = (
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.enable_retries", 0),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+)
+
+
+def grpc_module() -> ModuleType:
+    """The module `grpc`.
+
+    Raises:
+      ModuleNotFoundError: it is not installed.
+    """
+    try:
+        import grpc
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "servers and their sessions need grpcio: pip install 'tfteach[cluster]'",
+            name=error.name,
+        ) from None
+    return grpc  # type: ignore[no-any-return]
