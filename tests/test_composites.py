@@ -14,7 +14,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import composites
-from tests.test_golden_graphs import described
+from tests.test_golden_graphs import assert_same_nodes
 
 FOLDER = Path(composites.__file__).parent
 MODULES = ["losses", "layers", "convolution_layers", "metrics"]
@@ -44,10 +44,7 @@ def test_graph_values_and_collections_equal_the_golden_ones(module, function):
     packed = base64.b64decode(golden["graph"])
     wanted = tf.GraphDef.FromString(zlib.decompress(packed))
     graph, fetches = composites.build(tf, function)
-    made = graph.as_graph_def()
-    assert [n.name for n in made.node] == [n.name for n in wanted.node]
-    for ours, theirs in zip(made.node, wanted.node, strict=True):
-        assert described(ours) == described(theirs)
+    assert_same_nodes(graph.as_graph_def(), wanted)
     at_once = getattr(SCRIPTS[module], "AT_ONCE", False)
     found = json.loads(json.dumps(composites.results(tf, graph, fetches, at_once)))
     assert found["collections"] == golden["collections"]
