@@ -24,6 +24,7 @@ def described(node):
 
 
 def assert_same_nodes(made, wanted):
+    """Check that two GraphDefs have the same nodes in the same order."""
     assert [n.name for n in made.node] == [n.name for n in wanted.node]
     for ours, theirs in zip(made.node, wanted.node, strict=True):
         if ours != theirs:  # describing them takes much longer

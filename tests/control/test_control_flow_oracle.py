@@ -9,7 +9,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import flow
-from tests.test_golden_graphs import described
+from tests.test_golden_graphs import assert_same_nodes, described
 from tfteach.ops.core.control_flow_ops import Merge
 
 GOLDEN = json.loads((Path(flow.__file__).parent / "flow.json").read_text())
@@ -22,10 +22,7 @@ def test_graph_equals_the_golden_one(function):
     packed = zlib.decompress(base64.b64decode(row["graph"]))
     wanted = tf.GraphDef.FromString(packed)
     graph, fetches = flow.build(tf, function)
-    made = graph.as_graph_def()
-    assert [n.name for n in made.node] == [n.name for n in wanted.node]
-    for ours, theirs in zip(made.node, wanted.node, strict=True):
-        assert described(ours) == described(theirs)
+    assert_same_nodes(graph.as_graph_def(), wanted)
     shapes = [str(f.shape) for f in fetches if hasattr(f, "shape")]
     assert shapes == row["shapes"]
 

@@ -10,7 +10,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import loop_functions, loop_nesting, loops
-from tests.test_golden_graphs import described
+from tests.test_golden_graphs import assert_same_nodes
 from tfteach.ops.core.loop_stacks import StackCloseV2, StackPopV2, StackPushV2, StackV2
 from tfteach.ops.state.tensor_array_ops import TensorArrayReadV3
 
@@ -26,9 +26,7 @@ def test_graph_and_values_equal_the_golden_ones(function):
     wanted = tf.GraphDef.FromString(packed)
     graph, tensors = loops.build(tf, function)
     made = graph.as_graph_def()
-    assert [n.name for n in made.node] == [n.name for n in wanted.node]
-    for ours, theirs in zip(made.node, wanted.node, strict=True):
-        assert described(ours) == described(theirs)
+    assert_same_nodes(made, wanted)
     assert [str(tensor.shape) for tensor in tensors] == row["shapes"]
     for ours, theirs in zip(
         loops.results(tf, graph, tensors), row["values"], strict=True

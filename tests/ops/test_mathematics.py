@@ -17,7 +17,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import convolution, mathematics
-from tests.test_golden_graphs import described
+from tests.test_golden_graphs import assert_same_nodes
 
 GRAPHS = [*mathematics.GRAPHS, *convolution.GRAPHS]
 GOLDEN = {
@@ -35,10 +35,7 @@ each_graph = pytest.mark.parametrize("function", GRAPHS, ids=lambda f: f.__name_
 def test_graph_equals_the_golden_one(function: Any) -> None:
     packed = base64.b64decode(GOLDEN[function.__name__]["graph"])
     wanted = tf.GraphDef.FromString(zlib.decompress(packed))
-    made = mathematics.built(tf, function)[0].as_graph_def()
-    for ours, theirs in zip(made.node, wanted.node, strict=False):
-        assert described(ours) == described(theirs)
-    assert [n.name for n in made.node] == [n.name for n in wanted.node]
+    assert_same_nodes(mathematics.built(tf, function)[0].as_graph_def(), wanted)
 
 
 @each_graph

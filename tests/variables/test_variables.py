@@ -13,7 +13,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import variables
-from tests.test_golden_graphs import described
+from tests.test_golden_graphs import assert_same_nodes
 from tfteach.ops.state.ref_variables import (
     Assign,
     DestroyTemporaryVariable,
@@ -52,9 +52,7 @@ def test_graph_equals_the_golden_one(function):
     wanted = tf.GraphDef.FromString(zlib.decompress(packed))
     graph, _ = variables.build(tf, function)
     made = graph.as_graph_def()
-    assert [n.name for n in made.node] == [n.name for n in wanted.node]
-    for ours, theirs in zip(made.node, wanted.node, strict=True):
-        assert described(ours) == described(theirs)
+    assert_same_nodes(made, wanted)
 
 
 @each_graph

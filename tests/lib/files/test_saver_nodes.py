@@ -9,7 +9,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import savers
-from tests.test_golden_graphs import described
+from tests.test_golden_graphs import assert_same_nodes
 from tfteach.lib.files import saver_builder
 
 GOLDEN = json.loads(Path(savers.__file__).with_suffix(".json").read_text())
@@ -22,7 +22,5 @@ def test_nodes_are_tensorflows(function, monkeypatch):
     row = GOLDEN[function.__name__]
     wanted = tf.GraphDef.FromString(zlib.decompress(base64.b64decode(row["graph"])))
     made, found = savers.build(tf, function)
-    assert [n.name for n in made.node] == [n.name for n in wanted.node]
-    for ours, theirs in zip(made.node, wanted.node, strict=True):
-        assert described(ours) == described(theirs)
+    assert_same_nodes(made, wanted)
     assert found == row["savers"]

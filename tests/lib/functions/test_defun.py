@@ -17,7 +17,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import functions
-from tests.test_golden_graphs import described
+from tests.test_golden_graphs import assert_same_nodes
 from tfteach.lib.functions import defun
 from tfteach.lib.functions.defun import Defun
 
@@ -50,9 +50,7 @@ def test_graph_and_values_equal_the_golden_ones(function: Callable[..., Any]) ->
     wanted = golden_graph(function)
     graph, tensors = functions.build(tf, function, Defun)
     made = graph.as_graph_def()
-    assert [n.name for n in made.node] == [n.name for n in wanted.node]
-    for ours, theirs in zip(made.node, wanted.node, strict=True):
-        assert described(ours) == described(theirs)
+    assert_same_nodes(made, wanted)
     theirs = {f.signature.name: f for f in wanted.library.function}
     ours = {f.signature.name: f for f in made.library.function}
     assert ours.keys() == theirs.keys()

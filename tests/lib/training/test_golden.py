@@ -14,7 +14,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden import embeddings, training
-from tests.test_golden_graphs import described
+from tests.test_golden_graphs import assert_same_nodes
 
 HERE = Path(training.__file__).parent
 GOLDEN = {
@@ -32,10 +32,7 @@ def test_graph_equals_the_golden_one(function):
     packed = base64.b64decode(GOLDEN[function.__name__]["graph"])
     wanted = tf.GraphDef.FromString(zlib.decompress(packed))
     graph, _ = training.build(tf, function)
-    made = graph.as_graph_def()
-    assert [n.name for n in made.node] == [n.name for n in wanted.node]
-    for ours, theirs in zip(made.node, wanted.node, strict=True):
-        assert described(ours) == described(theirs)
+    assert_same_nodes(graph.as_graph_def(), wanted)
 
 
 @each_graph
