@@ -145,3 +145,41 @@ def test_steps_of_one_device_are_as_before() -> None:
     with tf.Session() as sess:
         assert sess.run(y, {x: 0.0}) == 1.0
         assert type(sess._program((y,), (x,))[0]) is not ParallelProgram
+
+
+def test_what_another_device_needs_goes_first() -> None:
+    """The card with the variables sends them before it computes its own tower.
+
+    Its products lead to the other device as well, by the update, but later.
+    """
+    tfteach.simulate_gpus(2)
+    try:
+        with tf.Graph().as_default(), tf.device("/gpu:0"):
+            x = tf.placeholder(tf.float32, [2, 2], name="x")
+            w = tf.Variable(tf.ones([2, 2]), name="w")
+            last = tf.Variable(tf.ones([2, 2]), name="last")
+            towers = []
+            for i in range(2):
+                with tf.device(f"/gpu:{i}"), tf.name_scope(f"tower{i}"):
+                    towers.append(tf.matmul(tf.matmul(x, w), last))
+            total = towers[0] + towers[1]
+            train = tf.train.GradientDescentOptimizer(1.0).apply_gradients([(total, w)])
+            with tf.Session() as session:
+                session.run([w.initializer, last.initializer])
+                session.run(train, {x: np.eye(2)})
+                assert session.run(w).tolist() == [[-3.0, -3.0], [-3.0, -3.0]]
+                program = session._program((train,), (x,))[0]
+        plan = program.plan
+        names = [
+            plan.code[number].node.name
+            for number in plan.by_rank
+            if plan.code[number].node.device.name.endswith("GPU:0")
+            and not plan.code[number].is_read
+        ]
+        own = names.index("tower0/MatMul")
+        assert [name.partition("/_")[0] for name in names[:own]][:2] == [
+            "w/read",
+            "last/read",
+        ]
+    finally:
+        tfteach.simulate_gpus(0)

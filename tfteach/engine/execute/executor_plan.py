@@ -53,7 +53,7 @@ class ExecutorPlan(NamedTuple):
       on_caller: for each instruction whether it runs on the thread that called
         `session.run`: user code expects that, and Ctrl-C interrupts only this one.
       ranks: the number of each instruction in the order in which its executor prefers
-        ready ones: first those that another device waits for, directly or not.
+        ready ones: first those after which it soonest has something for another device.
       by_rank: the instruction of each rank.
       pending: for each instruction the number of dependences.
       users: for each instruction those of the same executor that depend on it.
@@ -128,11 +128,15 @@ def executor_plan(compiled: Compiled) -> ExecutorPlan:
 def _preferred(
     users: Sequence[Sequence[int]], channels: Sequence[tuple[Channel, ...]]
 ) -> list[int]:
-    """The instructions, those that other devices wait for first."""
-    is_awaited = [bool(sent) for sent in channels]
+    """The instructions, those nearest to a value for another device first.
+
+    Otherwise the device that has the variables would compute its own tower before it
+    sends them to the others.
+    """
+    steps = [0 if sent else len(users) for sent in channels]
     for i in reversed(range(len(users))):
-        is_awaited[i] = is_awaited[i] or any(is_awaited[user] for user in users[i])
-    return sorted(range(len(users)), key=lambda i: not is_awaited[i])
+        steps[i] = min([steps[i], *(steps[user] + 1 for user in users[i])])
+    return sorted(range(len(users)), key=lambda i: steps[i])
 
 
 def _needs_caller(compiled: Compiled, instruction: Instruction) -> bool:
