@@ -176,7 +176,26 @@ def address_of(server):
     return server.target.decode().removeprefix("grpc://")
 
 
-@pytest.mark.parametrize("method", ["CreateSession", "RunStep", "Reset"])
+MALFORMED = {
+    "truncated": b"\x0a\xff\xff\xff",
+    "of an unknown wire type": b"\x0b",
+    "a number instead of a name": b"\x08\xff\xff\xff\xff\xff\xff\xff\x7f",
+    "a number instead of a tensor": b"\x12\x02\x10\x01",
+    "no text": b"\x0a\x01\xff",
+}
+
+
+@pytest.mark.parametrize("request_", MALFORMED.values(), ids=MALFORMED)
+@pytest.mark.parametrize("method", ["MasterService/RunStep", "WorkerService/RunGraph"])
+def test_malformed_steps(own_server, method, request_):
+    channel = shared_channel(address_of(own_server))
+    if method == "WorkerService/RunGraph":  # its tensors have another number
+        request_ = request_.replace(b"\x12\x02", b"\x1a\x02")
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"^Run"):
+        channel.call(method, request_, 30)
+
+
+@pytest.mark.parametrize("method", ["CreateSession", "Reset"])
 def test_malformed_messages(own_server, method):
     channel = shared_channel(address_of(own_server))
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"{method}: "):

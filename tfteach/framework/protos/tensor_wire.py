@@ -87,6 +87,17 @@ def fields(message: memoryview) -> Iterator[tuple[int, Any]]:
         raise ValueError(f"malformed message: {error}") from None
 
 
+def octets(value: Any) -> bytes:
+    """The bytes of a field that should have some.
+
+    Raises:
+      ValueError: it holds a number.
+    """
+    if not isinstance(value, memoryview):
+        raise ValueError("a field holds a number instead of bytes")
+    return value.tobytes()
+
+
 def read_tensor(message: memoryview) -> Any:
     """The array of an encoded TensorProto: its own copy, which can be written to.
 
@@ -100,7 +111,7 @@ def read_tensor(message: memoryview) -> Any:
     content: memoryview | None = None
     for number, value in fields(message):
         if number == 4:
-            content = value
+            content = memoryview(value)
         else:
             small.append((number, value))
     if content is None or not len(content):

@@ -25,6 +25,7 @@ from tfteach.lib.distributed.run_messages import (
 from tfteach.lib.distributed.service import (
     Call,
     Method,
+    decoded,
     encoded,
     status_of,
     until_given_up,
@@ -297,11 +298,7 @@ class MasterService:
         return encoded(protos.ExtendSessionResponse(new_graph_version=version))
 
     def _run_step(self, call: Call) -> bytes:
-        try:
-            request = RunStepRequest.decode(call.request)
-        except (ValueError, TypeError) as error:
-            text = f"RunStep: {error}"
-            raise errors.InvalidArgumentError(None, None, text) from None
+        request = decoded(RunStepRequest.decode, call.request, "RunStep")
         session = self._session(request.handle)
         try:
             with until_given_up(call):

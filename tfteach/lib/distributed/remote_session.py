@@ -26,6 +26,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.tensor_wire import (
     Piece,
     fields,
+    octets,
     read_tensor,
 )
 from tfteach.framework.protos.wire_format import chunk, varint
@@ -257,11 +258,11 @@ class _Answer:
                 name, tensor = split_named_tensor(value)
                 self.tensors[name] = tensor
             elif number == 2:
-                self.metadata = bytes(value)
+                self.metadata = octets(value)
             elif number == 3:
                 self.code = value
             elif number == 4:
-                self.message = bytes(value).decode(errors="replace")
+                self.message = octets(value).decode(errors="replace")
 
     def values(self, names: Sequence[str]) -> list[Any]:
         """The arrays of tensors, scalars as in a local session."""

@@ -16,6 +16,7 @@ from tfteach.framework.protos.tensor_wire import (
     Piece,
     fields,
     nested,
+    octets,
     read_tensor,
     tensor_pieces,
 )
@@ -34,7 +35,7 @@ def split_named_tensor(message: memoryview) -> tuple[str, memoryview]:
     name, tensor = "", memoryview(b"")
     for number, value in fields(message):
         if number == 1:
-            name = bytes(value).decode()
+            name = octets(value).decode()
         elif number == 2:
             tensor = value
     return name, tensor
@@ -71,19 +72,19 @@ class RunStepRequest:
         found = cls()
         for number, value in fields(memoryview(data)):
             if number == 1:
-                found.handle = bytes(value).decode()
+                found.handle = octets(value).decode()
             elif number == 2:
                 name, tensor = split_named_tensor(value)
                 found.feeds[name] = read_tensor(tensor)
             elif number == 3:
-                found.fetches.append(bytes(value).decode())
+                found.fetches.append(octets(value).decode())
             elif number == 4:
-                found.targets.append(bytes(value).decode())
+                found.targets.append(octets(value).decode())
             elif number == 5:
                 if len(value):
-                    found.options = protos.RunOptions.FromString(bytes(value))
+                    found.options = protos.RunOptions.FromString(octets(value))
             elif number == 6:
-                found.partial_run = bytes(value).decode()
+                found.partial_run = octets(value).decode()
             elif number == 7:
                 found.answers_errors = bool(value)
         return found
@@ -123,16 +124,16 @@ class RunGraphRequest:
         self.records_timeline = self.records_partition_graphs = False
         for number, value in fields(memoryview(data)):
             if number == 1:
-                self.graph_handle = bytes(value).decode()
+                self.graph_handle = octets(value).decode()
             elif number == 2:
                 self.step_id = value - (1 << 64) if value >> 63 else value
             elif number == 3:
                 key, tensor = split_named_tensor(value)
                 self.feeds[key] = read_tensor(tensor)
             elif number == 4:
-                self.fetches.append(bytes(value).decode())
+                self.fetches.append(octets(value).decode())
             elif number == 5:
-                options = protos.ExecutorOpts.FromString(bytes(value))
+                options = protos.ExecutorOpts.FromString(octets(value))
                 self.records_timeline = options.record_timeline
                 self.records_partition_graphs = options.record_partition_graphs
             elif number == 6:

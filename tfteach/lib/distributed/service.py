@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tfteach.framework import errors
 from tfteach.framework.logger import get_logger
@@ -57,6 +57,27 @@ def encoded(message: Proto) -> bytes:
     """A message as bytes."""
     data: bytes = message.SerializeToString()
     return data
+
+
+Message = TypeVar("Message")
+
+
+def decoded(read: Callable[[bytes], Message], request: bytes, name: str) -> Message:
+    """The message that a request holds.
+
+    Args:
+      read: reads it; raises ValueError or TypeError for a malformed one.
+      request: the bytes.
+      name: of the method.
+
+    Raises:
+      InvalidArgumentError: it is malformed.
+    """
+    try:
+        return read(request)
+    except (ValueError, TypeError) as error:
+        text = f"{name}: {error}"
+        raise errors.InvalidArgumentError(None, None, text) from None
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tfteach.framework import errors, protos
 from tfteach.framework.operation import Tensor
-from tfteach.framework.protos.tensor_wire import Piece, fields, read_tensor
+from tfteach.framework.protos.tensor_wire import Piece, fields, octets, read_tensor
 from tfteach.framework.protos.wire_format import chunk, varint
 from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import caller_is_gone, slice_s
@@ -125,9 +125,9 @@ class StepRun:
                     array = read_tensor(tensor)
                     found[part.fetches[key]] = array if array.ndim else array[()]
                 elif number == 2 and metadata is not None:
-                    metadata.step_stats.MergeFromString(bytes(value))
+                    metadata.step_stats.MergeFromString(octets(value))
                 elif number == 4 and metadata is not None:
-                    metadata.partition_graphs.add().ParseFromString(bytes(value))
+                    metadata.partition_graphs.add().ParseFromString(octets(value))
         return found
 
     def _wait(self) -> None:
@@ -178,7 +178,7 @@ def _error_in(answer: bytes) -> errors.OpError | None:
         if number == 5:
             code = value
         elif number == 6:
-            message = bytes(value).decode(errors="replace")
+            message = octets(value).decode(errors="replace")
     return error_of_status(code, message) if code else None
 
 

@@ -22,6 +22,7 @@ from tfteach.lib.distributed.run_messages import (
 from tfteach.lib.distributed.service import (
     Call,
     Method,
+    decoded,
     encoded,
     status_of,
     until_given_up,
@@ -115,7 +116,7 @@ class WorkerService:
         return encoded(protos.DeregisterGraphResponse())
 
     def _run_graph(self, call: Call) -> bytes:
-        request = RunGraphRequest(call.request)
+        request = decoded(RunGraphRequest, call.request, "RunGraph")
         try:
             with until_given_up(call):
                 return self._run_part(request)
