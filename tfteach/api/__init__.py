@@ -224,6 +224,7 @@ if TYPE_CHECKING:
     from tfteach.api import audio as audio
     from tfteach.api import autograph as autograph
     from tfteach.api import bitwise as bitwise
+    from tfteach.api import distribute as distribute
     from tfteach.api import distributions as distributions
     from tfteach.api import estimator as estimator
     from tfteach.api import feature_column as feature_column
@@ -709,6 +710,7 @@ _LATER = {
     "diag": ("tfteach.ops.linalg.matrix_diag", "diag"),
     "diag_part": ("tfteach.ops.linalg.matrix_diag", "diag_part"),
     "digamma": ("tfteach.ops.special.erf_lgamma", "digamma"),
+    "distribute": ("tfteach.api", "distribute"),
     "distributions": ("tfteach.api", "distributions"),
     "div": ("tfteach.ops.math.division", "div"),
     "div_no_nan": ("tfteach.ops.math.division", "div_no_nan"),

@@ -5,6 +5,7 @@ Source: python/ops/variables.py, variable_scope.py (API and messages).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,11 +17,30 @@ from tfteach.framework.scope import open_init_scope
 Creator = Callable[..., Any]
 
 
+class _OfThread(threading.local):
+    creators: list[Creator] | None = None
+
+
+_of_thread = _OfThread()
+
+
+@contextmanager
+def creators_of_thread(stack: list[Creator]) -> Iterator[None]:
+    """A block in which this thread has creator scopes of its own."""
+    before, _of_thread.creators = _of_thread.creators, stack
+    try:
+        yield
+    finally:
+        _of_thread.creators = before
+
+
 def creators(graph: Graph) -> list[Creator]:
     """The functions involved in creating variables, innermost last.
 
     The body of a function, a branch or a loop begins with those of the graph around it.
     """
+    if _of_thread.creators is not None:
+        return _of_thread.creators
     stack: list[Creator] | None = graph.__dict__.get("_variable_creators")
     if stack is None:
         outer: Graph | None = getattr(graph, "outer_graph", None)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import autograph as autograph
     from tfteach.api.contrib import crf as crf
     from tfteach.api.contrib import data as data
+    from tfteach.api.contrib import distribute as distribute
     from tfteach.api.contrib import distributions as distributions
     from tfteach.api.contrib import estimator as estimator
     from tfteach.api.contrib import factorization as factorization
@@ -45,6 +46,7 @@ _LATER = {
     "autograph": ("tfteach.api.contrib", "autograph"),
     "crf": ("tfteach.api.contrib", "crf"),
     "data": ("tfteach.api.contrib", "data"),
+    "distribute": ("tfteach.api.contrib", "distribute"),
     "distributions": ("tfteach.api.contrib", "distributions"),
     "estimator": ("tfteach.api.contrib", "estimator"),
     "factorization": ("tfteach.api.contrib", "factorization"),

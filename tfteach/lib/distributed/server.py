@@ -75,7 +75,7 @@ def make_server_def(
     return made
 
 
-@export("train.Server")
+@export("train.Server", "distribute.Server")
 class Server:
     """A server of this process, for sessions of this and other processes.
 

@@ -30,6 +30,7 @@ from tfteach.lib.estimator.estimator_arguments import (
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
 from tfteach.lib.estimator.evaluation_summary import run_and_write
 from tfteach.lib.estimator.input_fn import (
+    DatasetInitializerHook,
     argument_names,
     features_and_labels,
     is_dataset,
@@ -218,6 +219,8 @@ class Estimator(ModelExports):
         hooks: list[SessionRunHook],
         listeners: list[CheckpointSaverListener],
     ) -> Any:
+        if self._config.train_distribute is not None:
+            return self._train_in_replicas(input_fn, hooks, listeners)
         with Graph().as_default() as graph, graph.device(self._device_fn):
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
@@ -232,6 +235,47 @@ class Estimator(ModelExports):
                 self._model_dir,
                 self._session_config,
                 [*input_hooks, *hooks],
+                listeners,
+            )
+
+    def _train_in_replicas(
+        self,
+        input_fn: Callable[..., Any],
+        hooks: list[SessionRunHook],
+        listeners: list[CheckpointSaverListener],
+    ) -> Any:
+        """`_train` by a distribution strategy."""
+        # Strategies are a library of their own, which few programs use.
+        from tfteach.lib.estimator.replicated_model import replicated_spec
+
+        strategy: Any = self._config.train_distribute
+        strategy.configure(self._session_config, self._config.cluster_spec or None)
+        with (
+            Graph().as_default() as graph,
+            strategy.scope(),
+            strategy._scale_loss_for_estimator_enabled(),
+        ):
+            set_random_seed(self._config.tf_random_seed)
+            iterator = strategy.make_input_fn_iterator(
+                lambda context: self._call_input_fn(input_fn, ModeKeys.TRAIN, context)
+            )
+            self._create_and_assert_global_step(graph)
+            if get_global_step(graph) is not None:
+                global_step_read(graph)
+
+            def model(features: Any, labels: Any) -> EstimatorSpec:
+                return self._call_model_fn(
+                    features, labels, ModeKeys.TRAIN, self.config
+                )
+
+            spec = replicated_spec(strategy, iterator, model)
+            self._warm_start_without(self.latest_checkpoint())
+            return train_by_spec(
+                spec,
+                self._config,
+                self._model_dir,
+                self._session_config,
+                [DatasetInitializerHook(iterator), *hooks],
                 listeners,
             )
 
@@ -381,9 +425,13 @@ class Estimator(ModelExports):
     def _create_and_assert_global_step(self, graph: Graph) -> None:
         create_global_step(graph)
 
-    def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
+    def _call_input_fn(
+        self, input_fn: Callable[..., Any], mode: str, context: Any = None
+    ) -> Any:
         wanted = argument_names(input_fn)
         offered = {"mode": mode, "params": self.params, "config": self.config}
+        if context is not None:
+            offered["input_context"] = context
         with get_default_graph().device("/cpu:0"):
             return input_fn(**{k: v for k, v in offered.items() if k in wanted})
 

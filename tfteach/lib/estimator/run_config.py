@@ -39,7 +39,7 @@ _REPLACEABLE = [
     "experimental_max_worker_delay_secs",
     "session_creation_timeout_secs",
 ]
-_DISTRIBUTED = ("train_distribute", "eval_distribute", "experimental_distribute")
+_REFUSED = ("eval_distribute", "experimental_distribute")
 
 
 def _tf_config() -> dict[str, Any]:
@@ -98,7 +98,9 @@ class RunConfig:
       protocol: "grpc" or "grpc+verbs", of the servers of a cluster.
       experimental_max_worker_delay_secs: how long the workers of a cluster wait at
         most before they start.
-      train_distribute, eval_distribute, experimental_distribute: not implemented.
+      train_distribute: a `tf.distribute.Strategy` that trains, such as
+        `tf.distribute.MirroredStrategy`.
+      eval_distribute, experimental_distribute: not implemented.
 
     Raises:
       ValueError: an argument is out of range; both intervals are given.
@@ -171,11 +173,11 @@ class RunConfig:
 
     def _check(self) -> None:
         """Refuse values out of range, and what is not implemented."""
-        for name in _DISTRIBUTED:
+        for name in _REFUSED:
             if getattr(self, f"_{name}") is not None:
                 raise NotImplementedError(
-                    f"RunConfig({name}=...): distribution strategies are not "
-                    "implemented; leave it out to run in this process"
+                    f"RunConfig({name}=...): leave it out: evaluations run on one "
+                    "device; train_distribute trains on several"
                 )
         for name, least in (
             ("save_summary_steps", 0),

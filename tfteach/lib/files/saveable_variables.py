@@ -148,6 +148,8 @@ def _saveables(item: Any, name: Any) -> Iterator[SaveableObject]:
         )
     if isinstance(item, SaveableObject):
         yield item
+    elif hasattr(item, "_distribute_strategy"):  # it has several copies
+        yield item._saveable(name)
     elif isinstance(item, list | tuple | PartitionedVariable):
         yield from _parts(list(item), name)
     elif isinstance(item, BaseResourceVariable):
@@ -204,6 +206,10 @@ def _by_name(var_list: Any) -> dict[str, Any]:
     for item in sorted(var_list, key=_name_of):
         if isinstance(item, SaveableObject):
             named[item.name] = item
+        elif hasattr(item, "_distribute_strategy"):
+            name = item.name.partition(":")[0]
+            _require_new(name, named)
+            named[name] = item
         elif isinstance(item, PartitionedVariable):
             _require_new(item.name, named)
             named[item.name] = item

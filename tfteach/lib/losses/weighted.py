@@ -15,6 +15,7 @@ from tfteach.framework.eager_tensor import EagerTensor
 from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
+from tfteach.framework.replicas import record_loss_reduction
 from tfteach.framework.scope import (
     add_to_collection,
     control_dependencies,
@@ -122,6 +123,7 @@ def compute_weighted_loss(
         elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
             loss = _safe_mean(loss, element_count(losses))
         loss = cast(loss, dtype)
+        record_loss_reduction(reduction)
         add_loss(loss, loss_collection)
         return loss
 

@@ -23,6 +23,7 @@ from tfteach.framework.indexed_slices import (
     IndexedSlices,
     convert_to_tensor_or_indexed_slices,
 )
+from tfteach.framework.replicas import current_mode, scaled_loss
 from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.training.optimizer_state import OptimizerState, is_resource
@@ -163,7 +164,8 @@ class Optimizer(OptimizerState):
                 "gate_gradients must be one of: Optimizer.GATE_NONE, "
                 f"Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not {gate_gradients}"
             )
-        self._assert_valid_dtypes([loss])
+        total: Any = scaled_loss(loss)
+        self._assert_valid_dtypes([total])
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
         if var_list is None:
@@ -174,7 +176,7 @@ class Optimizer(OptimizerState):
         if not variables:
             raise ValueError("No variables to optimize.")
         grads = gradients(
-            loss,
+            total,
             targets,
             grad_ys=grad_loss,
             gate_gradients=gate_gradients == self.GATE_OP,
@@ -215,6 +217,18 @@ class Optimizer(OptimizerState):
             raise ValueError(
                 f"No gradients provided for any variable: {[str(v) for _, v in pairs]}."
             )
+        mode = current_mode()
+        if mode is not None:
+            if mode.replica_context is None:
+                raise RuntimeError(
+                    "Use `_distributed_apply()` instead of `apply_gradients()` in a "
+                    "cross-replica context."
+                )
+            pairs = [(g, v) for g, v in pairs if g is not None]
+            merged: Operation = mode.replica_context.merge_call(
+                self._distributed_apply, args=(pairs, global_step, name)
+            )
+            return merged
         # Slots are created once, without the caller's control dependencies.
         with open_init_scope(get_default_graph()):
             self._create_slots(variables)
@@ -233,13 +247,44 @@ class Optimizer(OptimizerState):
             else:
                 finished = self._finish(updates, "update")
                 done = _count(global_step, finished, scope)
-        graph = get_default_graph()
-        train: Operation = done.op if isinstance(done, Tensor) else done
-        if not graph.is_eager and train not in graph.collection_list(
-            GraphKeys.TRAIN_OP
-        ):
-            graph.add_to_collection(GraphKeys.TRAIN_OP, train)
-        return train
+        return _collected(done)
+
+    def _distributed_apply(
+        self,
+        distribution: Any,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: Any = None,
+        name: str | None = None,
+    ) -> Operation:
+        """`apply_gradients` between replicas: of the sums of their gradients."""
+        extended = distribution.extended
+        pairs = list(grads_and_vars)
+        variables = [variable for _, variable in pairs]
+        sums = extended.batch_reduce_to("SUM", pairs)
+        with open_init_scope(get_default_graph()):
+            self._create_slots(variables)
+
+        def update(variable: Any, grad: Any) -> Any:
+            with name_scope("update_" + _name_of_node(variable)):
+                return self._update(grad, variable)
+
+        with name_scope(name, self._name) as scope:
+            self._prepare()
+            updates = [
+                done
+                for total, variable in zip(sums, variables, strict=True)
+                for done in extended.update(variable, update, (total,), group=False)
+            ]
+            finished = extended.update_non_slot(
+                extended.non_slot_devices(variables),
+                lambda: self._finish(updates, "update"),
+                group=False,
+            )
+            if global_step is None:
+                return _collected(group(*finished, name=scope))
+            with get_default_graph().control_dependencies(finished):
+                counted = extended.update(global_step, assign_add, (1,), group=False)
+            return _collected(group(*counted, name=scope))
 
     def _update(self, grad: Any, variable: Any) -> Any:
         """The op that applies one gradient."""
@@ -385,6 +430,15 @@ def _checked(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     if not checked:
         raise ValueError("No variables provided.")
     return checked
+
+
+def _collected(done: Any) -> Operation:
+    """The Operation of a step, which is added to the collection of these."""
+    graph = get_default_graph()
+    train: Operation = done.op if isinstance(done, Tensor) else done
+    if not graph.is_eager and train not in graph.collection_list(GraphKeys.TRAIN_OP):
+        graph.add_to_collection(GraphKeys.TRAIN_OP, train)
+    return train
 
 
 def _count(global_step: Any, finished: Any, name: str) -> Any:

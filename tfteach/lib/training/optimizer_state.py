@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.replicas import colocated_variables, first_copy
 from tfteach.framework.scope import open_init_scope
 from tfteach.framework.trackable import Trackable, TrackableReference, match_awaited
 from tfteach.framework.type_aliases import DTypeLike
@@ -45,6 +46,7 @@ def _number_of(variable: Any) -> str | None:
 
 
 def _key(variable: Any) -> str | tuple[Graph, str]:
+    variable = first_copy(variable)
     number = _number_of(variable)
     return (variable.op.graph, variable.op.name) if number is None else number
 
@@ -148,7 +150,7 @@ class OptimizerState(Trackable):
             restored = self._preload_simple_restoration(name)
             if restored is not None:
                 initial_value = restored
-            with get_default_graph().colocate_with(colocate_with):
+            with colocated_variables(colocate_with):
                 make: Any = Variable  # its metaclass accepts the arguments
                 found = make(
                     initial_value,

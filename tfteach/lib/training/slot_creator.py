@@ -9,8 +9,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
-from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
+from tfteach.framework.replicas import colocated_variables
 from tfteach.framework.type_aliases import DTypeLike, Initializer
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.fill import zeros
@@ -77,7 +77,7 @@ def _name_of(primary: Any) -> str:
 
 
 def _beside(primary: Any, is_beside: bool) -> Any:
-    return get_default_graph().colocate_with(primary) if is_beside else nullcontext()
+    return colocated_variables(primary) if is_beside else nullcontext()
 
 
 def _slot(

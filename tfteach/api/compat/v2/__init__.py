@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfteach.api.compat.v2 import autograph as autograph
     from tfteach.api.compat.v2 import data as data
     from tfteach.api.compat.v2 import debugging as debugging
+    from tfteach.api.compat.v2 import distribute as distribute
     from tfteach.api.compat.v2 import dtypes as dtypes
     from tfteach.api.compat.v2 import errors as errors
     from tfteach.api.compat.v2 import estimator as estimator
@@ -351,6 +352,7 @@ _LATER = {
     "data": ("tfteach.api.compat.v2", "data"),
     "debugging": ("tfteach.api.compat.v2", "debugging"),
     "device": ("tfteach.compat.version_2.control_flow", "device_v2"),
+    "distribute": ("tfteach.api.compat.v2", "distribute"),
     "divide": ("tfteach.ops.math.division", "divide"),
     "double": ("tfteach.framework.dtypes", "double"),
     "dtypes": ("tfteach.api.compat.v2", "dtypes"),

@@ -1,0 +1,273 @@
+"""Programs with distribution strategies, in real TF 1.15, on two CPUs.
+
+`python -m tests.golden.distribution`, with TensorFlow's Python, records what they
+return.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+PATH = Path(__file__).with_suffix(".json")
+DEVICES = ["/cpu:0", "/cpu:1"]
+
+
+def session(tf):
+    config = tf.ConfigProto(device_count={"CPU": 2})
+    made = tf.Session(config=config)
+    made.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+    return made
+
+
+def strategy(tf):
+    return tf.distribute.MirroredStrategy(DEVICES)
+
+
+def contexts(tf):
+    """Which strategy and which replica a block is in."""
+    of, found = tf.distribute, []
+
+    def here():
+        context = of.get_replica_context()
+        found.append([
+            of.has_strategy(), of.in_cross_replica_context(),
+            of.get_strategy().num_replicas_in_sync, context is None,
+        ])  # fmt: skip
+
+    def merged(where):
+        here()
+        return where.num_replicas_in_sync
+
+    def replica():
+        here()
+        count = of.get_replica_context().merge_call(merged)
+        here()
+        return count
+
+    here()
+    own = strategy(tf)
+    with own.scope():
+        here()
+        found.append(own.experimental_run_v2(replica))
+    found.append(list(own.extended.worker_devices))
+    return found
+
+
+def variables(tf):
+    """Names, devices and collections of mirrored variables."""
+    with strategy(tf).scope(), tf.name_scope("outer"):
+        made = [
+            tf.get_variable("v", [2], initializer=tf.ones_initializer()),
+            tf.Variable(3.0, name="w", trainable=False),
+            tf.Variable(lambda: 4.0, collections=["mine"], trainable=False),
+        ]
+    found = [
+        [v.name, [c.name for c in v.values], [c.device for c in v.values],
+         v.dtype.name, v.shape.as_list()] for v in made
+    ]  # fmt: skip
+    keys = "variables", "trainable_variables", "mine"
+    found.append([[v.name for v in tf.get_collection(k)] for k in keys[::2]])
+    found.append(tf.get_collection(keys[1])[0] is made[0])
+    found.append(made[0].initializer.type)
+    return found
+
+
+def training(tf, folder):
+    """Adam's steps with two replicas; the checkpoint; what is restored."""
+    own = strategy(tf)
+    rows = np.arange(8, dtype=np.float32)
+    with own.scope():
+        w = tf.Variable(3.0, name="w")
+        data = tf.data.Dataset.from_tensor_slices(rows).batch(4)
+        iterator = own.make_dataset_iterator(data)
+        optimizer = tf.train.AdamOptimizer(0.1)
+        table = tf.get_variable("table", [3, 1], initializer=tf.ones_initializer())
+
+        def step(x):
+            context = tf.distribute.get_replica_context()
+            y = tf.layers.dense(
+                tf.reshape(x, [-1, 1]), 1, kernel_initializer=tf.ones_initializer()
+            )
+            index = context.replica_id_in_sync_group
+            rows = tf.nn.embedding_lookup(table, [index, 2])
+            loss = tf.reduce_mean(tf.square(y)) + w + tf.reduce_sum(tf.square(rows))
+            with tf.control_dependencies([loss]):  # which reads before the update
+                train = optimizer.minimize(loss, tf.train.get_or_create_global_step())
+            with tf.control_dependencies([train]):
+                return tf.identity(loss), x
+
+        losses, xs = own.experimental_run(step, iterator)
+        reduced = [
+            own.reduce(tf.distribute.ReduceOp.SUM, losses),
+            own.reduce("mean", losses),
+            own.reduce(tf.distribute.ReduceOp.SUM, xs, axis=0),
+            own.reduce(tf.distribute.ReduceOp.MEAN, xs, axis=0),
+        ]
+        initialize = iterator.initialize()
+    found = [sorted(v.name for v in tf.global_variables())]
+    saver = tf.train.Saver()
+    with session(tf) as one:
+        one.run(initialize)
+        for _ in range(2):
+            results = one.run([*reduced, own.experimental_local_results(xs)])
+            found.append([np.asarray(value).tolist() for value in results])
+        copies = {v.name: [c.value() for c in v.values] for v in tf.global_variables()}
+        after = {k: [np.asarray(v).tolist() for v in one.run(copies[k])]
+                 for k in sorted(copies)}  # fmt: skip
+        path = saver.save(one, folder + "/model")
+        found += [after, sorted(tf.train.list_variables(path))]
+        one.run(tf.global_variables_initializer())
+        saver.restore(one, path)
+        found.append(after == {k: [np.asarray(v).tolist() for v in one.run(copies[k])]
+                               for k in sorted(copies)})  # fmt: skip
+        try:
+            one.run(reduced)
+        except tf.errors.OutOfRangeError:
+            found.append("end")
+    return found
+
+
+def assignments(tf):
+    """Assigning to variables in replicas and between them."""
+    own, found = strategy(tf), []
+    kinds = tf.VariableAggregation
+    for aggregation in (kinds.SUM, kinds.MEAN, kinds.ONLY_FIRST_REPLICA, kinds.NONE):
+        with own.scope():
+            v = tf.Variable(1.0, aggregation=aggregation)
+
+            def add(v=v):
+                index = tf.distribute.get_replica_context().replica_id_in_sync_group
+                return v.assign_add(tf.cast(index + 1, tf.float32))
+
+            try:
+                update = own.group(own.experimental_run_v2(add))
+            except ValueError as error:
+                found.append(str(error)[:60])
+                continue
+            between = v.assign(10.0)
+        with session(tf) as one:
+            one.run(update)
+            found.append(np.asarray(one.run([c.value() for c in v.values])).tolist())
+            one.run(between)
+            found.append(np.asarray(one.run([c.value() for c in v.values])).tolist())
+    return found
+
+
+def counted_when_read(tf):
+    """Variables that each replica changes for itself, such as a metric's."""
+    own, found = strategy(tf), []
+    kinds = tf.VariableAggregation
+    for aggregation in (kinds.SUM, kinds.MEAN, kinds.ONLY_FIRST_REPLICA):
+        with own.scope():
+            v = tf.get_variable(
+                "v" + str(aggregation.value), initializer=1.0, aggregation=aggregation,
+                synchronization=tf.VariableSynchronization.ON_READ,
+            )  # fmt: skip
+
+            def add(v=v):
+                index = tf.distribute.get_replica_context().replica_id_in_sync_group
+                return v.assign_add(tf.cast(index + 1, tf.float32))
+
+            update = own.group(own.experimental_run_v2(add))
+            read = own.extended.read_var(v)
+            assign = v.assign(7.0)
+        with session(tf) as one:
+            one.run(update)
+            found.append(
+                np.asarray(one.run([read, *[c.value() for c in v.values]])).tolist()
+            )
+            one.run(assign)
+            found.append(
+                np.asarray(one.run([read, *[c.value() for c in v.values]])).tolist()
+            )
+        found.append(v in tf.trainable_variables())
+    return found
+
+
+def inputs(tf):
+    """Batches of an input function, and all_reduce."""
+    own = strategy(tf)
+
+    def input_fn(context):
+        size = context.get_per_replica_batch_size(4)
+        return tf.data.Dataset.range(6).batch(size)
+
+    with own.scope():
+        iterator = own.make_input_fn_iterator(input_fn)
+
+        def step(x):
+            context = tf.distribute.get_replica_context()
+            return (
+                x,
+                context.all_reduce("sum", x),
+                context.all_reduce(tf.distribute.ReduceOp.MEAN, tf.cast(x, tf.float32)),
+            )
+
+        results = [
+            own.experimental_local_results(value)
+            for value in own.experimental_run(step, iterator)
+        ]
+        initialize = iterator.initialize()
+    with session(tf) as one:
+        one.run(initialize)
+        return [np.asarray(value).tolist() for value in one.run(results)]
+
+
+def errors(tf):
+    """What is refused, and how."""
+    own, found = strategy(tf), []
+
+    def one_of(call):
+        try:
+            with own.scope():
+                call()
+        except Exception as error:
+            found.append([type(error).__name__, str(error).partition(": <")[0][:70]])
+
+    def index():
+        context = tf.distribute.get_replica_context()
+        return tf.contrib.util.constant_value(context.replica_id_in_sync_group)
+
+    def uneven():
+        if index() == 0:
+            tf.distribute.get_replica_context().merge_call(lambda strategy: None)
+
+    def names():
+        return tf.Variable(1.0, name="ab"[index()])
+
+    one_of(lambda: own.experimental_run_v2(uneven))
+    one_of(lambda: own.experimental_run_v2(names))
+    one_of(lambda: own.experimental_run_v2(lambda: own.reduce("sum", 1.0)))
+    one_of(lambda: tf.train.GradientDescentOptimizer(0.1).minimize(tf.Variable(1.0)))
+    one_of(lambda: own.experimental_run_v2(lambda: 1 // 0))
+    one_of(lambda: own.reduce("sum", 2.0))
+    one_of(lambda: own.reduce("mean", 2.0, axis="a"))
+    one_of(lambda: tf.Variable(
+        1.0, name="n", synchronization=tf.VariableSynchronization.NONE
+    ))  # fmt: skip
+    one_of(lambda: tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:0"]))
+    one_of(lambda: tf.distribute.InputContext(1, 0, 2).get_per_replica_batch_size(3))
+    one_of(lambda: tf.distribute.OneDeviceStrategy("/cpu:0").experimental_run_v2(int))
+    return found
+
+
+def answers(tf, folder):
+    """What all programs return, as JSON has it."""
+    found = {}
+    for call in (contexts, variables, assignments, counted_when_read, inputs, errors):
+        with tf.Graph().as_default():
+            found[call.__name__] = call(tf)
+    with tf.Graph().as_default():
+        found["training"] = training(tf, folder)
+    return json.loads(json.dumps(found))
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    import tensorflow
+
+    PATH.write_text(
+        json.dumps(answers(tensorflow, tempfile.mkdtemp()), indent=1) + "\n"
+    )
