@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 import tfteach as tf
+from tests import strict_card
 from tfteach.explain.session_options import session_options
 from tfteach.explain.status import status
 
@@ -78,6 +79,17 @@ def test_the_effects_are_those_of_the_session(two_gpus: None) -> None:
         assert found.row("devices").values == ("CPU:0, GPU:0",)
         assert not any(row.differs for row in found.rows)
     assert "differs" not in str(found)
+
+
+def test_how_a_card_multiplies(monkeypatch: pytest.MonkeyPatch) -> None:
+    strict_card.install(monkeypatch)
+    config = tf.ConfigProto(device_count={"GPU": 0})
+    with tf.Session() as one, tf.Session(config=config) as two:
+        row = session_options([one, two]).row("float32 products on GPU:0")
+        assert row.values == ("TF32", "no GPU")
+        monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", "0")
+        row = session_options([one, two]).row("float32 products on GPU:0")
+        assert row.values == ("float32", "no GPU")
 
 
 def test_as_text() -> None:

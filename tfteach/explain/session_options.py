@@ -11,6 +11,7 @@ from tfteach.engine.session.config_proto import HONOURED, TREATMENT
 from tfteach.engine.session.session import open_sessions
 from tfteach.explain.cluster_plan import label_of
 from tfteach.framework import protos, threads
+from tfteach.framework.card_products import allows_tf32
 from tfteach.framework.defaults import get_default_graph, get_default_session
 
 __all__ = ["OptionRow", "SessionOptions", "session_options"]
@@ -175,6 +176,9 @@ def _devices(sessions: list[Any]) -> Iterator[Column]:
     yield from ((f"limit of {gpu}", "", _on(gpu, _memory_limit)) for gpu in gpus)
     yield _option("gpu_options.allow_growth")
     yield from ((f"reserved on {gpu}", "", _on(gpu, _reserved)) for gpu in gpus)
+    cards = {label_of(d.name) for s in sessions for d in _gpus(s) if d.is_asynchronous}
+    for gpu in sorted(cards):
+        yield f"float32 products on {gpu}", "", _on(gpu, _float32_products)
     if not gpus:
         yield "memory of GPUs", "", lambda _: NONE
 
@@ -201,10 +205,14 @@ def _memory_limit(device: Any) -> str:
 
 def _reserved(device: Any) -> str:
     ledger = device.ledger
-    if ledger is None:  # CuPy's own pool
-        return "as needed"
     how = "as needed" if ledger.allow_growth else "at once"
     return f"{show_bytes(ledger.reserved_bytes)}, {how}"
+
+
+def _float32_products(device: Any) -> str:
+    if not device.is_asynchronous:
+        return NONE
+    return "TF32" if allows_tf32(device.card.compute_capability) else "float32"
 
 
 def _graph(session: Any) -> str:

@@ -89,7 +89,10 @@ class _Cublas:
         self._library = library()
         self._handle = ctypes.c_void_p()
         self._check(self._library.cublasCreate_v2(ctypes.byref(self._handle)))
-        self._workspace = xp.empty(WORKSPACE_BYTES, np.uint8)
+        try:
+            self._workspace = xp.empty(WORKSPACE_BYTES, np.uint8)
+        except MemoryError:  # cuBLAS has a smaller one
+            self._workspace = None
         self._has_tf32 = allows_tf32(xp.cuda.Device().compute_capability)
         self._lock = threading.Lock()
 
@@ -111,16 +114,15 @@ class _Cublas:
         kind, compute, scalar = _TYPES[dtype.name]
         if compute == _IN_FLOAT32 and dtype.itemsize == 4 and self._has_tf32:
             compute = _IN_TF32
-        workspace = self._workspace.data.ptr
         one, zero = scalar(1), scalar(0)
         run = self._library
         # cuBLAS numbers elements by columns, so that it sees the transpose of each
         # matrix: b.T @ a.T is the transpose of the result.
         with self._lock:
             self._check(run.cublasSetStream_v2(self._handle, stream))
-            self._check(
-                run.cublasSetWorkspace_v2(self._handle, workspace, WORKSPACE_BYTES)
-            )
+            if self._workspace is not None:
+                workspace = self._workspace.data.ptr, WORKSPACE_BYTES
+                self._check(run.cublasSetWorkspace_v2(self._handle, *workspace))
             self._check(
                 run.cublasGemmStridedBatchedEx(
                     *(self._handle, b.operation, a.operation, n, m, k),

@@ -251,7 +251,10 @@ def not_captured() -> dict[str, tuple[Callable[[Any], Any], str]]:
         return tf.boolean_mask(x, x > 0.0) * 2.0
 
     return {
-        "Python in the middle": (of_python, "needs a value that the host computes"),
+        "Python in the middle": (
+            of_python,
+            "the card takes PyFunc, which the host computes",
+        ),
         "a state": (shuffled, "RandomShuffle has a state of its own"),
         "a size": (of_a_size, "the current stream is capturing"),
     }
@@ -358,3 +361,19 @@ def test_a_result_of_another_size_than_when_captured() -> None:
         assert graphed(sess).graph is not None
         assert sess.run(y, {x: [1, 2, 3, 1]}).tolist() == [2.0, 4.0, 6.0]
         assert sess.run(y, {x: [5, 5, 6, 6]}).tolist() == [10.0, 12.0]
+
+
+def test_feeds_are_not_overwritten_before_the_card_has_read_them() -> None:
+    """A run that fetches nothing ends before its graph has."""
+    x = tf.placeholder(tf.float32, [3])
+    w = tf.Variable([0.0, 0.0, 0.0])
+    step = tf.assign_add(w, x).op
+    with tf.Session() as sess:
+        sess.run(w.initializer)
+        for i in range(UNTIL_CAPTURED + 2):
+            ends = strict_card.POOL.ends
+            sess.run(step, {x: [1.0, 2.0, float(i)]})
+        assert graphed(sess).graph is not None
+        assert (
+            strict_card.POOL.ends == ends + 2
+        )  # before it writes, and as all runs end

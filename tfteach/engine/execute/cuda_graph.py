@@ -241,6 +241,8 @@ class CapturedGraph:
           Whether the graph can run: an array may have another shape than before.
         """
         fits = True
+        if self._staging and not self._parts.downloads:
+            self._card.synchronize()  # the run before may still read what it was fed
         for instruction in self._parts.before:
             slot = instruction.outputs[0] if instruction.outputs else -1
             staging = self._staging.get(slot)

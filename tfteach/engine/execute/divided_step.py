@@ -128,9 +128,9 @@ class _Divider:
                 self.from_card.update(instruction.outputs)
             return
         if node.device is self.card:
+            name = node.name.rpartition("/")[0] if isinstance(spec, Recv) else node.name
             raise UncapturableError(
-                f"{node.name} on the card needs a value that the host computes "
-                "from the card's"
+                f"the card takes {name}, which the host computes from its values"
             )
         if isinstance(spec, Recv) and needs_card:
             self.downloads.append(instruction)
