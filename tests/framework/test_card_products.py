@@ -36,13 +36,21 @@ def views(shape: tuple[int, ...]) -> dict[str, Any]:
             ..., 2:, 1:
         ].transpose(axes),
         "each second": to_card(drawn(*batch, 2 * rows, 2 * columns))[..., ::2, ::2],
+        "one row": CARD.broadcast_to(to_card(drawn(*batch, 1, columns)), shape),
+        "one column": CARD.broadcast_to(to_card(drawn(*batch, rows, 1)), shape),
         "backwards": to_card(drawn(*shape))[..., ::-1, :],
     }
 
 
+LAYOUTS = (
+    "by rows|by columns|a part|a part by columns|each second|one row|one column|"
+    "backwards"
+).split("|")
+
+
 @pytest.mark.parametrize("batch", [(), (2,), (2, 3)], ids=str)
-@pytest.mark.parametrize("of_a", views((M, K)))
-@pytest.mark.parametrize("of_b", views((K, N)))
+@pytest.mark.parametrize("of_a", LAYOUTS)
+@pytest.mark.parametrize("of_b", LAYOUTS)
 def test_all_layouts(of_a: str, of_b: str, batch: tuple[int, ...]) -> None:
     a, b = views((*batch, M, K))[of_a], views((*batch, K, N))[of_b]
     found = to_host(card_products.matmul(CARD, a, b))

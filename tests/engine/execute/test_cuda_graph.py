@@ -94,8 +94,8 @@ def swapped_variables() -> tuple[Any, Any]:
     v = tf.Variable([3.0, 4.0], use_resource=True)
     a, b = u.read_value(), v.read_value()
     with tf.control_dependencies([a, b]):
-        swap = tf.group(u.assign(b), v.assign(a * x))
-    return [a, b, swap], {x: ()}
+        swap = tf.group(u.assign(b), v.assign(a))
+    return [a * x, b, swap], {x: ()}
 
 
 def read_before_and_after() -> tuple[Any, Any]:
@@ -226,6 +226,22 @@ def test_an_array_that_another_variable_shares_is_not_overwritten() -> None:
         assert sess.run(v).tolist() == (shared + 2.0).tolist()
 
 
+def test_memory_that_another_variable_holds_is_not_overwritten() -> None:
+    """Also if the step's own variable has another array meanwhile."""
+    v = tf.Variable([1.0, 1.0], use_resource=True)
+    u = tf.Variable([0.0, 0.0], use_resource=True)
+    add, share = v.assign_add([1.0, 1.0]), u.assign(v.read_value())
+    other = v.assign([5.0, 5.0])
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        hot_step(sess, add)
+        shared = sess.run([share, v])[1].tolist()
+        sess.run(other)
+        sess.run(add)
+        assert sess.run(u).tolist() == shared != [5.0, 5.0]
+        assert sess.run(v).tolist() == [6.0, 6.0]
+
+
 def test_a_step_whose_variables_are_always_shared_is_not_captured_for_ever() -> None:
     v = tf.Variable([1.0, 1.0], use_resource=True)
     u = tf.Variable([0.0, 0.0], use_resource=True)
@@ -298,6 +314,32 @@ def test_variables_keep_their_values_if_the_host_fails_after_the_card() -> None:
         fails = False
         sess.run([seen, train])
         assert sess.run(w).tolist() == [v + 1.0 for v in before]
+
+
+def test_what_waits_for_the_host_after_the_card_waits() -> None:
+    fails = False
+    calls = []
+
+    def check(value: Any) -> Any:
+        if fails:
+            raise ValueError("stop")
+        return value
+
+    w = tf.Variable([1.0, 2.0])
+    seen = tf.py_func(check, [tf.reduce_sum(w)], tf.float32)
+    with tf.control_dependencies([seen]):
+        later = tf.py_func(
+            lambda: np.float32(len(calls.append(1) or calls)), [], tf.float32
+        )
+    with tf.Session() as sess:
+        sess.run(w.initializer)
+        hot_step(sess, later)
+        assert graphed(sess).graph is not None
+        count = len(calls)
+        fails = True
+        with pytest.raises(tf.errors.InvalidArgumentError, match="stop"):
+            sess.run(later)
+        assert len(calls) == count
 
 
 def test_an_error_of_the_host_before_the_card() -> None:

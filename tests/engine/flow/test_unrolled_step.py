@@ -68,7 +68,14 @@ def loops_in_loops(x: Any) -> Any:
     return [tf.while_loop(lambda i, _: i < 4, outer, [tf.constant(0), x])[1]]
 
 
+def swapped_in_a_loop(x: Any) -> Any:
+    start = [tf.constant(0), x, x + 1.0]
+    found = tf.while_loop(lambda i, *_: i < 3, lambda i, a, b: (i + 1, b, a), start)
+    return [found[1] * 2.0, found[2]]
+
+
 PROGRAMS = {
+    "swapped in a loop": swapped_in_a_loop,
     "LSTM": recurrent(tf.nn.rnn_cell.BasicLSTMCell),
     "GRU": recurrent(tf.nn.rnn_cell.GRUCell),
     "known lengths": of_known_lengths,
