@@ -141,6 +141,11 @@ class MasterSession:
                 raise errors.UnimplementedError(
                     None, None, f"MakeCallable: CallableOptions.{name}"
                 )
+        for name in options.feed:
+            if list(options.feed).count(name) > 1:
+                raise errors.InvalidArgumentError(
+                    None, None, f'Endpoint "{name}" fed more than once.'
+                )
         session, handle = self.session, next(self._numbers)
         self._callables[handle] = _Callable(
             [session.tensor(name) for name in options.feed],
