@@ -5,6 +5,7 @@ that is not: what was expected, what was found, and where to look.  A check neve
 raises, so that a lesson can be run from top to bottom before its exercise is solved.
 """
 
+from .clusters import check_device_setter as check_device_setter
 from .eager import check_fit_line as check_fit_line
 from .eager import check_one_trace as check_one_trace
 from .estimators import check_stopping_hook as check_stopping_hook

@@ -48,6 +48,8 @@ def graph() -> Iterator[tf.Graph]:
         with tf.device("/job:ps/task:0"):
             tf.get_variable("w", [784, 10])
             tf.get_variable("b", [10], use_resource=True)
+            tf.ConditionalAccumulator(tf.float32, [2])
+            tf.FIFOQueue(2, tf.float32, [2])
         with tf.device("/job:worker/task:1"):
             tf.placeholder(tf.float32, [None], name="x")
         yield graph
@@ -82,6 +84,18 @@ def test_a_graph_that_cannot_be_placed_there(
         tf.no_op(name="elsewhere")
     found = explain_cluster(StandIn(target.removeprefix("grpc://")), {"s": session})
     assert found.problem.startswith("Cannot assign a device for operation elsewhere")
+    assert found.task("worker:0").sessions == ("s",)
+
+
+def test_no_master_is_waited_for(
+    session: tf.Session,  # noqa: F811
+    target: str,  # noqa: F811
+) -> None:
+    cluster = StandIn(target.removeprefix("grpc://"))
+    cluster.tasks[1].state = "slow"
+    session._remote.list_devices = None  # a call would fail
+    found = explain_cluster(cluster, {"s": session})
+    assert found.task("ps:0").holds == "3 variables, 78.14 KiB"
     assert found.task("worker:0").sessions == ("s",)
 
 

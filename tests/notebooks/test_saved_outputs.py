@@ -59,7 +59,7 @@ def test_html_shows_the_pictures(lesson: Any) -> None:
     pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
     starts = re.compile(
         r"^(TimelineView|StepView\.of|CheckpointView)\(|^%(step|checkpoint) "
-        r"|^%%(rows|pipeline)\b"
+        r"|^%%(rows|pipeline)\b|^%timeline |^%cluster (?!end)"
         r"|^ *%(sharing|collections)|^%optimizing |^ *view = show\(",
         re.MULTILINE,
     )

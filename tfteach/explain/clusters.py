@@ -18,7 +18,7 @@ from tfteach.explain.cluster_plan import (
 )
 from tfteach.explain.cluster_step import ClusterStep
 from tfteach.explain.placement import placement, static_size_bytes
-from tfteach.explain.sessions import default_name
+from tfteach.explain.sessions import default_name, is_variable
 from tfteach.explain.task_stats import task_of
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.errors import OpError
@@ -26,6 +26,7 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.op import op_class
 from tfteach.framework.shape import text as shape_text
 from tfteach.lib.distributed.local_cluster import LocalCluster, running_clusters
+from tfteach.lib.distributed.local_task import ALIVE
 
 __all__ = ["ClusterFacts", "HeldVariable", "TaskFacts", "explain_cluster"]
 
@@ -188,8 +189,7 @@ def explain_cluster(
       cluster: a `LocalCluster`; by default the newest that runs. Without one, the
         servers of the sessions, of which only the names are known.
       sessions: sessions on its servers, by name; by default all that are open.
-      graph: the graph; by default that of the newest session, else the default graph
-        if its devices name tasks.
+      graph: the graph; by default that of the newest session, else the default graph.
       step: a step to report as well, from `trace_step`.
 
     Returns:
@@ -213,10 +213,15 @@ def explain_cluster(
             "No cluster: start one, tfteach.distributed.LocalCluster({'ps': 1, "
             "'worker': 2}) or %cluster ps=1 worker=2, or open a session on a server"
         )
-    newest = next(iter(reversed(known.values())), None)
+    states = {} if cluster is None else {t.target: t.state for t in cluster.tasks}
     if graph is None:
+        newest = next(iter(reversed(known.values())), None)
         graph = get_default_graph() if newest is None else newest.graph
-    planner = _planner(newest, graph)
+    planner = _planner(
+        # A master that does not answer would be waited for.
+        [s for s in known.values() if states.get(s._target, ALIVE) == ALIVE],
+        graph,
+    )
     rows, problem = _placed(planner, graph)
     names = _names(cluster, planner)
     masters = _masters(cluster, known)
@@ -231,7 +236,7 @@ def explain_cluster(
             TaskFacts(
                 label,
                 "" if task is None else task.address,
-                UNKNOWN if task is None else task.state,
+                UNKNOWN if task is None else states[task.target],
                 0 if task is None else task.starts,
                 _devices(planner, label),
                 len(own),
@@ -270,12 +275,14 @@ def _sessions_on(
     return dict(sorted(found.items(), key=lambda pair: pair[1].number))
 
 
-def _planner(session: BaseSession | None, graph: Graph | None) -> Any:
+def _planner(sessions: list[BaseSession], graph: Graph | None) -> Any:
     """What plans a run of the graph on the cluster's tasks; None if nothing does."""
-    if session is not None and session.graph is graph:
+    for session in reversed(sessions):
+        if session.graph is not graph:
+            continue
         try:
             return planner_of(session)
-        except OpError:  # its servers have gone: the graph names them
+        except OpError:  # it was reset, or its server has gone: the graph names tasks
             pass
     if graph is None or not names_tasks(graph):
         return None
@@ -327,7 +334,10 @@ def _held(graph: Graph | None, rows: Iterable[Any]) -> Iterable[HeldVariable]:
     for row in rows:
         if graph is None or not op_class(row.op_type).returns_handle:
             continue
-        spec: Any = graph.get_operation_by_name(row.name).spec
+        op = graph.get_operation_by_name(row.name)
+        if not is_variable(op):
+            continue
+        spec: Any = op.spec
         dtype = spec.dtype.base_dtype
         what = f"{dtype.name} {shape_text(spec.shape)}"
         yield HeldVariable(row.name, what, static_size_bytes(spec.shape, dtype))

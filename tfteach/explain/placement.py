@@ -18,6 +18,7 @@ from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.explain.cluster_plan import PlannedCluster, label_of, planner_of
 from tfteach.explain.folding import NOTHING, Folded, explain_folding, folded_in
 from tfteach.explain.pruning import Fetch, elements_of
+from tfteach.explain.sessions import is_variable
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.graph import Graph, Operation, Tensor
@@ -402,8 +403,11 @@ def _use(device: Device, rows: tuple[Placement, ...], graph: Graph) -> DeviceUse
     here = [row for row in rows if row.assigned == device.name]
     count = variables = 0
     for row in here:
-        if op_class(row.op_type).returns_handle:
-            spec: Any = graph.get_operation_by_name(row.name).spec
+        if not op_class(row.op_type).returns_handle:
+            continue
+        op = graph.get_operation_by_name(row.name)
+        if is_variable(op):
+            spec: Any = op.spec
             count += 1
             variables += static_size_bytes(spec.shape, spec.dtype) or 0
     ledger = device.ledger

@@ -163,7 +163,15 @@ def _read_of(op: Operation) -> Tensor | None:
 
 def variables_of(graph: Graph) -> list[Operation]:
     """The ops that create variables, in graph order."""
-    return [op for op in graph.get_operations() if op.spec.returns_handle]
+    return [op for op in graph.get_operations() if is_variable(op)]
+
+
+def is_variable(op: Operation) -> bool:
+    """True if the op's output is a variable: not a queue, nor an accumulator."""
+    spec: Any = op.spec
+    # A queue has shapes; an accumulator a shape, and how it reduces gradients.
+    is_kept = spec.returns_handle and hasattr(spec, "shape")
+    return is_kept and not hasattr(spec, "reduction_type")
 
 
 def cell_of(session: BaseSession, op: Operation) -> Cell | None:

@@ -111,9 +111,11 @@ class ClusterMagics(CompletedMagics):
         else:
             made = self._shown(args)
         step = self._step(args) if args.fetch else None
+        asked = args.fetch or args.session
+        graph = session_of(self.shell, args.session).graph if asked else None
         from tfteach.jupyter.widgets.cluster import ClusterView
 
-        view = ClusterView(made, self._sessions(args), step)
+        view = ClusterView(made, self._sessions(args), step, graph=graph)
         show_as_asked(view, args)
 
     def _started(self, args: Any) -> LocalCluster:

@@ -16,6 +16,7 @@ from tfteach.explain.clusters import (
     explain_cluster,
     label_of_task,
 )
+from tfteach.framework.graph import Graph
 from tfteach.jupyter.cell_events import at_cell_end
 from tfteach.jupyter.cluster_svg import cluster_svg
 from tfteach.jupyter.mime_bundle import bundle_with
@@ -42,6 +43,8 @@ class ClusterView(PlainView):
       sessions: sessions on its servers, by name; by default all that are open.
       step: a `ClusterStep`, from `trace_step`, or None.
       height: of the list of messages, in pixels; 0 fits it.
+      graph: the graph of which the view says who holds what; by default that of the
+        newest session, else the default graph.
 
     Attributes:
       facts: the `ClusterFacts` that are shown.
@@ -82,11 +85,12 @@ class ClusterView(PlainView):
         sessions: Sessions | None = None,
         step: ClusterStep | None = None,
         height: int = 0,
+        graph: Graph | None = None,
     ) -> None:
         if cluster is None:
             cluster = next(iter(reversed(running_clusters())), None)
-        self._asked = cluster, sessions, step
-        self.facts = explain_cluster(cluster, sessions, step=step)
+        self._asked = cluster, sessions, graph, step
+        self.facts = explain_cluster(*self._asked)
         super().__init__(height=height, **_traits(self.facts))
         at_cell_end(self.refresh)
 
@@ -114,18 +118,19 @@ class ClusterView(PlainView):
           ValueError: there is no session, or it has no target.
         """
         session = session_for(session, "ClusterView.of", "a step belongs to one")
-        return cls(cluster, step=trace_step(session, fetches, feed_dict))
+        step = trace_step(session, fetches, feed_dict)
+        return cls(cluster, step=step, graph=session.graph)
 
     def __repr__(self) -> str:
         return f"ClusterView({self.facts.summary})"
 
     def refresh(self) -> None:
         """Show the tasks as they are now; of a closed cluster, as they were."""
-        cluster, sessions, step = self._asked
+        cluster, *_ = self._asked
         if cluster is not None and cluster.is_closed:
             return
         try:
-            self.facts = explain_cluster(cluster, sessions, step=step)
+            self.facts = explain_cluster(*self._asked)
         except ValueError:  # the sessions were closed
             return
         with self.hold_sync():
