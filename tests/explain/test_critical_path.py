@@ -166,6 +166,18 @@ def test_a_model_has_links_and_launches() -> None:
     assert str(path).startswith("87.0 us (modelled). The link bounds the step: 69%")
 
 
+def test_only_inputs_count_where_a_device_runs_several_ops() -> None:
+    """TensorFlow's CPU: b ends between a and c, but c does not need it."""
+    path = critical_path_of(
+        times(
+            op("a", CPU, 0, 10),
+            op("b", CPU, 5, 20),
+            op("c", CPU, 26, 10, "a"),
+        )
+    )
+    assert [part.op.name for part in path.parts] == ["a", "c", "c"]
+
+
 def test_an_op_of_a_loop_waits_for_its_last_run() -> None:
     path = critical_path_of(
         times(
@@ -189,6 +201,23 @@ def test_a_receive_that_waits_is_not_copying() -> None:
         )
     )
     assert {b.name: b.elapsed_us for b in path.bounds}["the network"] == 20
+
+
+def test_a_shape_waits_for_its_tensor_and_is_not_copied() -> None:
+    """The CPU needs the shape of y, which is known once the GPU has computed y."""
+    tf.simulate_gpus(1, like="V100")
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None, 64], name="x")
+        with tf.device("/gpu:0"):
+            y = tf.exp(x, name="y")
+        with tf.device("/cpu:0"):
+            shape = tf.identity(tf.shape(y)[0] + 1, name="shape")
+        with tf.Session() as session:
+            path = explain_critical_path(session, shape, {x: [[0.0] * 64] * 64}, 1)
+    tf.simulate_gpus(0)
+    assert "y" in [part.op.name for part in path.parts]
+    received = [part for part in path.parts if part.op.op_type == "_Recv"]
+    assert [part.elapsed_us > 0 for part in received] == [True, False]
 
 
 def test_of_a_session() -> None:

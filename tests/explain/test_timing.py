@@ -62,6 +62,10 @@ def test_what_tensorflow_wrote() -> None:
     (op,) = times_of(metadata).ops
     assert (op.name, op.op_type, op.elapsed_us) == ("xw", "MatMul", 20)
     assert op.inputs == ("x", "w", "^init")
+    cpu.node_stats.add(
+        node_name="init", timeline_label="init = NoOp(^v)"
+    ).all_start_nanos = 5
+    assert times_of(metadata).through == {"init": ("^v",)}
     assert str(times_of(protos.RunMetadata())).startswith("Nothing was timed")
 
 

@@ -135,7 +135,10 @@ class Chains:
                 yield runs[last - 1]
 
     def longest(self, with_lanes: bool = True) -> list[Link]:
-        """The longest chain of ops that waited for each other, in time."""
+        """The longest chain of ops that waited for each other, in time.
+
+        With the order on devices it is that of the op that ended last.
+        """
         best: dict[int, Link] = {}
         for op in sorted(self.times.ops, key=lambda op: (op.end_us, op.start_us)):
             link = Link(op, 0.0)
@@ -151,6 +154,8 @@ class Chains:
             until_us = link.until_us + op.end_us - began_us
             best[id(op)] = link._replace(until_us=until_us, began_us=began_us)
         chain = [max(best.values(), key=lambda link: link.until_us)]
+        if with_lanes:
+            chain = [best[id(max(self.times.ops, key=lambda op: op.end_us))]]
         while (before_it := chain[-1].before) is not None:
             chain.append(before_it)
         return chain[::-1]

@@ -17,6 +17,11 @@ def test_what_is_ready_first_begins_first() -> None:
     ]
 
 
+def test_tasks_wait_in_the_order_in_which_they_became_ready() -> None:
+    tasks = [Task(10), Task(2), Task(5, (0,), ("cpu",)), Task(5, (1,), ("cpu",))]
+    assert scheduled(tasks)[2:] == [Slot(10, 15, 0), Slot(2, 7, 1)]
+
+
 def test_one_thing_does_one_task_at_a_time() -> None:
     link = [Task(3, (), ("out", "in")), Task(4, (), ("in",)), Task(2, (), ("out",))]
     assert [(s.begin, s.end, s.after) for s in scheduled(link)] == [
