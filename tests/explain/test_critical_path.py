@@ -220,6 +220,22 @@ def test_a_shape_waits_for_its_tensor_and_is_not_copied() -> None:
     assert [part.elapsed_us > 0 for part in received] == [True, False]
 
 
+def test_a_group_waits_for_the_ops_of_other_devices() -> None:
+    tf.simulate_gpus(1, like="V100")
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [64, 64], name="x")
+        with tf.device("/gpu:0"):
+            y = tf.exp(x, name="y")
+        with tf.device("/cpu:0"), tf.control_dependencies([y]):
+            done = tf.no_op(name="done")
+        with tf.Session() as session:
+            path = explain_critical_path(session, done, {x: [[0.0] * 64] * 64}, 1)
+    tf.simulate_gpus(0)
+    names = [part.op.name for part in path.parts]
+    assert names[0] == "x/_1"
+    assert "y" in names
+
+
 def test_of_a_session() -> None:
     tf.simulate_gpus(1, like="V100")
     with tf.Graph().as_default():

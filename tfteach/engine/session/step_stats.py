@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tfteach.engine.devices.devices import Device
@@ -75,7 +75,8 @@ def held_at_start(
         for node, value in zip(feeds, fed, strict=True)
     }
     for executed in graph.nodes:
-        if executed.value is not None and not executed.inputs:
+        is_known = executed.value is not None and not executed.inputs
+        if is_known and executed.op_type != Recv.op_type:
             found[executed.name] = Held(time.time_ns(), [output_of(0, executed.value)])
     for node in graph.step.nodes:
         if node.spec.returns_handle:
@@ -103,12 +104,19 @@ class _Rows:
                 self.ends[node.name] = row.end_ns
                 self.outputs[node.name] = row.outputs
         self.start_ns = tracer.start_ns
-        self.sent: dict[tuple[str, str], str] = {}
-        for node in graph.nodes:
-            if node.op_type == Send.op_type:
-                self.sent[node.transfer] = node.name
-            if node.name not in self.ends and self.is_there(node):
-                found.append((node, self.made_up(node)))
+        self.sent = {
+            node.transfer: node.name
+            for node in graph.nodes
+            if node.op_type == Send.op_type
+        }
+        for node in self.in_order(
+            {
+                node.name: node
+                for node in graph.nodes
+                if node.name not in self.ends and self.is_there(node)
+            }
+        ):
+            found.append((node, self.made_up(node)))
         found.sort(key=lambda pair: (pair[1].start_ns, pair[1].end_ns))
         self.all = found
 
@@ -130,12 +138,34 @@ class _Rows:
         """Whether a node without a kernel was reached: it may be in a dead branch."""
         return node.node is None or not self.graph.step.has_control_flow
 
+    def in_order(self, absent: dict[str, ExecutedNode]) -> Iterator[ExecutedNode]:
+        """Nodes, each after those of them that it needs."""
+        opened: set[str] = set()
+        for first in list(absent):
+            stack = [first]
+            while stack:
+                node = absent.get(stack[-1])
+                before = [] if node is None else self.needed(node)
+                before = [name for name in before if name in absent]
+                if node is None or node.name in opened or not before:
+                    stack.pop()
+                    if node is not None:
+                        yield absent.pop(node.name)
+                    continue
+                opened.add(node.name)
+                stack += before
+
+    def needed(self, node: ExecutedNode) -> list[str]:
+        """The names of the nodes that a node needs."""
+        names = [name.lstrip("^").partition(":")[0] for name in node.inputs]
+        if node.op_type == Recv.op_type and node.transfer in self.sent:
+            names.append(self.sent[node.transfer])
+        return names
+
     def made_up(self, node: ExecutedNode) -> Row:
         """A synthetic row for a node that has no kernel here."""
-        names = [name.lstrip("^").partition(":")[0] for name in node.inputs]
-        if node.op_type == Recv.op_type:
-            names.append(self.sent.get(node.transfer, ""))
-        at_ns = max((self.ends.get(name, 0) for name in names), default=0)
+        ends = (self.ends.get(name, 0) for name in self.needed(node))
+        at_ns = max(ends, default=0)
         held = self.at_start.get(node.name)
         at_ns = max(at_ns, self.start_ns) if held is None else held.at_ns
         row = Row(node.node, at_ns)  # type: ignore[arg-type]
