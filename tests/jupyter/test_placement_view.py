@@ -8,6 +8,7 @@ from IPython.core.error import UsageError
 
 import tfteach as tf
 from tests.jupyter.test_magics import run, shell  # noqa: F401
+from tests.lib.distributed.conftest import free_addresses
 from tfteach.jupyter import PlacementView
 from tfteach.jupyter.widgets.placement import colours_of
 
@@ -196,6 +197,27 @@ def test_a_graph_of_tasks_is_planned_without_a_cluster(
     run(shell, "other = tf.Session(graph=tf.Graph())")  # of another graph
     assert run(shell, "%placement --text").success
     assert "ps:0: 30 ops, 3 variables, 12 B" in capsys.readouterr().out
+
+
+def test_a_graph_of_tasks_is_planned_for_the_cluster_of_its_session(
+    shell: Any,  # noqa: F811
+    capsys: Any,
+) -> None:
+    address = free_addresses(1)[0]
+    server = tf.train.Server({"ps": [address]}, "ps")
+    try:
+        run(shell, "import tfteach as tf\ntf.reset_default_graph()")
+        run(shell, 'with tf.device("/job:ps"):\n    one = tf.constant(1.0, name="one")')
+        run(shell, f"on_ps = tf.Session({server.target!r})")
+        run(shell, "other = tf.Session(graph=tf.Graph())")
+        assert run(shell, "%placement one --text").success
+        said = capsys.readouterr().out
+        assert said.startswith(f"1 ps task of the servers at grpc://{address}.")
+        run(shell, "on_ps.close()")
+        assert run(shell, "%placement one --text").success
+        assert capsys.readouterr().out.startswith("A plan for 1 ps task: no such")
+    finally:
+        server._stop()
 
 
 def test_the_plan_of_a_sessions_graph(shell: Any) -> None:  # noqa: F811

@@ -8,6 +8,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
+from tfteach.engine.session.base_session import BaseSession
+from tfteach.engine.session.session import open_sessions
 from tfteach.explain.cluster_plan import names_tasks
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.completion import CompletedMagics
@@ -59,8 +61,8 @@ class PlacementMagics(CompletedMagics):
         """Show where each op is placed, why, and what is copied between devices.
 
         Nothing is executed. Devices belong to a session, so there must be one; but a
-        graph with devices such as "/job:ps/task:0" is planned for the tasks that it
-        names, without a cluster.
+        graph with devices such as "/job:ps/task:0" is planned for the cluster of its
+        session, and without one for the tasks that it names.
 
         Examples:
 
@@ -70,7 +72,7 @@ class PlacementMagics(CompletedMagics):
         """
         args = parsed(self.placement, line)
         check_depth(args)
-        planned = self._graph_of_tasks(args)
+        planned = self._plan_of_tasks(args)
         if planned is None:
             session = session_of(self.shell, args.session)
             asked = request_in(self.shell, session, args)
@@ -89,8 +91,8 @@ class PlacementMagics(CompletedMagics):
         )
         show_as_asked(view, args)
 
-    def _graph_of_tasks(self, args: Any) -> Graph | None:
-        """The graph that is meant, if its ops name tasks of a cluster."""
+    def _plan_of_tasks(self, args: Any) -> Graph | BaseSession | None:
+        """What plans the graph that is meant, if its ops name tasks of a cluster."""
         if args.session:
             return None
         try:
@@ -99,4 +101,7 @@ class PlacementMagics(CompletedMagics):
             )
         except UsageError:  # several have such an op: the session decides
             return None
-        return graph if names_tasks(graph) else None
+        if not names_tasks(graph):
+            return None
+        on_servers = [s for s in open_sessions(graph) if s._remote is not None]
+        return on_servers[-1] if on_servers else graph
