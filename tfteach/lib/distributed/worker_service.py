@@ -134,7 +134,11 @@ class WorkerService:
         part = self._graphs.get(request.graph_handle)
         if part is None:
             raise errors.AbortedError(
-                None, None, f"Graph handle is not found: {request.graph_handle}"
+                None,
+                None,
+                f"Graph handle is not found: {request.graph_handle}. {self.task.name} "
+                "has restarted, and has lost the session's variables: make a new "
+                "session, and restore or initialize them.",
             )
         if request.is_partial:
             raise NotImplementedError("partial runs of several tasks")
