@@ -214,6 +214,61 @@ def inputs(tf):
         return [np.asarray(value).tolist() for value in one.run(results)]
 
 
+def gradients(tf):
+    """Through all_reduce, whose results depend on all replicas' values."""
+    own, found = strategy(tf), []
+    with own.scope():
+
+        def step(operation):
+            context = tf.distribute.get_replica_context()
+            x = tf.cast(context.replica_id_in_sync_group + 1, tf.float32) * [1.0, 2.0]
+            y = context.all_reduce(operation, x * x)
+            return y, tf.gradients(y * [1.0, 3.0], x)[0]
+
+        for operation in (tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN):
+            results = own.experimental_run_v2(step, (operation,))
+            found.append([own.experimental_local_results(r) for r in results])
+    with session(tf) as one:
+        return [[np.asarray(v).tolist() for v in one.run(row)] for row in found]
+
+
+def averages(tf):
+    """Moving averages of variables and of values, in replicas and between them."""
+    own, found = strategy(tf), []
+    average = tf.train.ExponentialMovingAverage(0.75)
+    with own.scope():
+        v = tf.Variable(2.0, name="v")
+
+        def step():
+            index = tf.distribute.get_replica_context().replica_id_in_sync_group
+            value = tf.cast(index + 1, tf.float32)
+            with tf.control_dependencies([average.apply([v])]):
+                return tf.identity(value)
+
+        update = own.group(own.experimental_run_v2(step))
+        change = v.assign(6.0)
+        shadow = average.average(v)
+    with session(tf) as one:
+        for _ in range(2):
+            one.run(change)
+            one.run(update)
+            found.append([shadow.op.name, *one.run([c.value() for c in shadow.values])])
+    return [[row[0], *map(float, row[1:])] for row in found]
+
+
+def functions_as_inputs(tf):
+    """An input function may return a function of each replica's batch."""
+    own, numbers = strategy(tf), iter(range(10, 20))
+    with own.scope():
+        iterator = own.make_input_fn_iterator(
+            lambda context: lambda: tf.constant(next(numbers))
+        )
+        result = own.experimental_run(lambda x: x + 1, iterator)
+    with session(tf) as one:
+        one.run(iterator.initialize())
+        return np.asarray(one.run(own.experimental_local_results(result))).tolist()
+
+
 def errors(tf):
     """What is refused, and how."""
     own, found = strategy(tf), []
@@ -255,7 +310,17 @@ def errors(tf):
 def answers(tf, folder):
     """What all programs return, as JSON has it."""
     found = {}
-    for call in (contexts, variables, assignments, counted_when_read, inputs, errors):
+    for call in (
+        contexts,
+        variables,
+        assignments,
+        counted_when_read,
+        inputs,
+        gradients,
+        averages,
+        functions_as_inputs,
+        errors,
+    ):
         with tf.Graph().as_default():
             found[call.__name__] = call(tf)
     with tf.Graph().as_default():

@@ -10,9 +10,11 @@ from typing import Any
 
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.replicas import entered
+from tfteach.lib.distribute.inputs import InputFunctionIterator, InputIterator
 from tfteach.lib.distribute.reduce_op import ReduceOp
 from tfteach.lib.distribute.replica_context import ReplicaContext
 from tfteach.lib.distribute.strategy import Strategy, StrategyExtended
+from tfteach.lib.distribute.type_aliases import Function
 
 
 class _DefaultDistributionStrategy(Strategy):
@@ -75,8 +77,11 @@ class _DefaultDistributionExtended(StrategyExtended):
     def worker_devices(self) -> tuple[str, ...]:
         return ("",)
 
-    def _make_dataset_iterator(self, dataset: Any) -> Any:
-        return dataset.make_initializable_iterator()
+    def _make_dataset_iterator(self, dataset: Any) -> InputIterator:
+        return InputIterator(dataset, self.worker_devices)
+
+    def _make_input_fn_iterator(self, input_fn: Function) -> InputIterator:
+        return InputFunctionIterator(input_fn, self.worker_devices)
 
 
 @functools.cache

@@ -107,6 +107,33 @@ class Mirrored(DistributedValues):
     def _as_graph_element(self) -> Any:
         return self.get()
 
+    @property
+    def op(self) -> Operation:
+        """The Operation of the value that is meant here."""
+        op: Operation = self.get().op
+        return op
+
+    def __add__(self, other: Any) -> Any:
+        return self.get() + other
+
+    def __radd__(self, other: Any) -> Any:
+        return other + self.get()
+
+    def __sub__(self, other: Any) -> Any:
+        return self.get() - other
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - self.get()
+
+    def __mul__(self, other: Any) -> Any:
+        return self.get() * other
+
+    def __rmul__(self, other: Any) -> Any:
+        return other * self.get()
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.get() / other
+
 
 def _to_tensor(
     value: Any,
@@ -132,6 +159,9 @@ def regroup(
     if all(value is first for value in values):
         return first
     if isinstance(first, tuple | list):
+        assert len({len(value) for value in values}) == 1, (
+            f"The replicas returned structures of different lengths: {values}"
+        )
         rows = zip(*values, strict=True)
         items = [regroup(devices, row, kind) for row in rows]
         if hasattr(first, "_make"):

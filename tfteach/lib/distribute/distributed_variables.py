@@ -178,7 +178,8 @@ class MirroredVariable(DistributedVariable):
 
     def _assigned(self, method: str, value: Any, name: str | None, read: bool) -> Any:
         def assign(copy: Any, value: Any) -> Any:
-            return getattr(copy, method)(value, name=name, read_value=read)
+            own_name = name if copy is self.primary else None  # a name is one op's
+            return getattr(copy, method)(value, name=own_name, read_value=read)
 
         mode = current_mode()
         if update_device() is not None or len(self.values) == 1:

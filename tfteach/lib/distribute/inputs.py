@@ -13,7 +13,9 @@ from tfteach.framework import nest
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
 from tfteach.lib.distribute.distributed_values import PerReplica
+from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.shape_ops import shape
 
@@ -83,18 +85,38 @@ class InputContext:
         return size
 
 
+class _Calls:
+    """An input function's function, in the place of an iterator."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+        self.initializer = no_op()
+
+    def get_next(self, name: str | None) -> Any:
+        with name_scope(name, "get_next"):
+            return self._function()
+
+
 class InputIterator:
     """An iterator whose elements go to the replicas in turn.
 
     Args:
-      dataset: of a replica's batches.
+      source: a dataset of a replica's batches, or a function that returns a batch.
       devices: the replicas' devices.
+
+    Raises:
+      ValueError: it is neither.
     """
 
-    def __init__(self, dataset: Any, devices: Sequence[str]) -> None:
+    def __init__(self, source: Any, devices: Sequence[str]) -> None:
         self._devices = devices
-        with get_default_graph().device("/cpu:0"):
-            self._iterator = dataset.make_initializable_iterator()
+        if hasattr(source, "make_initializable_iterator"):
+            with get_default_graph().device("/cpu:0"):
+                self._iterator = source.make_initializable_iterator()
+        elif callable(source):
+            self._iterator = _Calls(source)
+        else:
+            raise ValueError("input_fn must return a tf.data.Dataset or a callable.")
 
     @property
     def initializer(self) -> Operation:
@@ -105,6 +127,16 @@ class InputIterator:
     def initialize(self) -> Operation:
         """The Operation that (re)starts the input."""
         return self.initializer
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+        """This object, which stands for the distributed dataset, too.
+
+        Raises:
+          NotImplementedError: a `shared_name` is given.
+        """
+        if shared_name is not None:
+            raise NotImplementedError("make_initializable_iterator(shared_name=...)")
+        return self
 
     def get_next(self, name: str | None = None) -> Any:
         """The replicas' next elements, as distributed values.
@@ -168,10 +200,8 @@ class InputFunctionIterator(InputIterator):
     """
 
     def __init__(self, input_fn: Callable[..., Any], devices: Sequence[str]) -> None:
-        dataset = input_fn(InputContext(num_replicas_in_sync=len(devices)))
-        if not hasattr(dataset, "make_initializable_iterator"):
-            raise ValueError("input_fn must return a tf.data.Dataset or a callable.")
-        super().__init__(dataset, devices)
+        context = InputContext(num_replicas_in_sync=len(devices))
+        super().__init__(input_fn(context), devices)
 
 
 def divided(dataset: Any, count: int) -> Any:

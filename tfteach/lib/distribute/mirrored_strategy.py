@@ -17,6 +17,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.lib.distribute.cross_device_ops import CrossDeviceOps
 from tfteach.lib.distribute.distributed_values import (
     DistributedValues,
+    Mirrored,
     grouped_updates,
     select_device,
     update_on,
@@ -215,6 +216,9 @@ class MirroredExtended(StrategyExtended):
         return call_in_replicas(strategy, self._devices, fn, args, kwargs)
 
     def _reduce_to(self, reduce_op: ReduceOp, value: Any, destinations: Any) -> Any:
+        value = getattr(value, "copies", value)
+        if isinstance(value, Mirrored) and reduce_op is ReduceOp.MEAN:
+            return value
         if not isinstance(value, DistributedValues):
             return self._reduced_alike(reduce_op, value, destinations)
         return self._cross_device_ops.reduce(reduce_op, value, destinations)

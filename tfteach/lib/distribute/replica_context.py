@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from tfteach.autodiff.custom_gradient import custom_gradient
 from tfteach.framework import nest
+from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.replicas import entered
@@ -106,5 +108,14 @@ class ReplicaContext:
             pairs = [(v, v) for v in flat]
             return strategy.extended.batch_reduce_to(operation, pairs)
 
-        reduced = self.merge_call(reduce, args=tuple(nest.flatten(value)))
-        return nest.pack_sequence_as(value, reduced)
+        @custom_gradient
+        def reduced(*flat: Any) -> Any:
+            # Each result depends on all replicas' values, so the gradient of a sum is
+            # the sum of their gradients.
+            found = self.merge_call(reduce, args=flat)
+            return found, lambda *grads: nest.flatten(
+                self.all_reduce(operation, list(grads))
+            )
+
+        found = reduced(*(convert(leaf) for leaf in nest.flatten(value)))
+        return nest.pack_sequence_as(value, nest.flatten(found))

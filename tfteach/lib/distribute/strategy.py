@@ -207,6 +207,17 @@ class Strategy:
         """
         return self.extended._make_dataset_iterator(dataset)
 
+    def experimental_distribute_datasets_from_function(
+        self, dataset_fn: Function
+    ) -> InputIterator:
+        """`make_input_fn_iterator`.
+
+        Args:
+          dataset_fn: gets a `tf.distribute.InputContext`, and returns a dataset of
+            batches for one replica.
+        """
+        return self.extended._make_input_fn_iterator(dataset_fn)
+
     def experimental_make_numpy_dataset(
         self, numpy_input: Value, session: SessionLike | None = None
     ) -> Batches:
@@ -216,9 +227,7 @@ class Strategy:
           numpy_input: an array, or a structure of arrays.
           session: unused: the arrays are constants of the graph.
         """
-        from tfteach.lib.data.dataset import Dataset
-
-        return Dataset.from_tensor_slices(numpy_input)
+        return self.extended.experimental_make_numpy_dataset(numpy_input, session)
 
     # ---- clusters
 
@@ -465,6 +474,24 @@ class StrategyExtended:
             "experimental_run_steps_on_iterator: several steps a run are for TPUs; "
             "call strategy.experimental_run(fn, iterator) and run it in a loop"
         )
+
+    def experimental_make_numpy_dataset(
+        self, numpy_input: Value, session: SessionLike | None = None
+    ) -> Batches:
+        """A dataset of the rows of arrays; see `Strategy`."""
+        from tfteach.lib.data.dataset import Dataset
+
+        return Dataset.from_tensor_slices(numpy_input)
+
+    @property
+    def _global_batch_size(self) -> bool:
+        """Whether `make_dataset_iterator` divides batches among the replicas."""
+        return True
+
+    @property
+    def experimental_require_static_shapes(self) -> bool:
+        """Whether all shapes must be known."""
+        return False
 
     @property
     def experimental_between_graph(self) -> bool:

@@ -12,7 +12,8 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import Operation, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
-from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
+from tfteach.framework.replicas import colocated_variables, current_mode
+from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.type_aliases import TensorLike
 from tfteach.lib.training import slot_creator
 from tfteach.ops.core.control_flow_ops import group
@@ -22,7 +23,7 @@ from tfteach.ops.math.cast import cast
 from tfteach.ops.state import ref_variables
 from tfteach.ops.state.ref_variables import assign, assign_sub
 from tfteach.ops.state.resource_variables import VarHandleOp
-from tfteach.variables.base import Variable
+from tfteach.variables.base import Variable, VariableSynchronization
 from tfteach.variables.collections import (
     global_variables,
     moving_average_variables,
@@ -62,9 +63,22 @@ def assign_moving_average(
         dtype = variable.dtype.base_dtype
         if rest.dtype is not dtype:
             rest = cast(rest, dtype)
-        if zero_debias:
-            return _assign_debiased(variable, value, rest)
-        return assign_sub(variable, (variable - value) * rest, name=scope)
+
+        def move(variable: Any, value: Any) -> Any:
+            if zero_debias:
+                return _assign_debiased(variable, value, rest)
+            return assign_sub(variable, (variable - value) * rest, name=scope)
+
+        mode = current_mode()
+        if mode is None or mode.replica_context is None:
+            return move(variable, value)
+        if variable.synchronization is VariableSynchronization.ON_READ:
+            return move(variable, value)  # each replica has its own
+
+        def merge(strategy: Any, variable: Any, value: Any) -> Any:
+            return move(variable, strategy.extended.reduce_to("MEAN", value, variable))
+
+        return mode.replica_context.merge_call(merge, args=(variable, value))
 
 
 def weighted_moving_average(
@@ -118,10 +132,10 @@ def _assign_debiased(variable: Any, value: Any, rest: Any) -> Any:
     """Set `variable` to an average that started at 0, divided by the sum of weights."""
     name = variable.name.removesuffix(":0")
     scope = variable_scope(name, values=[variable, value, rest])
-    with scope, colocate_with(variable):
+    with scope, colocated_variables(variable):
         biased = _own_variable("biased", variable.get_shape(), variable)
         steps = _own_variable("local_step", [], variable)
-    now = assign_sub(biased, (biased - value) * rest)
+    now = convert(assign_sub(biased, (biased - value) * rest))
     count = steps.assign_add(1)
     factor = 1 - pow(1.0 - rest, count)
     whole = get_default_graph().get_name_scope() + "/"
