@@ -25,12 +25,11 @@ export function pathStrip(path: TimelinePath, mark: (bound: number | null) => vo
         class: `tft-due tft-due-${kind}`,
         style: `flex-grow: ${share.toFixed(4)}`,
         title: `${name}: ${timeText(elapsed)}, ${percent} of the critical path`,
-        "aria-label": `${name}: ${percent} of the critical path`,
+        "aria-label": `${name} ${percent} of the critical path`,
         "aria-pressed": "false",
         onclick: () => press(one, of),
       },
-      share < LABELLED ? null : h("span", {}, name),
-      share < LABELLED ? null : h("b", {}, percent),
+      ...(share < LABELLED ? [] : [h("span", {}, name), " ", h("b", {}, percent)]),
     );
     pressed.push(one);
   }
