@@ -150,8 +150,7 @@ def test_workers_replace_them_and_ignore_hints(own_server):
     product.attr["T"].type = tf.float32.as_datatype_enum
     product.attr["grad_b"].b = True
     worker = own_server._worker
-    config, shared = tf.ConfigProto(), worker.task.resources
-    part = PartitionSession(worker, graph_def, config, shared)
+    part = PartitionSession(worker._shared, graph_def, tf.ConfigProto())
     try:
         assert part.graph.get_operation_by_name("y").type == "BiasAdd"
         assert part.graph.get_operation_by_name("_z").type == "MatMul"

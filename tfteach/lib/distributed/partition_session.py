@@ -32,6 +32,7 @@ from tfteach.lib.distributed.transfer_ops import (
     RecvTensor,
     SendPerhapsDead,
     SendTensor,
+    step_of_part,
 )
 from tfteach.lib.distributed.worker_session import WorkerSession
 from tfteach.ops.core.placeholder import Placeholder, placeholder
@@ -89,28 +90,44 @@ class PartitionSession(TaskSession):
         mapped = {f"{name}:0": t for name, t in received.items() if name in used}
         mapped |= {f"^{n}": t for n, t in received.items() if f"^{n}" in used}
         self.add(inner, mapped)
+        for node in graph_def.node:
+            if node.name in received:
+                # Those of the loop that it is in.
+                controls = self._controls(node, received)
+                received[node.name].op._add_control_inputs(controls)
         for node in sends:
             source, key = node.input[0], key_of(node)
             tensor = received[source] if source in received else self.tensor(source)
             if node.attr["client_terminated"].b:
                 self.fetches[key] = tensor
             else:
-                kind = SendTensor if node.attr[IS_LIVE].b else SendPerhapsDead
-                spec = kind(key)
-                with self.graph.control_dependencies(self._controls(node)):
-                    spec(tensor, self._step_id, name=_valid(node.name))
+                with self.graph.control_dependencies(self._controls(node, received)):
+                    self._send(node, key, tensor)
 
-    def _controls(self, node: Proto) -> list[Element]:
+    def _controls(self, node: Proto, received: dict[str, Tensor]) -> list[Operation]:
         names = [name[1:] for name in node.input if name[0] == "^"]
-        return [self.operation(name) for name in names]
+        return [
+            received[name].op if name in received else self.operation(name)
+            for name in names
+        ]
+
+    def _send(self, node: Proto, key: str, tensor: Tensor) -> None:
+        name = _valid(node.name)
+        if node.attr[IS_LIVE].b:
+            SendTensor(key)(tensor, self._step_id, name=name)
+        else:
+            SendPerhapsDead(key)(tensor, name=name)
 
     def _recv(self, node: Proto) -> Tensor:
         dtype, key = as_dtype(node.attr["tensor_type"].type), key_of(node)
         if node.attr["client_terminated"].b:
             fed = self.feeds[key] = placeholder(dtype, name=_valid(node.name))
             return fed
-        kind = RecvTensor if node.attr[IS_LIVE].b else RecvPerhapsDead
-        found: Tensor = kind(key, dtype)(self._step_id, name=_valid(node.name))
+        found: Tensor
+        if node.attr[IS_LIVE].b:
+            found = RecvTensor(key, dtype)(self._step_id, name=_valid(node.name))
+        else:
+            found = RecvPerhapsDead(key, dtype)(name=_valid(node.name))
         return found
 
     def run_part(
@@ -125,6 +142,7 @@ class PartitionSession(TaskSession):
         for key, value in request.feeds.items():
             if key in self.feeds:
                 fed[self.feeds[key]] = value
+        step_of_part.set(request.step_id)
         values = self.run_elements(self._elements, fed, options, metadata)
         found = dict(zip(dict.fromkeys(self.fetches.values()), values, strict=False))
         answered = []

@@ -5,6 +5,7 @@ Source: core/kernels/sendrecv_ops.cc.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from tfteach.engine.flow.flow_nodes import Frame, place_of_call
@@ -27,7 +28,7 @@ class SendTensor(StatefulOp, abstract=True):
 
     def compute(self, ctx: KernelContext, tensor: Any, step_id: Any) -> None:
         dtype = ctx.op.inputs[0].dtype
-        ctx.session.send(int(step_id), at_place(self.key), tensor, dtype)
+        ctx.session.send(int(step_id), self.key, tensor, dtype)
 
 
 class RecvTensor(StatefulOp, abstract=True):
@@ -45,19 +46,47 @@ class RecvTensor(StatefulOp, abstract=True):
         return None
 
     def compute(self, ctx: KernelContext, step_id: Any) -> Any:
-        return ctx.session.receive(int(step_id), at_place(self.key), ctx)
+        return ctx.session.receive(int(step_id), self.key, ctx)
 
 
-class SendPerhapsDead(SendTensor, abstract=True):
+# The step whose part this thread runs.  In a loop an input would have to enter it.
+step_of_part: ContextVar[int] = ContextVar("step_of_part")
+
+
+class SendPerhapsDead(StatefulOp, abstract=True):
     """Sends a tensor of a branch or a loop, which may be dead."""
 
+    op_type: ClassVar[str] = "_Send"
+    signature = "tensor: T ->"
+    key: str
+
     exchanges_dead: ClassVar[bool] = True
 
+    def infer_shape(self, tensor: Shape) -> list[Shape]:
+        return []
 
-class RecvPerhapsDead(RecvTensor, abstract=True):
+    def compute(self, ctx: KernelContext, tensor: Any) -> None:
+        dtype = ctx.op.inputs[0].dtype
+        ctx.session.send(step_of_part.get(), at_place(self.key), tensor, dtype)
+
+
+class RecvPerhapsDead(StatefulOp, abstract=True):
     """Receives a tensor of a branch or a loop, which may be dead."""
 
+    op_type: ClassVar[str] = "_Recv"
+    signature = "-> tensor: dtype"
+    key: str
+    dtype: DType
+
+    may_wait: ClassVar[bool] = True
+    waits_for_peers: ClassVar[bool] = True
     exchanges_dead: ClassVar[bool] = True
+
+    def infer_shape(self) -> Shape:
+        return None
+
+    def compute(self, ctx: KernelContext) -> Any:
+        return ctx.session.receive(step_of_part.get(), at_place(self.key), ctx)
 
 
 def at_place(key: str) -> str:
