@@ -42,7 +42,8 @@ with tf.Session(server.target) as session:
     session.run(tf.global_variables_initializer())
     print([session.run(back, {chosen: fed}) for fed in (True, False)])
     print(session.run([loop, nested]))
-    print(session.run(fused).tolist(), np.round(session.run(chain).astype(float), 3).tolist())
+    print(session.run(fused).tolist())
+    print(np.round(session.run(chain).astype(float), 3).tolist())
 sys.stdout.flush()
 os._exit(0)
 """
@@ -51,7 +52,8 @@ os._exit(0)
 EXPECTED = """\
 [9.0, 3.0]
 [63.0, 15630.0]
-[[1.5, 0.0]] [[5.652, 4.113]]
+[[1.5, 0.0]]
+[[5.652, 4.113]]
 """
 
 
