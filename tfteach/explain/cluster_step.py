@@ -216,6 +216,15 @@ def messages_of(run_metadata: Proto) -> list[Message]:
 
     Returns:
       A list of `Message`, in the order of sending.
+
+    Example:
+      >>> server = tf.train.Server.create_local_server()
+      >>> metadata = tf.RunMetadata()
+      >>> options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+      >>> with tf.Session(server.target) as sess:
+      ...     _ = sess.run(tf.constant(1.0), options=options, run_metadata=metadata)
+      >>> messages_of(metadata)  # it is the only task
+      []
     """
     times = times_of(run_metadata)
     readers: dict[str, list[str]] = {}

@@ -199,11 +199,12 @@ def explain_cluster(
       ValueError: no cluster of this process runs, and there is no session on servers.
 
     Example:
-      >>> with tfteach.distributed.LocalCluster({"worker": 1}) as cluster:
-      ...     with tf.device("/job:worker/task:0"):
-      ...         w = tf.get_variable("w", [784, 10])
-      ...     print(explain_cluster(cluster).task("worker:0").holds)
-      1 variable, 30.62 KiB
+      >>> server = tf.train.Server.create_local_server()
+      >>> w = tf.get_variable("w", [784, 10])
+      >>> with tf.Session(server.target) as sess:
+      ...     found = explain_cluster(None, {"sess": sess})
+      >>> found.task("local:0").holds
+      '1 variable, 30.62 KiB'
     """
     if cluster is None:
         cluster = next(iter(reversed(running_clusters())), None)

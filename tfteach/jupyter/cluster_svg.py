@@ -130,19 +130,22 @@ def _ways(messages: Sequence[Message], places: dict[str, Place]) -> list[str]:
         # Of two ways side by side, one says it nearer to its beginning.
         at = 0.34 if shift else 0.5
         x, y = x1 + (x2 - x1) * at, y1 + (y2 - y1) * at
-        labels.append(_label(x, y, _said(here)))
+        room = 1000.0 if upright else abs(x2 - x1)
+        labels.append(_label(x, y, _said(here, room)))
     return [*lines, *labels]
 
 
-def _said(messages: list[Message]) -> str:
-    if len(messages) > 1:
-        return f"{len(messages)} tensors"
+def _said(messages: list[Message], room: float) -> str:
+    count = len(messages)
+    if count > 1:
+        return f"{count} tensors"
     (message,) = messages
     tensor = message.tensor
     name = f"after {tensor[1:]}" if message.is_order else tensor
     name = name if len(name) <= 30 else f"…{name[-29:]}"
     size = "" if message.is_order or not message.size else f", {message.size}"
-    return f"{name}{size}"
+    words = f"{name}{size}"
+    return words if 6 * len(words) + 12 < room else "1 tensor"
 
 
 def _ends(a: Place, b: Place, shift: float) -> tuple[float, float, float, float, bool]:

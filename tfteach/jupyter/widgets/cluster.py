@@ -54,12 +54,12 @@ class ClusterView(PlainView):
       ValueError: no cluster runs, and there is no session on servers.
 
     Example:
-      >>> with tfteach.distributed.LocalCluster({"worker": 1}) as cluster:
-      ...     with tf.device("/job:worker/task:0"):
-      ...         w = tf.get_variable("w", [784, 10])
-      ...     view = ClusterView(cluster)
-      >>> view.facts.task("worker:0").variables[0].what
-      'float32 [784, 10]'
+      >>> server = tf.train.Server.create_local_server()
+      >>> w = tf.get_variable("w", [784, 10])
+      >>> with tf.Session(server.target) as sess:
+      ...     view = ClusterView(sessions={"sess": sess})
+      >>> view.facts.task("local:0").variables[0].what
+      'float32 [784,10]'
     """
 
     _esm = STATIC / "cluster.js"
