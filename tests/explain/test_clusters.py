@@ -155,6 +155,7 @@ def test_messages_of_recorded_steps(rows: Any) -> None:
         "worker:0",
     )
     assert (first.sent_us, first.readers) == (4, ("MatMul",))
+    assert first.received_us == pytest.approx(469, abs=2)
     assert (second.source, second.target) == ("worker:0", "ps:0")
     assert second.tensor == "MatMul_1:1"
     assert second.why == "for update"

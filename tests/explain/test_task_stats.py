@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfteach.explain.task_stats import joined
+from tfteach.explain.task_stats import _nearest, joined
 from tfteach.explain.timing import times_of
 from tfteach.framework import protos
 
@@ -90,6 +90,30 @@ def test_waiting_for_a_tensor_is_no_transfer() -> None:
 )
 def test_clocks(late_us: int, moved_us: dict[str, float]) -> None:
     assert joined(stats_of(OWN, late_us))[1] == moved_us
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "nearest"),
+    [
+        (None, None, 0),
+        (-5, 5, 0),
+        (5, None, 5),
+        (None, -5, -5),
+        (5, 9, 7),
+        (-9, -5, -7),
+        (5, 3, 5),
+        (5, -3, 0),
+    ],
+)
+def test_the_nearest_offset(low: int | None, high: int | None, nearest: int) -> None:
+    assert _nearest(low, high) == nearest
+
+
+def test_reads_move_with_the_clock_of_their_task() -> None:
+    """Without a log of its arrival, the gradient is there when it is read."""
+    late = transfers(stats_of(TENSORFLOW, 1000))
+    times = {op.name: op for op in times_of(stats_of(TENSORFLOW, 1000)).ops}
+    assert late[1][3] == times["update"].start_us
 
 
 def test_a_moved_clock_contradicts_no_transfer() -> None:

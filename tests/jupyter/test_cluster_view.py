@@ -111,6 +111,8 @@ def test_the_magic_starts_changes_and_ends(
     assert run(shell, "%cluster kill worker:0 worker:1 --text").success
     assert "worker:0 is dead; worker:1 is dead" in capsys.readouterr().out
     assert running[1].task("worker", 0).state == "alive"
+    assert run(shell, "%cluster kill worker:0 --name nobody --text").success
+    assert running[1].task("worker", 0).state == "dead"  # the newest
     assert run(shell, "%cluster end --name other").success
     assert [made.jobs for made in running] == [{"worker": 1}]
     assert run(shell, "%cluster --text").success
