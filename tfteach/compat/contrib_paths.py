@@ -25,7 +25,7 @@ _MODULES = {
     "losses.python.losses": "loss_ops",
     "metrics.python.ops": "metric_ops set_ops",
     "rnn.python.ops": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
-    "training.python.training": "evaluation hparam training",
+    "training.python.training": "device_setter evaluation hparam training",
     "seq2seq.python.ops": "attention_wrapper basic_decoder beam_search_decoder decoder "
     "helper loss",
 }

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.slim.learning import multiply_gradients as multiply_gradients
     from tfteach.lib.contrib.training.bucket_ops import bucket as bucket
     from tfteach.lib.contrib.training.bucket_ops import bucket_by_sequence_length as bucket_by_sequence_length
+    from tfteach.lib.contrib.training.device_setter import GreedyLoadBalancingStrategy as GreedyLoadBalancingStrategy
+    from tfteach.lib.contrib.training.device_setter import RandomStrategy as RandomStrategy
+    from tfteach.lib.contrib.training.device_setter import byte_size_load_fn as byte_size_load_fn
     from tfteach.lib.contrib.training.evaluation import SummaryAtEndHook as SummaryAtEndHook
     from tfteach.lib.contrib.training.evaluation import evaluate_repeatedly as evaluate_repeatedly
     from tfteach.lib.contrib.training.hparam import HParams as HParams
@@ -30,14 +33,17 @@ if TYPE_CHECKING:
     from tfteach.lib.training.evaluation import get_or_create_eval_step as get_or_create_eval_step
 
 _LATER = {
+    "GreedyLoadBalancingStrategy": ("tfteach.lib.contrib.training.device_setter", "GreedyLoadBalancingStrategy"),
     "HParams": ("tfteach.lib.contrib.training.hparam", "HParams"),
     "NextQueuedSequenceBatch": ("tfteach.lib.contrib.training.sequence_queueing_state_saver", "NextQueuedSequenceBatch"),
+    "RandomStrategy": ("tfteach.lib.contrib.training.device_setter", "RandomStrategy"),
     "SequenceQueueingStateSaver": ("tfteach.lib.contrib.training.sequence_queueing_state_saver", "SequenceQueueingStateSaver"),
     "StopAfterNEvalsHook": ("tfteach.lib.training.evaluation", "StopAfterNEvalsHook"),
     "SummaryAtEndHook": ("tfteach.lib.contrib.training.evaluation", "SummaryAtEndHook"),
     "add_gradients_summaries": ("tfteach.lib.contrib.slim.learning", "add_gradients_summaries"),
     "bucket": ("tfteach.lib.contrib.training.bucket_ops", "bucket"),
     "bucket_by_sequence_length": ("tfteach.lib.contrib.training.bucket_ops", "bucket_by_sequence_length"),
+    "byte_size_load_fn": ("tfteach.lib.contrib.training.device_setter", "byte_size_load_fn"),
     "checkpoints_iterator": ("tfteach.lib.files.checkpoint_reader", "checkpoints_iterator"),
     "clip_gradient_norms": ("tfteach.lib.contrib.slim.learning", "clip_gradient_norms"),
     "clip_gradient_norms_fn": ("tfteach.lib.contrib.slim.learning", "clip_gradient_norms_fn"),
