@@ -419,3 +419,26 @@ def test_feeds_are_not_overwritten_before_the_card_has_read_them() -> None:
         assert (
             strict_card.POOL.ends == ends + 2
         )  # before it writes, and as all runs end
+
+
+def test_an_accumulator_counts_all_runs() -> None:
+    x = tf.placeholder(tf.float32, [4])
+    sums = tf.ConditionalAccumulator(tf.float32, [4])  # of the host
+    step = sums.apply_grad(x * 2.0, 0)
+    with tf.Session() as sess:
+        for _ in range(UNTIL_CAPTURED + 3):
+            sess.run(step, {x: [1.0, 2.0, 3.0, 4.0]})
+        assert sess.run(sums.num_accumulated()) == UNTIL_CAPTURED + 3
+        assert graphed(sess).graph is not None
+
+
+def test_a_tensor_handle_is_fed() -> None:
+    x = tf.placeholder(tf.float32, [3])
+    y = x * 2.0 + 1.0
+    with tf.Session() as sess:
+        handles = [sess.run(tf.get_session_handle(tf.ones([3]) * i)) for i in range(3)]
+        for i in range(UNTIL_CAPTURED + 6):
+            value = handles[i % 3] if i % 2 else np.ones(3)
+            expected = 2.0 * (i % 3) + 1.0 if i % 2 else 3.0
+            assert sess.run(y, {x: value}).tolist() == [expected] * 3
+        assert graphed(sess).graph is not None

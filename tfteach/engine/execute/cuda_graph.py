@@ -18,6 +18,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tfteach.engine.execute.captured_variables import CapturedVariable, copied_back
 from tfteach.engine.execute.compile import Compiled
 from tfteach.engine.execute.divided_step import DividedStep, UncapturableError, divided
@@ -246,10 +248,12 @@ class CapturedGraph:
         for instruction in self._parts.before:
             slot = instruction.outputs[0] if instruction.outputs else -1
             staging = self._staging.get(slot)
-            if staging is None or not fits:
+            value = registers[instruction.inputs[0]] if instruction.inputs else None
+            # What a TensorHandle keeps may be on the card already.
+            is_of_host = isinstance(value, np.ndarray | np.generic)
+            if staging is None or not fits or not is_of_host:
                 run_instructions((instruction,), registers)
                 continue
-            value = registers[instruction.inputs[0]]
             if not _fits(value, staging):
                 fits = False
                 run_instructions((instruction,), registers)

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tfteach.engine.execute.compile import Compiled
 from tfteach.engine.execute.instruction import Instruction, with_frees
 from tfteach.engine.plan.partition import Recv, Send
-from tfteach.engine.plan.step import Node, writes
+from tfteach.engine.plan.step import Node, needs_context, writes
 from tfteach.framework.variable_cell import Cell
+
+_VALUES = np.ndarray, np.generic, bool, int, float
 
 
 class UncapturableError(Exception):
@@ -143,14 +147,19 @@ class _Divider:
 
     def cells(self) -> dict[int, bool]:
         """The registers of variables, and whether the card's part writes them."""
-        registers = self.compiled.registers
+        registers, xp = self.compiled.registers, self.card.xp
+        known = (Cell, type(None), *_VALUES, xp.ndarray)
         found: dict[int, bool] = {}
         sources: dict[int, int] = {}  # the register of an update's output: its variable
         for instruction in self.on_card:
             is_write = writes(instruction.node) and not instruction.is_read
             for slot in instruction.inputs:
                 slot = sources.get(slot, slot)
-                if isinstance(registers[slot], Cell):
+                value = registers[slot]
+                if not isinstance(value, known):
+                    name = instruction.node.name
+                    raise UncapturableError(f"{name} takes a {type(value).__name__}")
+                if isinstance(value, Cell):
                     found[slot] = found.get(slot, False) or is_write
                     if is_write:
                         sources.update(dict.fromkeys(instruction.outputs, slot))
@@ -172,8 +181,9 @@ def _has_own_state(instruction: Instruction) -> bool:
         return False
     if spec.calls_python or spec.calls_function or spec.may_wait or spec.uses_files:
         return True
-    return spec.is_stateful and not _takes_variable(node)
+    return needs_context(spec) and not _takes_handle(node)
 
 
-def _takes_variable(node: Node) -> bool:
+def _takes_handle(node: Node) -> bool:
+    """Whether its state is what it is given: a variable, or a run's TensorArray."""
     return any(t.dtype.is_ref or t.dtype.name == "resource" for t in node.op.inputs)
