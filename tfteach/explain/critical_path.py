@@ -7,6 +7,7 @@ else for the host to start the next.
 
 from __future__ import annotations
 
+import bisect
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -335,15 +336,17 @@ class _Path:
             meanwhile += [(HOST, *gap) for gap in self._gaps()]
         for ops in lanes.values():
             gaps = list(_gaps(ops, self.wall_us))
+            ends = [end_us for _, end_us in gaps]
             waits: dict[str, float] = {}
             for bound, start_us, end_us in meanwhile:
                 name = bound.removeprefix("the compute of ").removeprefix(
                     "waiting for "
                 )
-                for gap_start_us, gap_end_us in gaps:
-                    both_us = min(end_us, gap_end_us) - max(start_us, gap_start_us)
-                    if both_us > 0:
-                        waits[name] = waits.get(name, 0.0) + both_us / self.wall_us
+                number = bisect.bisect_right(ends, start_us)
+                while number < len(gaps) and gaps[number][0] < end_us:
+                    both_us = min(end_us, ends[number]) - max(start_us, gaps[number][0])
+                    waits[name] = waits.get(name, 0.0) + both_us / self.wall_us
+                    number += 1
             idle = sum(end - start for start, end in gaps) / self.wall_us
             ranked = sorted(waits.items(), key=lambda wait: (-wait[1], wait[0]))
             yield Idle(lane_of(ops[0]), idle, tuple(ranked))

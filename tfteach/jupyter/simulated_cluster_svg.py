@@ -8,12 +8,13 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tfteach.jupyter.graph_svg import FONT, INK, MUTED, RULE
+from tfteach.jupyter.graph_svg import INK, MUTED, RULE
 from tfteach.jupyter.mime_bundle import bundle_with
+from tfteach.jupyter.timeline_svg import WIDTH, document, text_at
 from tfteach.lib.distributed.simulated_cluster import SimulatedCluster
 from tfteach.lib.distributed.stale_gradients import LossCurves
 
-WIDTH, HEIGHT = 760, 330
+HEIGHT = 330
 LEFT, RIGHT, TOP, BOTTOM = 76, 190, 74, 52
 COLOURS = ("#0b63ce", "#08716c", "#b83208")
 MOST_LETTERS = 112
@@ -140,7 +141,7 @@ class _Chart:
                 f'stroke-linejoin="round"><title>{html.escape(name)}</title></path>',
                 f'<path d="M{WIDTH - RIGHT + 14},{y}h16" stroke="{colour}" '
                 'stroke-width="4"/>',
-                _text(WIDTH - RIGHT + 36, y + 4, name, INK, weight="bold"),
+                text_at(WIDTH - RIGHT + 36, y + 4, name, INK, weight="bold"),
                 _text(WIDTH - RIGHT + 36, y + 19, note),
             ]
         return parts
@@ -155,25 +156,11 @@ def _round_number(value: float) -> float:
 def _document(title: str, parts: list[str]) -> str:
     lines = textwrap.wrap(title, MOST_LETTERS)
     heads = [
-        _text(12, 20 + 16 * i, line, INK, weight="bold") for i, line in enumerate(lines)
+        text_at(12, 20 + 16 * i, line, INK, weight="bold")
+        for i, line in enumerate(lines)
     ]
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{WIDTH}" '
-            f'height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="{FONT}" '
-            f'font-size="11"><rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-            *heads,
-            *parts,
-            "</svg>",
-        ]
-    )
+    return document(HEIGHT, [*heads, *parts])
 
 
-def _text(
-    x: float, y: float, words: str, fill: str = MUTED, *,
-    anchor: str = "start", weight: str = "normal",
-) -> str:  # fmt: skip
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}" text-anchor="{anchor}" '
-        f'font-weight="{weight}">{html.escape(words)}</text>'
-    )
+def _text(x: float, y: float, words: str, *, anchor: str = "start") -> str:
+    return text_at(round(x, 1), round(y, 1), words, MUTED, anchor=anchor)

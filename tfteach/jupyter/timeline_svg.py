@@ -37,6 +37,7 @@ DUE = {
     "thread": "#9169c4",
     "gap": "#566273",
 }
+FAILED = "✕ out of memory"
 FAR = 20  # times the peak: a higher limit is not drawn
 
 
@@ -49,10 +50,10 @@ def timeline_svg(times: StepTimes, path: CriticalPath) -> str:
     lines = [line for text in said for line in textwrap.wrap(text, MOST_LETTERS)]
     top = 38 + 16 * len(lines) + (22 if path.bounds else 0)
     height = top + LANE * len(lanes) + 72
-    parts = [_text(12, 22, times.summary, INK, size=13, weight="bold")]
+    parts = [text_at(12, 22, times.summary, INK, size=13, weight="bold")]
     parts += _bounds(path)
     parts += [
-        _text(12, top - 16 * (len(lines) - i) + 6, line, INK if i == 0 else MUTED)
+        text_at(12, top - 16 * (len(lines) - i) + 6, line, INK if i == 0 else MUTED)
         for i, line in enumerate(lines)
     ]
     top += 6
@@ -62,7 +63,7 @@ def timeline_svg(times: StepTimes, path: CriticalPath) -> str:
 
     for number, lane in enumerate(lanes):
         y = top + LANE * number
-        parts.append(_text(12, y + 21, lane, INK, weight="bold"))
+        parts.append(text_at(12, y + 21, lane, INK, weight="bold"))
         end = WIDTH - RIGHT
         parts.append(f'<path d="M{LEFT},{y + LANE - 4}H{end}" stroke="{RULE}"/>')
         for op in times.ops:
@@ -77,12 +78,12 @@ def timeline_svg(times: StepTimes, path: CriticalPath) -> str:
                 f"<title>{html.escape(_title(op))}</title></rect>"
             )
             if width > 7 * len(op.op_type):
-                parts.append(_text(x + 5, y + 20, op.op_type, INK))
+                parts.append(text_at(x + 5, y + 20, op.op_type, INK))
     parts += _path_line(path, lanes, top, at)
     y = top + LANE * len(lanes)
-    parts.append(_text(LEFT, y + 12, "0", MUTED))
+    parts.append(text_at(LEFT, y + 12, "0", MUTED))
     until = f"{span / 1000:.2f} ms"
-    parts.append(_text(WIDTH - RIGHT, y + 12, until, MUTED, anchor="end"))
+    parts.append(text_at(WIDTH - RIGHT, y + 12, until, MUTED, anchor="end"))
     x = float(LEFT)
     for number, total in enumerate(times.by_type()[:5]):
         fill, line = COLOURS[number]
@@ -91,9 +92,9 @@ def timeline_svg(times: StepTimes, path: CriticalPath) -> str:
             f'<rect x="{x:.0f}" y="{y + 30}" width="12" height="12" rx="3" '
             f'fill="{fill}" stroke="{line}"/>'
         )
-        parts.append(_text(x + 18, y + 40, words, INK))
+        parts.append(text_at(x + 18, y + 40, words, INK))
         x += 34 + 6.6 * len(words)
-    return _document(height, parts)
+    return document(height, parts)
 
 
 def _bounds(path: CriticalPath) -> list[str]:
@@ -110,7 +111,7 @@ def _bounds(path: CriticalPath) -> list[str]:
             f"<title>{html.escape(words)}</title></rect>"
         )
         if width > 6.4 * len(words):
-            parts.append(_text(x + 6, 45, words, INK))
+            parts.append(text_at(x + 6, 45, words, INK))
         x += width
     return parts
 
@@ -155,7 +156,7 @@ def memory_svg(curves: Sequence[MemoryCurve]) -> str:
         parts.append(f'<g transform="translate(0,{number * CHART})">')
         parts += _chart(curve)
         parts.append("</g>")
-    return _document(CHART * max(1, len(curves)), parts)
+    return document(CHART * max(1, len(curves)), parts)
 
 
 def _chart(curve: MemoryCurve) -> list[str]:
@@ -183,7 +184,7 @@ def _chart(curve: MemoryCurve) -> list[str]:
             last = y
         return f"{path}H{right}"
 
-    parts = [_text(12, 22, curve.summary, INK, size=12.5, weight="bold")]
+    parts = [text_at(12, 22, curve.summary, INK, size=12.5, weight="bold")]
     if any(point.reserved_bytes is not None for point in curve.points) and not is_far:
         way = steps([point.reserved_bytes or 0 for point in curve.points])
         parts.append(
@@ -194,19 +195,22 @@ def _chart(curve: MemoryCurve) -> list[str]:
         f'<path d="{way}V{bottom}H{LEFT}Z" fill="{LINE}" fill-opacity="0.16"/>',
         f'<path d="{way}" fill="none" stroke="{LINE}" stroke-width="1.8"/>',
         f'<path d="M{LEFT},{top}V{bottom}H{right}" fill="none" stroke="{EDGE}"/>',
-        _text(LEFT - 6, bottom + 4, "0", MUTED, anchor="end"),
-        _text(LEFT - 6, top + 4, show_bytes(most), MUTED, anchor="end"),
+        text_at(LEFT - 6, bottom + 4, "0", MUTED, anchor="end"),
+        text_at(LEFT - 6, top + 4, show_bytes(most), MUTED, anchor="end"),
     ]
     for moment in curve.exhausted:
         x, y = at(moment.at_us, most)
         parts += [
             f'<path d="M{x},{y}V{bottom}" stroke="{FETCH}" stroke-width="1.6"/>',
-            _text(x - 5, y - 6, "✕ out of memory", FETCH, anchor="end", weight="bold"),
+            text_at(
+                x - 5, y - 6, "✕ out of memory", FETCH, anchor="end", weight="bold"
+            ),
         ]
     return parts
 
 
-def _document(height: int, parts: list[str]) -> str:
+def document(height: int, parts: list[str]) -> str:
+    """An SVG of the usual width."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{WIDTH}" '
         f'height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="{FONT}" '
@@ -215,10 +219,11 @@ def _document(height: int, parts: list[str]) -> str:
     return "\n".join([head, *parts, "</svg>"])
 
 
-def _text(
+def text_at(
     x: float, y: float, words: str, fill: str, *,
     anchor: str = "start", size: float = 11, weight: str = "normal",
 ) -> str:  # fmt: skip
+    """A text at a place."""
     return (
         f'<text x="{x}" y="{y}" fill="{fill}" text-anchor="{anchor}" '
         f'font-size="{size}" font-weight="{weight}">{html.escape(words)}</text>'

@@ -89,6 +89,7 @@ class TimelineView(PlainView, Unfoldable):
                     f"TimelineView shows a tf.RunMetadata or StepTimes, not {run!r}"
                 )
             run = times_of(stats)
+        self._known: tuple[StepTimes, CriticalPath] | None = None
         self._ways: BothWays[StepTimes] = BothWays(
             run, again, lambda run: (run.folded, run.unfolded), len(run.wall_us) + 1
         )
@@ -107,7 +108,9 @@ class TimelineView(PlainView, Unfoldable):
     @property
     def path(self) -> CriticalPath:
         """The critical path of the run that is shown."""
-        return critical_path_of(self.times)
+        if self._known is None or self._known[0] is not self.times:
+            self._known = self.times, critical_path_of(self.times)
+        return self._known[1]
 
     def _contents(self, problem: str = "") -> dict[str, Any]:
         """The times, as values of traits."""
