@@ -323,9 +323,9 @@ class _Path:
 
     def idle(self, parts: Sequence[PathPart]) -> Iterator[Idle]:
         """For each device, when it does nothing, and what the path does meanwhile."""
-        lanes: dict[str, list[OpTime]] = {}
+        lanes: dict[str, list[OpTime]] = {op.device: [] for op in self.times.ops}
         for op in self.times.ops:
-            lanes.setdefault(op.device, []).append(op)
+            lanes[op.device].append(op)
         meanwhile = [(p.bound, p.start_us, p.start_us + p.elapsed_us) for p in parts]
         if self.is_shared:
             bounds = {id(part.op): part.bound for part in parts}
@@ -334,7 +334,7 @@ class _Path:
                 for op in self.times.ops
             ]
             meanwhile += [(HOST, *gap) for gap in self._gaps()]
-        for ops in lanes.values():
+        for ops in map(lanes.__getitem__, sorted(lanes)):
             gaps = list(_gaps(ops, self.wall_us))
             ends = [end_us for _, end_us in gaps]
             waits: dict[str, float] = {}

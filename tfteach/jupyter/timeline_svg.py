@@ -27,7 +27,7 @@ COLOURS = (
     ("#eef1f6", "#8592a6"),
 )
 LINE = "#0b63ce"
-MOST_LETTERS = 118  # of a line
+MOST_LETTERS, MOST_BOLD = 118, 88  # of a line
 # What a part of the critical path is due to, by its kind.
 DUE = {
     "compute": "#0b63ce",
@@ -43,18 +43,24 @@ FAR = 20  # times the peak: a higher limit is not drawn
 
 def timeline_svg(times: StepTimes, path: CriticalPath) -> str:
     """A bar for each op, a lane for each device, the critical path, and op types."""
-    lanes = list(dict.fromkeys(lane_of(op) for op in times.ops))
+    lanes = sorted({lane_of(op) for op in times.ops})
     rank = {total.name: i for i, total in enumerate(times.by_type())}
     span = max((op.end_us for op in times.ops), default=0.0) or 1.0
-    said = [path.sentence, path.idle_sentence]
-    lines = [line for text in said for line in textwrap.wrap(text, MOST_LETTERS)]
-    top = 38 + 16 * len(lines) + (22 if path.bounds else 0)
+    titles = textwrap.wrap(times.summary, MOST_BOLD)
+    said = textwrap.wrap(path.sentence, MOST_LETTERS)
+    lines = [(line, INK) for line in said]
+    lines += [(line, MUTED) for line in textwrap.wrap(path.idle_sentence, MOST_LETTERS)]
+    below = 22 + 17 * len(titles)
+    top = below + 16 * len(lines) + (22 if path.bounds else 0)
     height = top + LANE * len(lanes) + 72
-    parts = [text_at(12, 22, times.summary, INK, size=13, weight="bold")]
-    parts += _bounds(path)
+    parts = [
+        text_at(12, 22 + 17 * i, line, INK, size=13, weight="bold")
+        for i, line in enumerate(titles)
+    ]
+    parts += _bounds(path, below - 7)
     parts += [
-        text_at(12, top - 16 * (len(lines) - i) + 6, line, INK if i == 0 else MUTED)
-        for i, line in enumerate(lines)
+        text_at(12, top - 16 * (len(lines) - i) + 6, line, colour)
+        for i, (line, colour) in enumerate(lines)
     ]
     top += 6
 
@@ -97,7 +103,7 @@ def timeline_svg(times: StepTimes, path: CriticalPath) -> str:
     return document(height, parts)
 
 
-def _bounds(path: CriticalPath) -> list[str]:
+def _bounds(path: CriticalPath, y: float) -> list[str]:
     """A strip of what the critical path is due to."""
     parts: list[str] = []
     x, whole = 12.0, WIDTH - 12 - RIGHT
@@ -106,12 +112,12 @@ def _bounds(path: CriticalPath) -> list[str]:
         colour = DUE[bound.kind]
         words = f"{bound.name} {bound.share:.0%}"
         parts.append(
-            f'<rect x="{x:.1f}" y="32" width="{max(0.5, width - 2):.1f}" height="18" '
+            f'<rect x="{x:.1f}" y="{y}" width="{max(0.5, width - 2):.1f}" height="18" '
             f'rx="3" fill="{colour}" fill-opacity="0.16" stroke="{colour}">'
             f"<title>{html.escape(words)}</title></rect>"
         )
         if width > 6.4 * len(words):
-            parts.append(text_at(x + 6, 45, words, INK))
+            parts.append(text_at(x + 6, y + 13, words, INK))
         x += width
     return parts
 

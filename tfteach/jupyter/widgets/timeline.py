@@ -115,7 +115,7 @@ class TimelineView(PlainView, Unfoldable):
     def _contents(self, problem: str = "") -> dict[str, Any]:
         """The times, as values of traits."""
         run = self.times
-        lanes = list(dict.fromkeys((op.device, op.thread) for op in run.ops))
+        lanes = sorted({(op.device, op.thread) for op in run.ops})
         number = {lane: i for i, lane in enumerate(lanes)}
         threads = {device: sum(d == device for d, _ in lanes) for device, _ in lanes}
         first = {(op.device, op.thread): op for op in reversed(run.ops)}
