@@ -311,6 +311,49 @@ def test_branches_of_several_tasks(target, branches):
     } <= traced
 
 
+# As real TensorFlow 1.15 computes them in one task.
+LOOPS = [63, 15630, 5, 0, -2, 129]
+SKIPPED = 85
+
+
+def test_loops_of_several_tasks(target, graph):
+    """Bodies, conditions, inner loops and branches on another task than the loop."""
+    with tf.device(PS):
+        v = tf.Variable(2.0, use_resource=False)
+
+    def body(i, a):
+        with tf.device(PS):
+            b = a * v
+        return i + 1, b + 1.0
+
+    def outer(i, a):
+        _, inner = tf.while_loop(lambda k, b: k < 2, body, [0, a])
+        with tf.device(PS):
+            inner = tf.cond(i > 0, lambda: inner * 10.0, lambda: inner + v)
+        return i + 1, inner
+
+    def condition(i, a):
+        with tf.device(PS):
+            return a < 20.0 * v
+
+    with tf.device(WORKER):
+        _, loop = tf.while_loop(lambda i, a: i < 5, body, [0, 1.0])
+        _, nested = tf.while_loop(lambda i, a: i < 3, outer, [0, 1.0])
+        count, _ = tf.while_loop(condition, body, [0, 1.0])
+        never, _ = tf.while_loop(lambda i, a: i < 0, body, [0, 1.0])
+        skipped = tf.cond(
+            v > 3.0, lambda: tf.while_loop(condition, body, [0, 1.0])[1], lambda: -v
+        )
+        gradient = tf.gradients(loop, v)[0]
+    with tf.Session(target) as session:
+        session.run(v.initializer)
+        for _ in range(2):
+            found = session.run([loop, nested, count, never, skipped, gradient])
+            assert found == LOOPS
+        session.run(v.assign(4.0))
+        assert session.run(skipped) == SKIPPED
+
+
 def test_a_value_of_a_branch_that_is_not_taken_cannot_be_fetched(
     target, branches, graph
 ):

@@ -172,7 +172,8 @@ class ExecutedGraph:
 
     # ---- building
 
-    def _add(self, name: str, op_type: str, device: Device) -> ExecutedNode:
+    def add(self, name: str, op_type: str, device: Device) -> ExecutedNode:
+        """Add a node that only the partition has."""
         made = ExecutedNode(name, op_type, device)
         self.nodes.append(made)
         return made
@@ -182,7 +183,7 @@ class ExecutedGraph:
         for index, (node, name) in enumerate(self._arguments.items()):
             if node not in used:
                 continue
-            made = self._add(name, "_Arg", node.device)
+            made = self.add(name, "_Arg", node.device)
             self.of[node] = [made]
             dtype = self._fed[node].dtype.base_dtype
             made.attrs = {"T": ("type", dtype), "index": ("i", index)}
@@ -273,12 +274,12 @@ class ExecutedGraph:
         if is_bypassed and origin.values is None:
             forwards = op.spec.forwards_input
             op_type = op.type if forwards else _type_of(Role.IDENTITY)
-            made = self._add(op.name, op_type, source.device)
+            made = self.add(op.name, op_type, source.device)
             made.inputs = [str(source)]
             made.attrs = {"T": kind}
             self._bypassed.discard(op.name)
             source = self._sources[edge] = Source(op.name, 0, source.device)
-        made = self._add(name, "_Retval", source.device)
+        made = self.add(name, "_Retval", source.device)
         made.inputs = [str(source)]
         made.requested = [tensor.name if tensor.value_index else op.name]
         if isinstance(edge.node.spec, Recv):
@@ -317,7 +318,7 @@ class ExecutedGraph:
         found = self._carried.get((str(source), device))
         if found is None:
             dtype = edge.node.op.outputs[edge.index].dtype
-            found = self._transfer(source, source, device, dtype.base_dtype)
+            found = self.transfer(source, source, device, dtype.base_dtype)
             self._carried[str(source), device] = found
         return found
 
@@ -326,33 +327,35 @@ class ExecutedGraph:
         found = self._carried.get((f"^{source.name}", device))
         if found is not None:
             return found
-        number, constant = self._numbered(source.name), _type_of(Role.CONSTANT)
-        dummy = self._add(number, constant, source.device)
+        number, constant = self.numbered(source.name), _type_of(Role.CONSTANT)
+        dummy = self.add(number, constant, source.device)
         dummy.inputs = [f"^{source.name}"]
         dummy.value = np.zeros([0], np.float32)
         dummy.attrs = {"dtype": ("type", float32), "value": ("tensor", dummy.value)}
         sent = Source(dummy.name, 0, source.device)
-        received = self._transfer(sent, source, device, float32)
+        received = self.transfer(sent, source, device, float32)
         self.nodes[-1].value = dummy.value
         identity = _type_of(Role.IDENTITY)
-        made = self._add(self._numbered(source.name), identity, device)
+        made = self.add(self.numbered(source.name), identity, device)
         made.inputs = [received.name]
         made.attrs = {"T": ("type", float32)}
         found = self._carried[f"^{source.name}", device] = Source(made.name, 0, device)
         return found
 
-    def _transfer(
+    def transfer(
         self, value: Source, named: Source, device: Device, dtype: DType
     ) -> Source:
+        """Send a value to a device; `named` is what the nodes are named after."""
         edge = f"edge_{next(self._edges)}_{named.name}"
         to_send, to_receive = _transfer_attrs(value.device, device, edge, dtype)
-        send = self._add(self._numbered(named.name), Send.op_type, value.device)
+        send = self.add(self.numbered(named.name), Send.op_type, value.device)
         send.inputs, send.attrs = [str(value)], to_send
-        recv = self._add(self._numbered(named.name), Recv.op_type, device)
+        recv = self.add(self.numbered(named.name), Recv.op_type, device)
         recv.attrs = to_receive
         return Source(recv.name, 0, device)
 
-    def _numbered(self, prefix: str) -> str:
+    def numbered(self, prefix: str) -> str:
+        """A new name that begins with the prefix."""
         self._halves += 1
         return f"{prefix}/_{self._halves - 1}"
 

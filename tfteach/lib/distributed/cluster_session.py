@@ -13,7 +13,6 @@ from contextlib import suppress
 from typing import Any
 
 from tfteach.engine.devices.devices import Device
-from tfteach.engine.plan.frames import frames_of, path_behind
 from tfteach.engine.plan.partition import partition
 from tfteach.engine.plan.place import Placement, Placer
 from tfteach.engine.plan.step import Step, argument_names, return_names
@@ -26,6 +25,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Proto
 from tfteach.lib.distributed.call_threads import call_threads
 from tfteach.lib.distributed.cluster import WORKERS_TIMEOUT_S, Cluster
+from tfteach.lib.distributed.control_loops import add_control_loops, task_of
 from tfteach.lib.distributed.partition_session import IS_LIVE
 from tfteach.lib.distributed.rendezvous import Key
 from tfteach.lib.distributed.step_run import Part, StepRun
@@ -45,11 +45,6 @@ class RemoteDevice(Device):
         self.incarnation = attributes.incarnation
         self.memory_limit_bytes = attributes.memory_limit
         self.physical_device_desc = attributes.physical_device_desc
-
-
-def task_of(device: Device) -> str:
-    """The name of a device's task."""
-    return device.name.partition("/device:")[0]
 
 
 class _ClusterPlacer(Placer):
@@ -152,8 +147,8 @@ class ClusterSession(TaskSession):
             return found
 
     def _register(self, step: Step) -> list[Part]:
-        _check_flow(step)
         graph = ExecutedGraph(step)
+        add_control_loops(graph, step)
         by_task: dict[str, list[ExecutedNode]] = {}
         for node in graph.nodes:
             by_task.setdefault(task_of(node.device), []).append(node)
@@ -270,27 +265,3 @@ class ClusterSession(TaskSession):
 
 def _signed(number: int) -> int:
     return number - (1 << 64) if number >> 63 else number
-
-
-def _check_flow(step: Step) -> None:
-    """Refuse loops that several tasks run.
-
-    Raises:
-      UnimplementedError: there is one.
-    """
-    if not step.has_control_flow:
-        return
-    for node, path in frames_of(step).items():
-        loop = path_behind(node, path)
-        if not loop or node.spec is None:
-            continue
-        before = [source for source, _ in node.inputs] + node.control
-        others = {task_of(other.device) for other in before if not other.is_feed}
-        if others - {task_of(node.device)}:
-            raise errors.UnimplementedError(
-                None,
-                None,
-                f"{{{{node {node.name}}}}} on {node.device.name} takes a value inside "
-                f"the loop '{loop[-1]}' from another task. Place the whole loop on "
-                "one task.",
-            )
