@@ -4,6 +4,7 @@ import { breakable, consume, focusNear, h } from "../base/elements";
 import { timeText } from "../base/format";
 import { Player } from "../base/player";
 import { drawer, s } from "../base/svg";
+import { arrowAt, dot, isBetween, LabelPlaces, pathOf, pointOn, wayBetween } from "../drawing/machine_ways";
 import type { ClusterMessage, ClusterTask, ClusterTraits } from "../kernel/cluster_messages";
 import { hosted } from "../kernel/host";
 import { shareSelection } from "../kernel/shared_selection";
@@ -15,22 +16,7 @@ const MOST_VARIABLES = 3; // on a machine; the details have all
 const MOMENTS = 240; // of a step
 const CLIENT = "client";
 const SIGNS = { alive: "●", slow: "◐", dead: "✕", unknown: "○" };
-const PORT = 48; // pixels between the ways to and from a machine
 const MOST_IN_ROW = 4; // machines
-
-interface Point {
-  x: number;
-  y: number;
-}
-
-/** A curve from machine to machine, for all messages that go this way. */
-interface Way {
-  from: Point;
-  to: Point;
-  bend: [Point, Point];
-  /** Where there is room for words: left, right or below. */
-  side: -1 | 0 | 1;
-}
 
 class ClusterView {
   readonly #traits: Traits<ClusterTraits>;
@@ -419,6 +405,7 @@ class ClusterView {
     }
     const chosen = this.#message === null ? undefined : messages[this.#message];
     const [lines, dots] = [s("g"), s("g")];
+    const labels = new LabelPlaces(box.width, [...places.values()]);
     for (const of of routes.values()) {
       const { source, target } = of[0]!;
       const [from, to] = [places.get(source), places.get(target)];
@@ -437,8 +424,10 @@ class ClusterView {
         s("path", { class: isClients ? `${classes} tft-clients` : classes, d: pathOf(way) }),
         arrowAt(way, classes),
       );
-      if (this.#moment === null)
-        dots.append(label(pointOn(way, 0.4), total(of), "tft-route-label", box.width, way.side));
+      if (this.#moment === null) {
+        const count = of.length === 1 ? "1 tensor" : `${of.length} tensors`;
+        dots.append(labels.beside(way, [total(of), count, `${of.length}`], "tft-route-label"));
+      }
       const shown = isChosen ? travelling.filter(({ message }) => message === chosen) : travelling;
       for (const { at } of isChosen ? travelling : []) dots.append(dot(pointOn(way, at), "tft-dot tft-dim"));
       for (const [i, { message, at }] of shown.entries()) {
@@ -447,7 +436,7 @@ class ClusterView {
         if (i < 3) {
           const said = [shorten(words(message.tensor), 26), message.size].filter((word) => word !== "").join(", ");
           const y = place.y + (way.side === 0 ? 24 : 0) + 22 * i;
-          dots.append(label({ x: place.x, y }, said, "tft-dot-label", box.width, way.side));
+          dots.append(labels.at({ x: place.x, y }, said, "tft-dot-label", way.side));
         }
       }
     }
@@ -469,101 +458,6 @@ function total(messages: readonly ClusterMessage[]): string {
   const { tensor, size } = messages[0]!;
   if (messages.length > 1) return `${messages.length} tensors`;
   return [shorten(words(tensor), 30), size].filter((word) => word !== "").join(", ");
-}
-
-/** True if a way straight from `a` to `b`, beside each other, would cross a machine. */
-function isBetween(place: DOMRect, a: DOMRect, b: DOMRect): boolean {
-  const [left, right] = a.left < b.left ? [a.right, b.left] : [b.right, a.left];
-  const y = (a.top + a.bottom) / 2;
-  return place.left >= left && place.right <= right && place.top < y && place.bottom > y;
-}
-
-/** From the side of a machine that faces the other; two ways between the same machines run side by side. */
-function wayBetween(a: DOMRect, b: DOMRect, hasReturn: boolean, isBlocked: boolean): Way {
-  const [down, up] = [b.top > a.bottom, b.bottom < a.top];
-  const shift = hasReturn ? PORT / 2 : 0;
-  if (down || up) {
-    const side = down ? -shift : shift;
-    const from = { x: a.left + a.width / 2 + side, y: down ? a.bottom : a.top };
-    const to = { x: b.left + b.width / 2 + side, y: down ? b.top : b.bottom };
-    const middle = (from.y + to.y) / 2;
-    return {
-      from,
-      to,
-      bend: [
-        { x: from.x, y: middle },
-        { x: to.x, y: middle },
-      ],
-      side: down ? -1 : 1,
-    };
-  }
-  const right = b.left >= a.right;
-  if (isBlocked) {
-    const side = right ? -shift / 2 : shift / 2;
-    const from = { x: a.left + a.width / 2 + side, y: a.bottom };
-    const to = { x: b.left + b.width / 2 + side, y: b.bottom };
-    const y = Math.max(from.y, to.y) + 34 + side;
-    return {
-      from,
-      to,
-      bend: [
-        { x: from.x, y },
-        { x: to.x, y },
-      ],
-      side: 0,
-    };
-  }
-  const side = right ? -shift / 2 : shift / 2;
-  const from = { x: right ? a.right : a.left, y: a.top + a.height / 2 + side };
-  const to = { x: right ? b.left : b.right, y: a.top + a.height / 2 + side };
-  const middle = (from.x + to.x) / 2;
-  return {
-    from,
-    to,
-    bend: [
-      { x: middle, y: from.y },
-      { x: middle, y: to.y },
-    ],
-    side: 0,
-  };
-}
-
-function pathOf({ from, to, bend: [a, b] }: Way): string {
-  return `M${from.x},${from.y}C${a.x},${a.y} ${b.x},${b.y} ${to.x},${to.y}`;
-}
-
-function pointOn({ from, to, bend: [a, b] }: Way, t: number): Point {
-  const u = 1 - t;
-  const [p, q, r, w] = [u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t];
-  return {
-    x: p * from.x + q * a.x + r * b.x + w * to.x,
-    y: p * from.y + q * a.y + r * b.y + w * to.y,
-  };
-}
-
-function arrowAt({ to, bend: [, b] }: Way, classes: string): SVGElement {
-  const angle = (Math.atan2(to.y - b.y, to.x - b.x) * 180) / Math.PI;
-  return s("path", {
-    class: `${classes} tft-arrow`,
-    d: "M0,0L-9,-4.5V4.5Z",
-    transform: `translate(${to.x.toFixed(1)},${to.y.toFixed(1)}) rotate(${angle.toFixed(1)})`,
-  });
-}
-
-const dot = ({ x, y }: Point, classes: string): SVGElement =>
-  s("circle", { class: classes, cx: x.toFixed(1), cy: y.toFixed(1), r: 7 });
-
-/** Words on a ground of their own, beside a point, inside the picture. */
-function label({ x, y }: Point, said: string, classes: string, width: number, side: -1 | 0 | 1): SVGElement {
-  const wide = 6.9 * said.length + 14;
-  const beside = side === 0 ? x - wide / 2 : side < 0 ? x - wide - 12 : x + 12;
-  const left = Math.max(2, Math.min(width - wide - 2, beside));
-  return s(
-    "g",
-    { class: classes },
-    s("rect", { x: left.toFixed(1), y: (y - 10).toFixed(1), width: wide.toFixed(1), height: 20, rx: 10 }),
-    s("text", { x: (left + wide / 2).toFixed(1), y: (y + 4.2).toFixed(1), "text-anchor": "middle" }, said),
-  );
 }
 
 export default hosted((traits: Traits<ClusterTraits>, el) => new ClusterView(traits, el));
