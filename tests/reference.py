@@ -56,6 +56,7 @@ EXPLAIN = {
     "value_summary": "Values in a recorded run",
     "timing": "Where the time goes",
     "critical_path": "What bounds a step",
+    "cuda_graphs": "Which steps are CUDA graphs",
     "memory": "What uses the memory",
     "optimizing": "What the optimizer does",
     "schedule": "In which order ops can run",

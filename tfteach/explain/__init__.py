@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tfteach.explain.critical_path import (
         explain_critical_path as explain_critical_path,
     )
+    from tfteach.explain.cuda_graphs import explain_cuda_graphs as explain_cuda_graphs
     from tfteach.explain.dataset_elements import elements_of as elements_of
     from tfteach.explain.eager_growth import watch_eager as watch_eager
     from tfteach.explain.eager_recording import record_eager as record_eager
@@ -70,6 +71,7 @@ _LATER = {
     "explain_cluster": "clusters",
     "explain_collections": "collections",
     "explain_critical_path": "critical_path",
+    "explain_cuda_graphs": "cuda_graphs",
     "explain_folding": "folding",
     "explain_function": "function_calls",
     "explain_name": "names",

@@ -38,7 +38,7 @@ from tfteach.engine.flow.guards import UnstructuredError
 from tfteach.engine.flow.nested_blocks import Nested, compile_nested
 from tfteach.engine.flow.structured_control_flow import recover
 from tfteach.engine.optimize.specialize import specialize
-from tfteach.engine.plan.step import Step
+from tfteach.engine.plan.step import Change, Step
 from tfteach.framework.codegen import SourceWriter
 from tfteach.framework.transaction import atomically
 from tfteach.framework.waiting import Deadline
@@ -50,10 +50,14 @@ class Script:
     Args:
       nested: the step.
       hot: the function; None to generate it.
+
+    Attributes:
+      log: what was done to the step, and what could not be done.
     """
 
     def __init__(self, nested: Nested, hot: HotStep | None = None) -> None:
         self.nested = nested
+        self.log: Sequence[Change] = ()
         self.generated = _NestedWriter(nested).compile() if hot is None else hot
         self.function = self.generated.function
         self.source = self.generated.source
@@ -150,7 +154,9 @@ def program_with_flow(
     def for_shapes(shapes: FedShapes) -> Script:
         special = specialize(step, shapes)
         nested = compile_nested(special, recover(special), resources, session)
-        return Script(nested, hot_step and hot_step(special, nested))
+        script = Script(nested, hot_step and hot_step(special, nested))
+        script.log = special.log
+        return script
 
     if not structured:
         return dataflow()

@@ -1,0 +1,92 @@
+"""Which steps of a session a card runs as CUDA graphs, and why it runs others not so.
+
+A step becomes one after some runs with the same shapes of its feeds, unless the card
+would have to wait in it for the host (engine/execute/cuda_graph.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from tfteach.engine.execute.cuda_graph import GraphedStep
+
+__all__ = ["CudaGraphs", "GraphedRow", "explain_cuda_graphs"]
+
+NOT_HOT = "it has not run often enough with the same shapes"
+NO_CARD = "The session has no card, or more than one: no step is a CUDA graph."
+
+
+class GraphedRow(NamedTuple):
+    """A step for given shapes of its feeds.
+
+    Attributes:
+      fetches: names of what is fetched.
+      fed_shapes: the shapes of the feeds; None for a step that has not run often.
+      is_graph: whether it is a CUDA graph.
+      reason: why it is none; "" for a graph.
+    """
+
+    fetches: tuple[str, ...]
+    fed_shapes: tuple[tuple[int, ...], ...] | None
+    is_graph: bool
+    reason: str
+
+
+class CudaGraphs(NamedTuple):
+    """The steps of a session.
+
+    Attributes:
+      rows: a row for each step and the shapes that it is often fed.
+      has_card: whether the session has one card, whose steps can be graphs.
+    """
+
+    rows: tuple[GraphedRow, ...]
+    has_card: bool
+
+    def __str__(self) -> str:
+        if not self.has_card:
+            return NO_CARD
+        lines = []
+        for row in self.rows:
+            fed = "" if not row.fed_shapes else f", fed {list(row.fed_shapes)}"
+            what = "a CUDA graph" if row.is_graph else f"no graph: {row.reason}"
+            lines.append(f"{', '.join(row.fetches)}{fed}: {what}")
+        return "\n".join(lines)
+
+
+def explain_cuda_graphs(session: Any) -> CudaGraphs:
+    """Which steps of a session are CUDA graphs, and why others are not.
+
+    Args:
+      session: a `tf.Session`.
+
+    Returns:
+      A `CudaGraphs`, which can be printed.
+
+    Example:
+      >>> with tf.Session() as sess:
+      ...     print(explain_cuda_graphs(sess))
+      The session has no card, or more than one: no step is a CUDA graph.
+    """
+    cards = [device for device in session.devices[1:] if device.is_asynchronous]
+    has_card = len(cards) == len(session.devices) - 1 == 1
+    rows: list[GraphedRow] = []
+    if has_card:
+        for (elements, _, _), (program, _) in session._programs.items():
+            names = tuple(element.name for element in elements)
+            rows += _rows(names, getattr(program, "hot", {}))
+    return CudaGraphs(tuple(rows), has_card)
+
+
+def _rows(names: tuple[str, ...], hot: Mapping[Any, Any]) -> Iterator[GraphedRow]:
+    if not hot:
+        yield GraphedRow(names, None, False, NOT_HOT)
+    for shapes, step in hot.items():
+        graphed = getattr(step, "generated", step)
+        if not isinstance(graphed, GraphedStep):
+            changes = [c for c in step.log if c.pass_name == "capture"]
+            reason = changes[-1].reason.removeprefix("not as a CUDA graph: ")
+        else:
+            reason = graphed.reason or ("" if graphed.graph else NOT_HOT)
+        yield GraphedRow(names, shapes, not reason, reason.split("\n")[0])
