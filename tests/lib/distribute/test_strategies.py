@@ -176,3 +176,39 @@ def test_partitioners_have_no_effect():
         own.extended.colocate_vars_with(other),
     ):
         pass
+
+
+def test_merging_waits_for_what_each_replica_waits_for():
+    own = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+
+    def step():
+        with tf.control_dependencies([tf.no_op(name="gate")]):
+            context = tf.distribute.get_replica_context()
+            return context.merge_call(lambda strategy: tf.no_op(name="merged"))
+
+    with own.scope(), tf.name_scope("outer"):
+        merged = own.experimental_run_v2(step)
+    assert merged.name == "outer/merged"
+    found = sorted(op.name for op in merged.control_inputs)
+    assert found == ["outer/gate", "outer/replica_1/gate"]
+
+
+def test_replicas_read_in_their_order():
+    own = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    with own.scope():
+        own.make_input_fn_iterator(lambda _: tf.data.Dataset.range(4)).get_next()
+    reads = [
+        op
+        for op in tf.get_default_graph().get_operations()
+        if op.type == "IteratorGetNext"
+    ]
+    assert [list(op.control_inputs) for op in reads] == [[], [reads[0]]]
+
+
+def test_other_graphs_know_no_strategy():
+    own = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    with own.scope():
+        with tf.Graph().as_default():
+            assert not tf.distribute.has_strategy()
+            assert tf.Variable(1.0).op.type == "VariableV2"
+        assert tf.distribute.has_strategy()

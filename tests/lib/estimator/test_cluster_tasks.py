@@ -9,7 +9,7 @@ import tfteach as tf
 from tests.golden.estimators import estimator, inputs
 from tests.lib.distributed.conftest import free_addresses
 from tfteach.lib.distributed import server as servers
-from tfteach.lib.estimator import cluster_tasks
+from tfteach.lib.estimator import cluster_tasks, training_session
 
 
 @pytest.fixture(autouse=True)
@@ -175,3 +175,32 @@ def test_servers_of_incomplete_configurations(monkeypatch):
     config._task_type = "ps"
     with pytest.raises(RuntimeError, match="be sure to specify master in RunConfig"):
         cluster_tasks.start_server(config)
+
+
+@pytest.mark.parametrize(
+    ("kind", "index", "hooks"),
+    [
+        ("master", 0, set()),
+        ("worker", 0, {"SummarySaverHook", "StepCounterHook"}),
+        ("worker", 1, set()),
+    ],
+)
+def test_the_first_worker_writes_summaries_for_a_master(
+    monkeypatch, tmp_path, kind, index, hooks
+):
+    class Opened(Exception):
+        pass
+
+    def open_session(**arguments):
+        raise Opened(arguments)
+
+    monkeypatch.setattr(training_session, "MonitoredTrainingSession", open_session)
+    cluster = {"master": ["a:1"], "worker": ["b:1", "c:1"]}
+    task(monkeypatch, cluster, kind, index)
+    with pytest.raises(Opened) as opened:
+        estimator(tf, str(tmp_path)).train(inputs(tf), steps=1)
+    (arguments,) = opened.value.args
+    assert arguments["save_summaries_steps"] == 0
+    assert arguments["log_step_count_steps"] is None
+    written = {"SummarySaverHook", "StepCounterHook"}
+    assert {type(hook).__name__ for hook in arguments["hooks"]} & written == hooks
