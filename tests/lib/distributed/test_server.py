@@ -195,6 +195,21 @@ def test_malformed_steps(own_server, method, request_):
         channel.call(method, request_, 30)
 
 
+@pytest.mark.parametrize(
+    ("method", "numbers"),
+    [
+        ("MasterService/RunStep", (1, 2, 3, 4, 5, 6)),
+        ("WorkerService/RunGraph", (1, 3, 4, 5)),
+    ],
+)
+def test_numbers_instead_of_texts_and_messages(own_server, method, numbers):
+    """A number is not taken for the size of a text, which may be a huge one."""
+    channel = shared_channel(address_of(own_server))
+    for number in numbers:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"^Run"):
+            channel.call(method, bytes([number << 3, 5]), 30)
+
+
 @pytest.mark.parametrize("method", ["CreateSession", "Reset"])
 def test_malformed_messages(own_server, method):
     channel = shared_channel(address_of(own_server))
