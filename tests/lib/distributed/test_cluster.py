@@ -160,6 +160,17 @@ def test_tensors_go_back_and_forth(target, graph):
         assert session.run(value) == 64
 
 
+def test_what_is_fed_and_fetched_is_a_copy(target, graph):
+    x = tf.placeholder(tf.float32, [2])
+    with tf.device(PS):
+        doubled = x * 2.0
+    fed = np.ones(2, np.float32)
+    with tf.Session(target) as session:
+        found, _ = session.run([x, doubled], {x: fed})
+    found[0] = 5
+    assert fed.tolist() == [1, 1]
+
+
 def test_control_dependencies_cross_tasks(target, graph):
     with tf.device(PS):
         v = tf.Variable(1.0)

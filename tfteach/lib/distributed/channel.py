@@ -102,14 +102,14 @@ class Channel:
         """Begin a call; gRPC's future of its answer."""
         return self._stub(method).future(request, timeout=timeout_s or None)
 
-    def block(self, method: str, request: bytes) -> bytes:
+    def block(self, method: str, request: bytes, timeout_s: float = 0.0) -> bytes:
         """The answer of a call that nothing interrupts, not even Ctrl-C.
 
         Raises:
           OpError: the class of the status that the server, or gRPC, answers.
         """
         try:
-            answer: bytes = self._stub(method)(request)
+            answer: bytes = self._stub(method)(request, timeout=timeout_s or None)
         except grpc_module().RpcError as error:
             raise error_of_status(error.code().value[0], error.details()) from None
         return answer

@@ -111,7 +111,14 @@ class Cluster:
         future.add_done_callback(ended)
         return future
 
-    def post(self, task: str, method: str, request: bytes, arrived: Arrived) -> None:
+    def post(
+        self,
+        task: str,
+        method: str,
+        request: bytes,
+        arrived: Arrived,
+        timeout_s: float = 0.0,
+    ) -> None:
         """Call a task's method on a thread of its own; nothing can cancel it.
 
         gRPC hands over fewer threads than in `start`.
@@ -124,7 +131,7 @@ class Cluster:
 
         def run() -> None:
             try:
-                answer = channel.block(method, request)
+                answer = channel.block(method, request, timeout_s)
             except errors.OpError as error:
                 arrived(None, error)
             else:

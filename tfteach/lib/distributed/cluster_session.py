@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from tfteach.engine.devices.devices import Device
+from tfteach.engine.execute.compile import own_copy
 from tfteach.engine.plan.partition import partition
 from tfteach.engine.plan.place import Placement, Placer
 from tfteach.engine.plan.step import Step, argument_names, return_names
@@ -233,7 +234,7 @@ class ClusterSession(TaskSession):
         for part in parts:
             run.start(part, fed, options)
         found = run.values(metadata)
-        found.update((t, fed[t]) for t in elements if t in fed)  # type: ignore[index]
+        found.update((t, own_copy(value)) for t, value in fed.items())
         return [found[e] for e in elements if isinstance(e, Tensor)]
 
     def close(self) -> None:

@@ -25,6 +25,7 @@ from tfteach.lib.distributed.run_messages import named_tensor, split_named_tenso
 # How long the cause of a failure may take to arrive after what follows from it.
 _CAUSE_S = 5.0
 _LOOKS_EVERY_S = 1.0  # whether the client gave up
+_FORGET_S = 60.0  # how long a task may take to forget a step
 _ABORT_S = 2.0  # how long parts of a step that failed may take to end
 
 
@@ -161,7 +162,7 @@ class StepRun:
         request = protos.CleanupGraphRequest(step_id=self._step_id).SerializeToString()
         for part in self._parts:
             method = "WorkerService/CleanupGraph"
-            self._cluster.post(part.task, method, request, lambda a, e: None)
+            self._cluster.post(part.task, method, request, lambda a, e: None, _FORGET_S)
         if self._running:
             end_s = time.monotonic() + _ABORT_S
             with self._condition:
