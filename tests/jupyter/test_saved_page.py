@@ -14,7 +14,14 @@ import pytest
 
 import tfteach as tf
 import tfteach.jupyter as tfj
-from tests.jupyter.test_all_magics import BUILD, CALLS, TEXT_ONLY, magics, options
+from tests.jupyter.test_all_magics import (
+    BUILD,
+    CALLS,
+    FAR,
+    TEXT_ONLY,
+    magics,
+    options,
+)
 from tests.jupyter.test_magics import run, shell  # noqa: F401
 from tfteach.jupyter.graph_stream import MOST_WITH_ATTRS
 from tfteach.jupyter.widgets.view_base import Shown
@@ -238,11 +245,16 @@ def test_every_magic_saves_its_view(
 ) -> None:
     assert "--save" in options(magics()[magic])
     assert run(shell, BUILD).success
+    if magic == "%cluster":
+        assert run(shell, FAR).success
     path = tmp_path / "page.html"
     assert run(shell, CALLS[magic].format(f"--static --save {path}")).success
     assert f"Saved {path}" in capsys.readouterr().out
     assert unpacked(path)["views"]
     assert (tmp_path / "page_2.html").exists() == (magic == "%timeline")
+    if magic == "%cluster":
+        shell.user_ns["far"].close()
+        shell.user_ns["server"]._stop()
     for name in ("sess", "other"):
         shell.user_ns[name].close()
 

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { isBetween, pointOn, wayBetween } from "../../src/drawing/machine_ways";
+
+const box = (left: number, top: number): DOMRect =>
+  ({ left, top, right: left + 100, bottom: top + 50, width: 100, height: 50, x: left, y: top }) as DOMRect;
+const [server, first, second, third] = [box(150, 0), box(0, 200), box(150, 200), box(300, 200)];
+
+test("ways up and down leave the sides that face each other, and do not meet", () => {
+  const [down, up] = [wayBetween(server, first, true, false), wayBetween(first, server, true, false)];
+  expect([down.from.y, down.to.y, down.side]).toEqual([50, 200, -1]);
+  expect([up.from.y, up.to.y, up.side]).toEqual([200, 50, 1]);
+  expect(down.from.x).toBeLessThan(up.to.x);
+  expect(down.to.x).toBeLessThan(up.from.x);
+  expect(wayBetween(server, first, false, false).from.x).toBe(200);
+});
+
+test("a way beside is straight, or goes around a machine between", () => {
+  const straight = wayBetween(first, second, false, false);
+  expect([straight.from, straight.to]).toEqual([
+    { x: 100, y: 225 },
+    { x: 150, y: 225 },
+  ]);
+  expect(isBetween(second, first, third)).toBe(true);
+  expect(isBetween(second, third, first)).toBe(true);
+  expect(isBetween(server, first, third)).toBe(false);
+  const around = wayBetween(first, third, false, true);
+  expect(pointOn(around, 0.5).y).toBeGreaterThan(second.bottom);
+});
+
+test("a message moves from one end of its way to the other", () => {
+  const way = wayBetween(first, server, false, false);
+  expect(pointOn(way, 0)).toEqual(way.from);
+  expect(pointOn(way, 1)).toEqual(way.to);
+});
