@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tfteach.framework import card_products
 from tfteach.framework import shape as shapes
 from tfteach.framework.contention import contention
 from tfteach.framework.convert import convert
@@ -84,6 +83,12 @@ def _large_product(a: Any, b: Any) -> Any:
     elements = a.size + b.size + result.size
     contention.record(result.size * a.shape[-1], elements, now_s - begun_s, now_s)
     return result
+
+
+def _product_on_card(xp: ArrayModule, a: Any, b: Any) -> Any:
+    from tfteach.framework import card_products  # which CPUs do without
+
+    return card_products.matmul(xp, a, b)
 
 
 def _is_outer(a: Any, b: Any) -> bool:
@@ -161,7 +166,7 @@ class MatMul(Op):
         left = a.T if self.transpose_a else a
         right = b.T if self.transpose_b else b
         try:
-            return card_products.matmul(xp, left, right)
+            return _product_on_card(xp, left, right)
         except ValueError:
             raise self._mismatch(a, b) from None
 
@@ -236,7 +241,7 @@ class BatchMatMulV2(Op):
         return self._multiply(product, xp, x, y)
 
     def compute_on_card(self, xp: ArrayModule, x: Array, y: Array) -> Any:
-        return self._multiply(card_products.matmul, xp, x, y)
+        return self._multiply(_product_on_card, xp, x, y)
 
     def _multiply(
         self, product: Callable[..., Any], xp: ArrayModule, x: Array, y: Array

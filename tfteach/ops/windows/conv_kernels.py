@@ -22,7 +22,6 @@ from itertools import product
 from math import gcd, prod
 from typing import Any
 
-from tfteach.framework import card_products
 from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.threads import cores, share
 from tfteach.framework.type_aliases import ArrayModule
@@ -339,7 +338,13 @@ def _product(xp: ArrayModule, columns: Any, matrix: Any, out: Any) -> Any:
     return out
 
 
-@with_card_kernel(card_products.matmul)
+def _dot_on_card(xp: ArrayModule, a: Any, b: Any, out: Any = None) -> Any:
+    from tfteach.framework import card_products  # which CPUs do without
+
+    return card_products.matmul(xp, a, b, out)
+
+
+@with_card_kernel(_dot_on_card)
 def _dot(xp: ArrayModule, a: Any, b: Any, out: Any = None) -> Any:
     return xp.dot(a, b, out=out)
 
