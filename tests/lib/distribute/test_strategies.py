@@ -212,3 +212,24 @@ def test_other_graphs_know_no_strategy():
             assert not tf.distribute.has_strategy()
             assert tf.Variable(1.0).op.type == "VariableV2"
         assert tf.distribute.has_strategy()
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        (
+            "experimental.ParameterServerStrategy",
+            "replica_device_setter puts variables",
+        ),
+        ("experimental.CentralStorageStrategy", "MirroredStrategy has a copy"),
+        ("experimental.MultiWorkerMirroredStrategy", "SyncReplicasOptimizer averages"),
+        ("experimental.TPUStrategy", "MirroredStrategy has a copy"),
+        ("experimental_set_strategy", "use `with strategy.scope"),
+    ],
+)
+def test_other_strategies_say_what_to_use(name, instead):
+    made = tf.distribute
+    for part in name.split("."):
+        made = getattr(made, part)
+    with pytest.raises(NotImplementedError, match=f"is not implemented: .*{instead}"):
+        made(None)

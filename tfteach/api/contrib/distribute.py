@@ -7,6 +7,9 @@ from tfteach.compat.renamed import absent as _absent
 if TYPE_CHECKING:
     from tfteach.lib.distribute.mirrored_strategy import ContribMirroredStrategy as MirroredStrategy
     from tfteach.lib.distribute.mirrored_strategy import OneDeviceStrategy as OneDeviceStrategy
+    from tfteach.lib.distribute.not_implemented import MultiWorkerMirroredStrategy as CollectiveAllReduceStrategy
+    from tfteach.lib.distribute.not_implemented import ParameterServerStrategy as ParameterServerStrategy
+    from tfteach.lib.distribute.not_implemented import TPUStrategy as TPUStrategy
     from tfteach.lib.distribute.strategy import Strategy as Strategy
     from tfteach.lib.distribute.strategy import StrategyExtended as StrategyExtended
     from tfteach.lib.distribute.strategy_context import get_loss_reduction as get_loss_reduction
@@ -16,10 +19,13 @@ if TYPE_CHECKING:
     from tfteach.lib.distribute.strategy_context import in_cross_replica_context as in_cross_replica_context
 
 _LATER = {
+    "CollectiveAllReduceStrategy": ("tfteach.lib.distribute.not_implemented", "MultiWorkerMirroredStrategy"),
     "MirroredStrategy": ("tfteach.lib.distribute.mirrored_strategy", "ContribMirroredStrategy"),
     "OneDeviceStrategy": ("tfteach.lib.distribute.mirrored_strategy", "OneDeviceStrategy"),
+    "ParameterServerStrategy": ("tfteach.lib.distribute.not_implemented", "ParameterServerStrategy"),
     "Strategy": ("tfteach.lib.distribute.strategy", "Strategy"),
     "StrategyExtended": ("tfteach.lib.distribute.strategy", "StrategyExtended"),
+    "TPUStrategy": ("tfteach.lib.distribute.not_implemented", "TPUStrategy"),
     "get_loss_reduction": ("tfteach.lib.distribute.strategy_context", "get_loss_reduction"),
     "get_replica_context": ("tfteach.lib.distribute.strategy_context", "get_replica_context"),
     "get_strategy": ("tfteach.lib.distribute.strategy_context", "get_strategy"),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tfteach.lib.distribute.cross_device_ops import ReductionToOneDevice as ReductionToOneDevice
     from tfteach.lib.distribute.inputs import InputContext as InputContext
     from tfteach.lib.distribute.inputs import InputReplicationMode as InputReplicationMode
+    from tfteach.lib.distribute.not_implemented import experimental_set_strategy as experimental_set_strategy
     from tfteach.lib.distribute.reduce_op import ReduceOp as ReduceOp
     from tfteach.lib.distribute.replica_context import ReplicaContext as ReplicaContext
     from tfteach.lib.distribute.strategy_context import get_replica_context as get_replica_context
@@ -29,6 +30,7 @@ _LATER = {
     "ReductionToOneDevice": ("tfteach.lib.distribute.cross_device_ops", "ReductionToOneDevice"),
     "ReplicaContext": ("tfteach.lib.distribute.replica_context", "ReplicaContext"),
     "Server": ("tfteach.lib.distributed.server", "Server"),
+    "experimental_set_strategy": ("tfteach.lib.distribute.not_implemented", "experimental_set_strategy"),
     "get_replica_context": ("tfteach.lib.distribute.strategy_context", "get_replica_context"),
     "get_strategy": ("tfteach.lib.distribute.strategy_context", "get_strategy"),
     "has_strategy": ("tfteach.lib.distribute.strategy_context", "has_strategy"),

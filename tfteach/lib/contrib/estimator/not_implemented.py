@@ -9,7 +9,10 @@ from typing import NoReturn
 
 from tfteach.framework.export import export
 
-_ONE_DEVICE = "a model is not replicated here: use what it wraps itself"
+_ONE_DEVICE = (
+    "use what it wraps itself, with tf.estimator.RunConfig(train_distribute="
+    "tf.distribute.MirroredStrategy())"
+)
 
 
 def _refuse(name: str, instead: str) -> NoReturn:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.distribute import experimental as experimental
     from tfteach.lib.distribute.cross_device_ops import CrossDeviceOps as CrossDeviceOps
     from tfteach.lib.distribute.cross_device_ops import HierarchicalCopyAllReduce as HierarchicalCopyAllReduce
     from tfteach.lib.distribute.cross_device_ops import NcclAllReduce as NcclAllReduce
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from tfteach.lib.distribute.inputs import InputReplicationMode as InputReplicationMode
     from tfteach.lib.distribute.mirrored_strategy import MirroredStrategy as MirroredStrategy
     from tfteach.lib.distribute.mirrored_strategy import OneDeviceStrategy as OneDeviceStrategy
+    from tfteach.lib.distribute.not_implemented import experimental_set_strategy as experimental_set_strategy
     from tfteach.lib.distribute.reduce_op import ReduceOp as ReduceOp
     from tfteach.lib.distribute.replica_context import ReplicaContext as ReplicaContext
     from tfteach.lib.distribute.strategy import Strategy as Strategy
@@ -38,6 +40,8 @@ _LATER = {
     "Server": ("tfteach.lib.distributed.server", "Server"),
     "Strategy": ("tfteach.lib.distribute.strategy", "Strategy"),
     "StrategyExtended": ("tfteach.lib.distribute.strategy", "StrategyExtended"),
+    "experimental": ("tfteach.api.distribute", "experimental"),
+    "experimental_set_strategy": ("tfteach.lib.distribute.not_implemented", "experimental_set_strategy"),
     "get_loss_reduction": ("tfteach.lib.distribute.strategy_context", "get_loss_reduction"),
     "get_replica_context": ("tfteach.lib.distribute.strategy_context", "get_replica_context"),
     "get_strategy": ("tfteach.lib.distribute.strategy_context", "get_strategy"),
