@@ -79,7 +79,7 @@ def test_marked_names_exist_with_their_signatures():
         ("placeholder", "; TensorFlow 2 does not have it: tf.compat.v1.placeholder"),
         ("train.Saver", "; TensorFlow 2 does not have it: tf.compat.v1.train.Saver"),
         ("keras", "; TensorFlow 1.15 has it, tfteach does not"),
-        ("distribute", "; TensorFlow 1.15 has it, tfteach does not"),
+        ("lite", "; TensorFlow 1.15 has it, tfteach does not"),
         ("nn.conv2", "; did you mean tf.compat.v2.nn.conv2d?"),
         ("_repr_html_", ""),
     ],
