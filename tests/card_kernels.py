@@ -23,6 +23,7 @@ _TYPES: dict[str, Any] = {
     "signed char": np.int8,
     "unsigned char": np.uint8,
 }
+_KEYWORDS = frozenset("new delete this class default union template and or".split())
 _NAMES = "|".join(_TYPES)
 _TOKEN = re.compile(
     rf"\s*(\((?:{_NAMES})\)|\d+\.\d+(?:e[-+]?\d+)?f?|\d+(?:e[-+]?\d+)f?|\d+|\w+"
@@ -166,6 +167,7 @@ class ElementwiseKernel:
                 assert found is not None, line
                 kind, name, source = found.groups()
                 value = np.asarray(_Expression(source, names).value())
+                assert name not in _KEYWORDS, line
                 if not kind:  # declared before
                     dtype = dict(self._outputs).get(name) or names[name].dtype
                 else:

@@ -12,6 +12,7 @@ What depends on scalar inputs only is computed once per update.
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import itertools
 import textwrap
@@ -196,17 +197,17 @@ class UpdateFormula:
     def _card_source(self, kind: str) -> str | None:
         """The body of the kernel: floats of two bytes are computed in four."""
         names = ("grad", *self._scalars, *self._cells)
-        lines = [f"{kind} {name} = a_{name};" for name in names]
+        lines = [f"{kind} {name}_ = a_{name};" for name in names]
         known = set(names)
         scalars = map(_assignment, ast.parse("\n".join(self._scalar_lines)).body)
         for target, value in (*scalars, *self._assignments):
-            written = cuda_expression(ast.unparse(value), kind)
+            written = cuda_expression(ast.unparse(_with_suffix(value)), kind)
             if written is None:
                 return None
             declared = "" if target in known else f"{kind} "
-            lines.append(f"{declared}{target} = {written};")
+            lines.append(f"{declared}{target}_ = {written};")
             known.add(target)
-        lines += [f"a_{name} = {name};" for name in self._cells]
+        lines += [f"a_{name} = {name}_;" for name in self._cells]
         return "\n".join(lines)
 
     def _loop_source(self, by_rows: bool) -> str:
@@ -273,6 +274,16 @@ def _assignment(statement: ast.stmt) -> tuple[str, ast.expr]:
     [name] = statement.targets
     assert isinstance(name, ast.Name)
     return name.id, statement.value
+
+
+def _with_suffix(value: ast.expr) -> ast.expr:
+    """The expression with names that are none of C++'s own, such as `new`."""
+    value = copy.deepcopy(value)
+    functions = {id(n.func) for n in ast.walk(value) if isinstance(n, ast.Call)}
+    for node in ast.walk(value):
+        if isinstance(node, ast.Name) and id(node) not in functions:
+            node.id += "_"
+    return value
 
 
 def _is_inexact(assignment: tuple[str, ast.expr]) -> bool:
