@@ -150,6 +150,9 @@ class LocalTask:
     def stop(self) -> None:
         """Let the process stand still, as a machine that nobody reaches."""
         self._signal("SIGSTOP")
+        # Until all its threads stand still: only then the end of this process wakes it.
+        if (pid := self.pid) is not None and hasattr(os, "waitid"):
+            os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         self._is_stopped = True
 
     def resume(self) -> None:
