@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import tfteach as tf
-from tests.lib.distributed.conftest import eventually, free_addresses
+from tests.lib.distributed.conftest import eventually
 from tfteach.framework import protos
 from tfteach.lib.distributed import channel
 from tfteach.lib.distributed.channel import shared_channel
@@ -102,46 +102,3 @@ def test_a_client_that_gave_up_takes_no_element(own_server, graph):
         eventually(lambda: not waits)
         session.run(put)
         assert session.run(element) == 7
-
-
-class Sessions(tf.train.SessionRunHook):
-    """Counts the sessions of a MonitoredSession."""
-
-    count = 0
-
-    def after_create_session(self, session, coord):
-        self.count += 1
-
-
-def test_monitored_training_goes_on_after_a_restart(graph, tmp_path):
-    """The parameter server loses its variables: they come from the last checkpoint."""
-    cluster = {job: free_addresses(1) for job in ("ps", "worker")}
-    servers = {job: tf.train.Server(cluster, job) for job in cluster}
-    with tf.device(tf.train.replica_device_setter(cluster=cluster)):
-        step = tf.train.get_or_create_global_step()
-        total = tf.get_variable("total", [], initializer=tf.zeros_initializer())
-        train = tf.group(step.assign_add(1), total.assign_add(2.0))
-    seen, sessions = [], Sessions()
-
-    def values(step_context):
-        return step_context.session.run((step, total))
-
-    with tf.train.MonitoredTrainingSession(
-        master=servers["worker"].target,
-        checkpoint_dir=str(tmp_path),
-        save_checkpoint_steps=2,
-        hooks=[sessions, tf.train.StopAtStepHook(last_step=6)],
-    ) as session:
-        while not session.should_stop():
-            session.run(train)
-            seen.append(session.run_step_fn(values))
-            if len(seen) == 4:
-                servers["ps"]._stop()
-                servers["ps"] = tf.train.Server(cluster, "ps")
-    for server in servers.values():
-        server._stop()
-    steps = [int(at) for at, _ in seen]
-    assert steps[:4] == [1, 2, 3, 4]
-    assert steps[-1] == 6
-    assert sessions.count == 2
-    assert all(value == 2 * at for at, value in seen)

@@ -161,6 +161,46 @@ def test_a_master_killed_in_a_step(cluster, graph):
         server._stop()
 
 
+class Sessions(tf.train.SessionRunHook):
+    """Counts the sessions of a MonitoredSession."""
+
+    count = 0
+
+    def after_create_session(self, session, coord):
+        self.count += 1
+
+
+def test_monitored_training_goes_on_after_a_kill(cluster, ps, worker, graph, tmp_path):
+    """The parameter server loses its variables: they come from the last checkpoint."""
+    with tf.device(tf.train.replica_device_setter(cluster=cluster)):
+        step = tf.train.get_or_create_global_step()
+        total = tf.get_variable("total", [], initializer=tf.zeros_initializer())
+        train = tf.group(step.assign_add(1), total.assign_add(2.0))
+    seen, sessions = [], Sessions()
+
+    def values(step_context):
+        return step_context.session.run((step, total))
+
+    with tf.train.MonitoredTrainingSession(
+        master=worker.target,
+        checkpoint_dir=str(tmp_path),
+        save_checkpoint_steps=2,
+        hooks=[sessions, tf.train.StopAtStepHook(last_step=6)],
+    ) as session:
+        while not session.should_stop():
+            session.run(train)
+            seen.append(session.run_step_fn(values))
+            if len(seen) == 4:
+                ps.kill()
+                again = Task(cluster, "ps")
+    again.kill()
+    steps = [int(at) for at, _ in seen]
+    assert steps[:4] == [1, 2, 3, 4]
+    assert steps[-1] == 6
+    assert sessions.count == 2
+    assert all(value == 2 * at for at, value in seen)
+
+
 class Wire:
     """Forwards connections to an address, until they are cut."""
 
