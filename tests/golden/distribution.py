@@ -256,6 +256,53 @@ def averages(tf):
     return [[row[0], *map(float, row[1:])] for row in found]
 
 
+def metrics(tf):
+    """Metrics count what all replicas saw; an update returns its replica's count."""
+    own, of = strategy(tf), tf.metrics
+    data = np.array([[[0, 1, 1], [1, 1, 0]], [[1, 0, 1], [0, 0, 1]]])
+
+    def step(batch):
+        labels, said = batch[0], batch[1]
+        scores = tf.cast(said, tf.float32) * 0.75 + 0.125
+        return {
+            "accuracy": of.accuracy(labels, said, metrics_collections="values"),
+            "auc": of.auc(labels, scores, num_thresholds=5),
+            "iou": of.mean_iou(labels, said, 2),
+            "per_class": of.mean_per_class_accuracy(labels, said, 2),
+            "precision": of.precision(
+                labels, said, metrics_collections="values", updates_collections="all"
+            ),
+            "precision_at": of.precision_at_thresholds(labels, scores, [0.1, 0.5]),
+            "positives": of.true_positives(labels, said),
+            "recall_at": of.recall_at_thresholds(labels, scores, [0.1, 0.5]),
+            "rmse": of.root_mean_squared_error(
+                tf.cast(labels, tf.float32), scores, updates_collections="all"
+            ),
+            "sensitivity": of.sensitivity_at_specificity(labels, scores, 0.5, None, 5),
+            "tensor": of.mean_tensor(said, weights=[1, 2, 0]),
+            "negatives": of.true_negatives_at_thresholds(labels, scores, [0.1, 0.5]),
+        }
+
+    with own.scope():
+        iterator = own.make_input_fn_iterator(
+            lambda context: tf.data.Dataset.from_tensor_slices(data)
+        )
+        results = own.experimental_run(step, iterator)
+    keys = sorted(results)
+    values = {key: results[key][0] for key in keys}
+    updates = {key: own.experimental_local_results(results[key][1]) for key in keys}
+    found = [[values[key].name for key in keys]]
+    found.append([[u.name for u in updates[key]] for key in keys])
+    found.append([v.name for v in tf.get_collection("values")])
+    found.append([u.name for u in tf.get_collection("all")])
+    with session(tf) as one:
+        one.run(iterator.initialize())
+        for fetches in (updates, values):
+            numbers = one.run(fetches)
+            found.append({k: np.asarray(v).tolist() for k, v in numbers.items()})
+    return found
+
+
 def functions_as_inputs(tf):
     """An input function may return a function of each replica's batch."""
     own, numbers = strategy(tf), iter(range(10, 20))
@@ -303,6 +350,9 @@ def errors(tf):
     ))  # fmt: skip
     one_of(lambda: tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:0"]))
     one_of(lambda: tf.distribute.InputContext(1, 0, 2).get_per_replica_batch_size(3))
+    one_of(lambda: own.experimental_run_v2(  # whose variable is named by its replica
+        lambda: tf.metrics.recall_at_k([[1]], [[0.5, 1.0]], 1)
+    ))  # fmt: skip
     one_of(lambda: tf.distribute.OneDeviceStrategy("/cpu:0").experimental_run_v2(int))
     return found
 
@@ -318,6 +368,7 @@ def answers(tf, folder):
         inputs,
         gradients,
         averages,
+        metrics,
         functions_as_inputs,
         errors,
     ):

@@ -249,6 +249,6 @@ def _merge(strategy: Any, devices: tuple[str, ...], threads: list[_Replica]) -> 
     with (
         name_scope(names),
         graph.control_dependencies(waits),
-        variable_scope(own_variable_scope, auxiliary_name_scope=False),
+        variable_scope(own_variable_scope),  # whose name TensorFlow repeats
     ):
         return fn(strategy, *args, **kwargs)

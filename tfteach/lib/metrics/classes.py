@@ -79,10 +79,17 @@ def mean_per_class_accuracy(
             number *= weights
         new_total = scatter_add(total, labels, number)
         new_count = scatter_add(count, labels, is_correct)
-        per_class = div_no_nan(count, maximum(total, 0))
-        value = reduce_mean(per_class, name="mean_accuracy")
-        update = div_no_nan(new_count, maximum(new_total, 0), name="update_op")
-        return recorded(value, update, metrics_collections, updates_collections)
+
+        def mean_accuracy() -> Tensor:
+            per_class = div_no_nan(count, maximum(total, 0))
+            return reduce_mean(per_class, name="mean_accuracy")
+
+        return recorded(
+            mean_accuracy,
+            lambda: div_no_nan(new_count, maximum(new_total, 0), name="update_op"),
+            metrics_collections,
+            updates_collections,
+        )
 
 
 @export("metrics.mean_iou")
@@ -117,8 +124,12 @@ def mean_iou(
             labels, predictions, classes, dtype=float64, weights=weights
         )
         update = assign_add(total, matrix)
-        value = _mean_quotient(total)
-        return recorded(value, update, metrics_collections, updates_collections)
+        return recorded(
+            lambda: _mean_quotient(total),
+            lambda: update,
+            metrics_collections,
+            updates_collections,
+        )
 
 
 def _mean_quotient(matrix: Any) -> Tensor:

@@ -56,8 +56,11 @@ def _count_pairs(
             check = assert_rank_in(weights, (0, rank(values)))
             with control_dependencies([check]):
                 values = multiply(values, cast(weights, float32))
-        value = identity(count)
-        return recorded(value, assign_add(count, reduce_sum(values)), *collections)
+        return recorded(
+            lambda: identity(count),
+            lambda: assign_add(count, reduce_sum(values)),
+            *collections,
+        )
 
 
 @export("metrics.true_positives")
@@ -175,6 +178,11 @@ def false_negatives(
     )
 
 
+def _share(hits: Any, misses: Any, name: str) -> Any:
+    """The share of hits; 0 if there is neither."""
+    return where(greater(hits + misses, 0), div(hits, hits + misses), 0, name)
+
+
 @export("metrics.precision")
 @in_graphs()
 def precision(
@@ -194,13 +202,12 @@ def precision(
         predictions, labels, weights = _truths(labels, predictions, weights)
         hits = true_positives(labels, predictions, weights)
         misses = false_positives(labels, predictions, weights)
-        value, update = (
-            where(greater(hit + miss, 0), div(hit, hit + miss), 0, name)
-            for hit, miss, name in zip(
-                hits, misses, ("value", "update_op"), strict=True
-            )
+        return recorded(
+            lambda: _share(hits[0], misses[0], "value"),
+            lambda: _share(hits[1], misses[1], "update_op"),
+            metrics_collections,
+            updates_collections,
         )
-        return recorded(value, update, metrics_collections, updates_collections)
 
 
 @export("metrics.recall")
@@ -222,10 +229,9 @@ def recall(
         predictions, labels, weights = _truths(labels, predictions, weights)
         hits = true_positives(labels, predictions, weights)
         misses = false_negatives(labels, predictions, weights)
-        value, update = (
-            where(greater(hit + miss, 0), div(hit, hit + miss), 0, name)
-            for hit, miss, name in zip(
-                hits, misses, ("value", "update_op"), strict=True
-            )
+        return recorded(
+            lambda: _share(hits[0], misses[0], "value"),
+            lambda: _share(hits[1], misses[1], "update_op"),
+            metrics_collections,
+            updates_collections,
         )
-        return recorded(value, update, metrics_collections, updates_collections)

@@ -79,9 +79,12 @@ def mean(
         new_total = assign_add(total, reduce_sum(values))
         with control_dependencies([values]):
             new_count = assign_add(count, number)
-        value = div_no_nan(total, maximum(count, 0), name="value")
-        update = div_no_nan(new_total, maximum(new_count, 0), name="update_op")
-        return recorded(value, update, metrics_collections, updates_collections)
+        return recorded(
+            lambda: div_no_nan(total, maximum(count, 0), name="value"),
+            lambda: div_no_nan(new_total, maximum(new_count, 0), name="update_op"),
+            metrics_collections,
+            updates_collections,
+        )
 
 
 def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
@@ -116,9 +119,12 @@ def mean_tensor(
         new_total = assign_add(total, values)
         with control_dependencies([values]):
             new_count = assign_add(count, number)
-        value = div_no_nan(total, maximum(count, 0), name="value")
-        update = div_no_nan(new_total, maximum(new_count, 0), name="update_op")
-        return recorded(value, update, metrics_collections, updates_collections)
+        return recorded(
+            lambda: div_no_nan(total, maximum(count, 0), name="value"),
+            lambda: div_no_nan(new_total, maximum(new_count, 0), name="update_op"),
+            metrics_collections,
+            updates_collections,
+        )
 
 
 @export("metrics.accuracy")
@@ -213,7 +219,12 @@ def root_mean_squared_error(
     value, update = mean_squared_error(
         labels, predictions, weights, name=name or "root_mean_squared_error"
     )
-    return recorded(sqrt(value), sqrt(update), metrics_collections, updates_collections)
+    return recorded(
+        lambda: sqrt(value),
+        lambda: sqrt(update),
+        metrics_collections,
+        updates_collections,
+    )
 
 
 @export("metrics.mean_relative_error")
@@ -269,8 +280,12 @@ def mean_cosine_distance(
     products = multiply(predictions, labels)
     products = reduce_sum(products, axis=[dim], keepdims=True)
     value, update = mean(products, weights, name=name or "mean_cosine_distance")
-    value, update = subtract(1.0, value), subtract(1.0, update)
-    return recorded(value, update, metrics_collections, updates_collections)
+    return recorded(
+        lambda: subtract(1.0, value),
+        lambda: subtract(1.0, update),
+        metrics_collections,
+        updates_collections,
+    )
 
 
 @export("metrics.percentage_below")

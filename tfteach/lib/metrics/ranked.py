@@ -149,9 +149,11 @@ def _share(
         ids = cast(ids, int64)
         hits = _counted("true_positive", labels, ids, k, class_id, weights)
         misses = _counted(other, labels, ids, k, class_id, weights)
-        value = div(hits[0], add(hits[0], misses[0]), name=scope)
-        update = div(hits[1], add(hits[1], misses[1]), name="update")
-        return recorded(value, update, *collections)
+        return recorded(
+            lambda: div(hits[0], add(hits[0], misses[0]), name=scope),
+            lambda: div(hits[1], add(hits[1], misses[1]), name="update"),
+            *collections,
+        )
 
 
 @export("metrics.precision_at_top_k")
@@ -340,9 +342,11 @@ def _mean_of_averages(
             total = metric_variable([], float64, total_scope)
             batch_total = reduce_sum(average, name="batch_total")
             new_total = assign_add(total, batch_total, name="update")
-        value = div_no_nan(total, most, name="mean")
-        update = div_no_nan(new_total, new_most, name=scope)
-        return recorded(value, update, *collections)
+        return recorded(
+            lambda: div_no_nan(total, most, name="mean"),
+            lambda: div_no_nan(new_total, new_most, name=scope),
+            *collections,
+        )
 
 
 def _average_precision(labels: Any, ids: Any) -> Tensor:

@@ -15,6 +15,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.graphs_only import require_graph
 from tfteach.framework.operation import Tensor
+from tfteach.framework.replicas import current_mode
 from tfteach.framework.scope import add_to_collections
 from tfteach.framework.type_aliases import CollectionNames, DTypeLike
 from tfteach.ops.core.fill import zeros
@@ -68,17 +69,34 @@ def metric_variable(shape: Any, dtype: DTypeLike, name: str) -> Any:
 
 
 def recorded(
-    value: Any,
-    update: Any,
+    value: Callable[[], Any],
+    update: Callable[[], Any],
     metrics_collections: CollectionNames | None,
     updates_collections: CollectionNames | None,
 ) -> tuple[Any, Any]:
-    """The pair that a metric returns, added to the collections."""
-    if metrics_collections:
-        add_to_collections(metrics_collections, value)
+    """The pair that a metric returns, added to the collections.
+
+    Args:
+      value: computes the value from the metric's variables.  In replicas it is called
+        once, in between, where these variables are the sums over all replicas.
+      update: computes the update op of this replica, after the value.
+      metrics_collections: collections that the value is added to.
+      updates_collections: collections that the update op is added to.
+    """
+
+    def once(strategy: Any = None) -> Any:
+        found = value()
+        if metrics_collections:
+            add_to_collections(metrics_collections, found)
+        return found
+
+    mode = current_mode()
+    context = None if mode is None else mode.replica_context
+    merged = once() if context is None else context.merge_call(once)
+    updated = update()
     if updates_collections:
-        add_to_collections(updates_collections, update)
-    return value, update
+        add_to_collections(updates_collections, updated)
+    return merged, updated
 
 
 def fitted(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:

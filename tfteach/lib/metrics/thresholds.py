@@ -159,11 +159,12 @@ def auc(
         else:
             points = _even_thresholds(num_thresholds, last)
         values, updates = _counts_at(labels, predictions, points, weights)
-        areas = [
-            _area(curve, summation_method, found, name)
-            for found, name in ((values, "value"), (updates, "update_op"))
-        ]
-        return recorded(areas[0], areas[1], metrics_collections, updates_collections)
+        return recorded(
+            lambda: _area(curve, summation_method, values, "value"),
+            lambda: _area(curve, summation_method, updates, "update_op"),
+            metrics_collections,
+            updates_collections,
+        )
 
 
 def _area(curve: str, method: str, counts: Counts, name: str) -> Tensor:
@@ -251,13 +252,19 @@ def sensitivity_at_specificity(
     ):
         points = _even_thresholds(num_thresholds, 1.0 + _EPSILON)
         values, updates = _counts_at(labels, predictions, points, weights)
-        pair = []
-        for counts, part in ((values, "value"), (updates, "update_op")):
+
+        def sensitivity(counts: Counts, part: str) -> Tensor:
             tp, fn, tn, fp = (counts[key] for key in _NAMES)
             found = div(tn, tn + fp + _EPSILON)
             index = cast(argmin(abs_(found - specificity), 0), int32)
-            pair.append(div(tp[index], tp[index] + fn[index] + _EPSILON, part))
-        return recorded(pair[0], pair[1], metrics_collections, updates_collections)
+            return div(tp[index], tp[index] + fn[index] + _EPSILON, part)
+
+        return recorded(
+            lambda: sensitivity(values, "value"),
+            lambda: sensitivity(updates, "update_op"),
+            metrics_collections,
+            updates_collections,
+        )
 
 
 @export("metrics.specificity_at_sensitivity")
@@ -288,16 +295,22 @@ def specificity_at_sensitivity(
     ):
         points = _even_thresholds(num_thresholds, 1.0 - _EPSILON)
         values, updates = _counts_at(labels, predictions, points, weights)
-        pair = []
-        for counts, part in ((values, "value"), (updates, "update_op")):
+
+        def specificity(counts: Counts, part: str) -> Tensor:
             tp, fn, tn, fp = (counts[key] for key in _NAMES)
             found = div(tp, tp + fn + _EPSILON)
             least = reduce_min(abs_(found - sensitivity))
             nearest = cast(equal(abs_(found - sensitivity), least), int64)
             # The last of several: where the cumulative count first reaches its maximum.
             index = cast(argmax(cumsum(nearest), 0), int32)
-            pair.append(div(tn[index], tn[index] + fp[index] + _EPSILON, part))
-        return recorded(pair[0], pair[1], metrics_collections, updates_collections)
+            return div(tn[index], tn[index] + fp[index] + _EPSILON, part)
+
+        return recorded(
+            lambda: specificity(values, "value"),
+            lambda: specificity(updates, "update_op"),
+            metrics_collections,
+            updates_collections,
+        )
 
 
 # ---- counts and quotients
@@ -314,7 +327,9 @@ def _count_at(
 ) -> Pair:
     with variable_scope(name, _NAMES[key], (predictions, labels, weights)):
         values, updates = _counts_at(labels, predictions, thresholds, weights, (key,))
-        return recorded(identity(values[key]), updates[key], *collections)
+        return recorded(
+            lambda: identity(values[key]), lambda: updates[key], *collections
+        )
 
 
 @export("metrics.true_positives_at_thresholds")
@@ -393,6 +408,22 @@ def false_positives_at_thresholds(
     return _count_at(name, "fp", labels, predictions, thresholds, weights, collections)
 
 
+def _recorded_shares(
+    name: str, other: str, pair: tuple[Counts, Counts], *collections: Any
+) -> Pair:
+    """true positives / (true positives + another count)"""
+
+    def share(counts: Counts, part: str) -> Tensor:
+        hits = counts["tp"]
+        return div(hits, _EPSILON + hits + counts[other], name=f"{name}_{part}")
+
+    return recorded(
+        lambda: share(pair[0], "value"),
+        lambda: share(pair[1], "update_op"),
+        *collections,
+    )
+
+
 @export("metrics.precision_at_thresholds")
 @in_graphs()
 def precision_at_thresholds(
@@ -425,13 +456,9 @@ def precision_at_thresholds(
         name, "precision_at_thresholds", (predictions, labels, weights)
     ):
         pair = _counts_at(labels, predictions, thresholds, weights, ("tp", "fp"))
-        value, update = (
-            div(found["tp"], _EPSILON + found["tp"] + found["fp"], name=name)
-            for found, name in zip(
-                pair, ("precision_value", "precision_update_op"), strict=True
-            )
+        return _recorded_shares(
+            "precision", "fp", pair, metrics_collections, updates_collections
         )
-        return recorded(value, update, metrics_collections, updates_collections)
 
 
 @export("metrics.recall_at_thresholds")
@@ -451,10 +478,6 @@ def recall_at_thresholds(
     """
     with variable_scope(name, "recall_at_thresholds", (predictions, labels, weights)):
         pair = _counts_at(labels, predictions, thresholds, weights, ("tp", "fn"))
-        value, update = (
-            div(found["tp"], _EPSILON + found["tp"] + found["fn"], name=name)
-            for found, name in zip(
-                pair, ("recall_value", "recall_update_op"), strict=True
-            )
+        return _recorded_shares(
+            "recall", "fn", pair, metrics_collections, updates_collections
         )
-        return recorded(value, update, metrics_collections, updates_collections)
