@@ -124,7 +124,7 @@ def __getattr__(name: str) -> _Any:
 
         return distributed
     if name == "simulate_cluster":
-        from tfteach.lib.distributed.simulated_cluster import simulate_cluster
+        from tfteach.lib.distributed.simulated.simulated_cluster import simulate_cluster
 
         return simulate_cluster
     if name == "python":

@@ -220,10 +220,26 @@ def test_what_is_not_there() -> None:
         tf.test.StubOutForTesting  # noqa: B018
     with pytest.raises(AttributeError, match="has no attribute 'Testcase'"):
         tf.test.Testcase  # noqa: B018
-    with pytest.raises(NotImplementedError, match=r"tf\.train\.Server"):
-        tf.test.create_local_cluster(1, 1)
     assert tf.test.mock.Mock(return_value=3)() == 3
     assert not tf.test.is_built_with_rocm()
+
+
+def test_a_cluster_of_this_process() -> None:
+    workers, servers = tf.test.create_local_cluster(2, 1)
+    try:
+        assert [server.server_def.job_name for server in servers] == ["ps"]
+        with tf.Graph().as_default():
+            with tf.device("/job:ps/task:0"):
+                w = tf.Variable(3.0)
+            with tf.Session(workers[1].target) as sess:
+                sess.run(w.initializer)
+            with tf.Session(workers[0].target) as sess:
+                assert sess.run(w) == 3
+                names = {device.name[:23] for device in sess.list_devices()}
+        assert names >= {"/job:worker/replica:0/t", "/job:ps/replica:0/task:"}
+    finally:
+        for server in (*workers, *servers):
+            server._stop()
 
 
 def test_protos_are_equal_to_some_decimals(case: Any) -> None:

@@ -13,7 +13,8 @@ import pytest
 
 import tfteach as tf
 from tests.lib.distributed.conftest import eventually, free_addresses
-from tfteach.lib.distributed import channel, task_process
+from tfteach.lib.distributed import channel
+from tfteach.lib.distributed.local import task_process
 
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from tfteach.lib.distributed.certificates import (
         use_certificates as use_certificates,
     )
-    from tfteach.lib.distributed.local_cluster import LocalCluster as LocalCluster
+    from tfteach.lib.distributed.local.local_cluster import LocalCluster as LocalCluster
 
 __all__ = ["LocalCluster", "use_certificates"]
 
 
 def _find(name: str) -> Any:
     if name == "LocalCluster":
-        from tfteach.lib.distributed.local_cluster import LocalCluster
+        from tfteach.lib.distributed.local.local_cluster import LocalCluster
 
         return LocalCluster
     if name == "use_certificates":

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tfteach.framework import errors, protos
-from tfteach.lib.distributed import task_process
 from tfteach.lib.distributed.channel import shared_channel
+from tfteach.lib.distributed.local import task_process
 
 ALIVE, SLOW, DEAD = "alive", "slow", "dead"
 MOST_LINES = 200

@@ -6,8 +6,7 @@ arrives; here they are computed at those values, and applied in this order.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.autodiff.gradients import gradients
@@ -16,8 +15,7 @@ from tfteach.framework.convert import convert_to_tensor
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.type_aliases import Array, FeedDict
-from tfteach.lib.distributed.cluster_clock import Gradient
-from tfteach.lib.distributed.simulated_cluster import SYNCHRONOUS, SimulatedCluster
+from tfteach.lib.distributed.simulated.cluster_clock import Gradient
 from tfteach.lib.training.gradient_descent import GradientDescentOptimizer
 from tfteach.lib.training.optimizer import Optimizer
 from tfteach.ops.core.placeholder import placeholder
@@ -46,26 +44,27 @@ class LossCurves(NamedTuple):
 
     Attributes:
       curves: the way -> a `LossPoint` for each moment, the first at 0 s.
-      cluster: the `SimulatedCluster`.
+      workers: their number.
+      staleness: the way -> its mean staleness, see `TrainingTimes`.
     """
 
     curves: dict[str, tuple[LossPoint, ...]]
-    cluster: SimulatedCluster
+    workers: int
+    staleness: dict[str, float]
 
     @property
     def summary(self) -> str:
         """One line: the way with the least loss at the end."""
         best = min(self.curves, key=lambda way: self.curves[way][-1].loss)
         last = self.curves[best][-1]
-        workers = f"{self.cluster.workers} workers"
         return (
-            f"After {last.at_s:.3g} s of the model, {workers}: the "
+            f"After {last.at_s:.3g} s of the model, {self.workers} workers: the "
             f"least loss is {last.loss:.4g}, {best}, by {last.updates} updates"
         )
 
     def __str__(self) -> str:
         width = max(map(len, self.curves))
-        stale = {times.name: times.staleness for times in self.cluster.times}
+        stale = self.staleness
         lines = [self.summary, f"{'':{width}}  updates  staleness  loss over the time"]
         for way, points in self.curves.items():
             marks = [points[i * (len(points) - 1) // 4] for i in range(5)]
@@ -77,39 +76,32 @@ class LossCurves(NamedTuple):
 
 
 def train(
-    cluster: SimulatedCluster,
+    ways: Mapping[str, tuple[int, Iterator[Gradient]]],
+    until_s: float,
     loss: Tensor,
     feeds: Feeds,
     optimizer: Optimizer | None,
-    updates: int,
     evaluate: FeedDict | None,
     points: int,
-) -> LossCurves:
-    """See `SimulatedCluster.train`."""
-    if updates < 1 or points < 2:
-        raise ValueError(
-            f"updates must be at least 1 and points 2, got {updates} and {points}"
-        )
+) -> dict[str, tuple[LossPoint, ...]]:
+    """The curve of each way to train, for `SimulatedCluster.train`.
+
+    Args:
+      ways: name -> (how many gradients an update needs, those that arrive).
+      until_s: how long to train.
+      loss, feeds, optimizer, evaluate, points: see there.
+    """
     model = _Model(loss, optimizer or GradientDescentOptimizer(LEARNING_RATE))
     evaluated = feeds(0, 0) if evaluate is None else evaluate
-    until_s = _time_of(cluster, updates)
     curves = {}
     with Session(graph=model.graph) as session:
         session.run([variable.initializer for variable in model.all_variables])
         begin = session.run(model.all_variables)
-        for way, needed in cluster.ways.items():
+        for way, (needed, arriving) in ways.items():
             load(session, model.all_variables, begin)
-            run = _Training(session, model, needed or 1, feeds, evaluated)
-            arriving = cluster.gradients(way)
+            run = _Training(session, model, needed, feeds, evaluated)
             curves[way] = tuple(run.points(arriving, until_s, points))
-    return LossCurves(curves, cluster)
-
-
-def _time_of(cluster: SimulatedCluster, updates: int) -> float:
-    """When the last of some synchronous updates is made."""
-    count = updates * cluster.workers
-    arriving = cluster.gradients(SYNCHRONOUS)
-    return next(itertools.islice(arriving, count - 1, None)).at_s
+    return curves
 
 
 def load(session: Session, variables: Sequence[Any], values: Sequence[Array]) -> None:

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.lib.distributed.cluster_clock import Network, Stragglers, gradients
+from tfteach.lib.distributed.simulated.cluster_clock import (
+    Network,
+    Stragglers,
+    gradients,
+)
 
 # 100 bytes over links of 100 bytes/s: 1 s alone, 2 s where 4 share 2 of them.
 NETWORK = Network(100.0, 2, 100.0, 0.0)

@@ -10,8 +10,8 @@ import time
 import pytest
 
 import tfteach as tf
-from tfteach.lib.distributed import local_cluster, local_task
-from tfteach.lib.distributed.local_cluster import running_clusters
+from tfteach.lib.distributed.local import local_cluster, local_task
+from tfteach.lib.distributed.local.local_cluster import running_clusters
 
 LocalCluster = tf.distributed.LocalCluster
 
@@ -117,13 +117,13 @@ def test_nothing_survives_a_killed_kernel():
 def test_a_task_that_cannot_start(monkeypatch):
     """The message has what it printed; the other tasks end."""
     taken = socket.create_server(("127.0.0.1", 0))
-    free_addresses = local_cluster._free_addresses
+    free_addresses = local_cluster.free_addresses
 
     def addresses(jobs):
         found = free_addresses(jobs)
         return found | {"worker": [f"localhost:{taken.getsockname()[1]}"]}
 
-    monkeypatch.setattr(local_cluster, "_free_addresses", addresses)
+    monkeypatch.setattr(local_cluster, "free_addresses", addresses)
     monkeypatch.setattr(local_cluster, "_ATTEMPTS", 1)
     with taken, pytest.raises(RuntimeError) as caught:
         LocalCluster({"worker": 1})

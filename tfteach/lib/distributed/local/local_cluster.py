@@ -14,7 +14,7 @@ from types import TracebackType
 
 from tfteach.framework.type_aliases import Proto
 from tfteach.lib.distributed.channel_options import grpc_module
-from tfteach.lib.distributed.local_task import LocalTask, Program
+from tfteach.lib.distributed.local.local_task import LocalTask, Program
 from tfteach.lib.training.cluster_spec import ClusterSpec
 
 ENGINES = ("tfteach", "tensorflow")
@@ -78,7 +78,7 @@ class LocalCluster:
         self.tasks: list[LocalTask] = []
         self._end = weakref.finalize(self, _end, self.tasks)  # at exit, too
         for attempt in range(_ATTEMPTS):
-            addresses = _free_addresses(jobs)
+            addresses = free_addresses(jobs)
             self.cluster_spec = ClusterSpec(addresses)
             program = Program(
                 interpreter,
@@ -209,7 +209,7 @@ def _end(tasks: list[LocalTask]) -> None:
         task.kill()
 
 
-def _free_addresses(jobs: Mapping[str, int]) -> dict[str, list[str]]:
+def free_addresses(jobs: Mapping[str, int]) -> dict[str, list[str]]:
     """Addresses of this machine at which nothing listens, by job."""
     count = sum(jobs.values())
     sockets = [socket.socket() for _ in range(count)]
@@ -256,7 +256,7 @@ def _environment(engine: str) -> dict[str, str]:
     """The environment of tasks: with this tfteach, or without it."""
     found = dict(os.environ)
     if engine == "tfteach":
-        own = str(Path(__file__).parents[3])  # the folder that has tfteach
+        own = str(Path(__file__).parents[4])  # the folder that has tfteach
         paths = [own, *found.get("PYTHONPATH", "").split(os.pathsep)]
         found["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     else:

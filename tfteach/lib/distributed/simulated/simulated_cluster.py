@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
-from tfteach.lib.distributed.cluster_clock import (
+from tfteach.lib.distributed.simulated.cluster_clock import (
     Gradient,
     Network,
     Stragglers,
     gradients,
 )
-from tfteach.lib.distributed.network_links import LATENCY_S, NETWORK_LINKS
+from tfteach.lib.distributed.simulated.network_links import LATENCY_S, NETWORK_LINKS
 
 if TYPE_CHECKING:
     from tfteach.framework.operation import Tensor
     from tfteach.framework.type_aliases import FeedDict
-    from tfteach.lib.distributed.stale_gradients import LossCurves
+    from tfteach.lib.distributed.simulated.stale_gradients import LossCurves
     from tfteach.lib.training.optimizer import Optimizer
 
 SYNCHRONOUS, ASYNCHRONOUS = "synchronous", "asynchronous"
@@ -172,9 +173,22 @@ class SimulatedCluster:
           >>> sorted(curves.curves)
           ['asynchronous', 'synchronous', 'with 1 backup worker']
         """
-        from tfteach.lib.distributed.stale_gradients import train
+        from tfteach.lib.distributed.simulated.stale_gradients import LossCurves, train
 
-        return train(self, loss, feeds, optimizer, updates, evaluate, points)
+        if updates < 1 or points < 2:
+            raise ValueError(
+                f"updates must be at least 1 and points 2, got {updates} and {points}"
+            )
+        arriving = {w: (n or 1, self.gradients(w)) for w, n in self.ways.items()}
+        until_s = self._time_of(updates)
+        curves = train(arriving, until_s, loss, feeds, optimizer, evaluate, points)
+        staleness = {times.name: times.staleness for times in self.times}
+        return LossCurves(curves, self.workers, staleness)
+
+    def _time_of(self, updates: int) -> float:
+        """When the last of some synchronous updates is made."""
+        last = updates * self.workers - 1
+        return next(itertools.islice(self.gradients(SYNCHRONOUS), last, None)).at_s
 
     def _times(self, name: str, needed: int | None) -> TrainingTimes:
         """Run the clock for some updates, and take the means."""

@@ -1,0 +1,1 @@
+"""The tasks of a cluster as processes of this machine."""

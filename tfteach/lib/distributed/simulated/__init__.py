@@ -1,0 +1,1 @@
+"""Clusters of any size, by a modelled clock."""
