@@ -1,4 +1,4 @@
-"""`RunConfig(train_distribute=...)`: values that TensorFlow 1.15 printed."""
+"""Estimators in replicas: values that TensorFlow 1.15 printed."""
 
 import numpy as np
 import pytest
@@ -64,6 +64,57 @@ def test_two_replicas_train(tmp_path):
     assert results["loss"] == pytest.approx(4.410267353, rel=1e-5)
     assert results["error"] == pytest.approx(1.672608852, rel=1e-5)
     assert len(list(made.predict(eval_fn))) == len(X)
+
+
+@pytest.mark.parametrize(
+    ("make", "size", "steps", "loss", "error"),
+    [
+        (
+            lambda: tf.distribute.MirroredStrategy(CPUS),
+            16,
+            None,
+            5.042655468,
+            1.810668230,
+        ),
+        (
+            lambda: tf.distribute.MirroredStrategy(CPUS),
+            24,
+            None,
+            5.157920837,
+            1.802915931,
+        ),
+        (lambda: tf.distribute.MirroredStrategy(CPUS), 8, 2, 4.878399849, 1.723478556),
+        (
+            lambda: tf.distribute.OneDeviceStrategy("/cpu:0"),
+            8,
+            2,
+            5.827396870,
+            1.709527493,
+        ),
+    ],
+)
+def test_replicas_evaluate(tmp_path, make, size, steps, loss, error):
+    """Of three batches for two replicas the last is dropped, in TF by chance."""
+    config = tf.estimator.RunConfig(
+        str(tmp_path),
+        eval_distribute=make(),
+        session_config=tf.ConfigProto(device_count={"CPU": 2}),
+    )
+    made = tf.estimator.Estimator(model_fn, config=config)
+    data = {"x": X}, Y
+    found = made.evaluate(
+        lambda: tf.data.Dataset.from_tensor_slices(data).batch(size), steps
+    )
+    expected = {"loss": loss, "error": error, "global_step": 0}
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_evaluating_in_memory_needs_one_device(tmp_path):
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    config = tf.estimator.RunConfig(str(tmp_path), eval_distribute=strategy)
+    made = tf.estimator.Estimator(model_fn, config=config)
+    with pytest.raises(NotImplementedError, match="leave eval_distribute out"):
+        tf.estimator.experimental.InMemoryEvaluatorHook(made, eval_fn)
 
 
 def test_one_replica_trains(tmp_path):

@@ -256,9 +256,7 @@ class Estimator(ModelExports):
             strategy._scale_loss_for_estimator_enabled(),
         ):
             set_random_seed(self._config.tf_random_seed)
-            iterator = strategy.make_input_fn_iterator(
-                lambda context: self._call_input_fn(input_fn, ModeKeys.TRAIN, context)
-            )
+            iterator = self._replicas_inputs(strategy, input_fn, ModeKeys.TRAIN)
             self._create_and_assert_global_step(graph)
             if get_global_step(graph) is not None:
                 global_step_read(graph)
@@ -311,7 +309,11 @@ class Estimator(ModelExports):
         if steps is not None:
             every.append(StopAfterNEvalsHook(num_evals=steps))
         path = self._checkpoint(checkpoint_path, "evaluate")
-        with Graph().as_default() as graph, graph.device(self._device_fn):
+        strategy: Any = self._config.eval_distribute
+        with (
+            Graph().as_default() as graph,
+            strategy.scope() if strategy else graph.device(self._device_fn),
+        ):
             return self._evaluated(self._evaluation(input_fn, every, path), path, name)
 
     def _evaluation(
@@ -323,13 +325,29 @@ class Estimator(ModelExports):
         """Build an evaluation in the current graph."""
         set_random_seed(self._config.tf_random_seed)
         self._create_and_assert_global_step(get_default_graph())
-        features, labels, input_hooks = self._inputs(input_fn, ModeKeys.EVAL)
-        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
-        update, values = metrics_of(spec)
+        if self._config.eval_distribute is not None:
+            update, values, spec, input_hooks = self._metrics_in_replicas(input_fn)
+        else:
+            features, labels, input_hooks = self._inputs(input_fn, ModeKeys.EVAL)
+            spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
+            update, values = metrics_of(spec)
         self._warm_start_without(path)
         every = [*input_hooks, *hooks, *spec.evaluation_hooks]
         scaffold = evaluating(spec.scaffold)
         return Evaluation(scaffold, with_eval_step(update, every), values, every)
+
+    def _metrics_in_replicas(self, input_fn: Callable[..., Any]) -> Any:
+        """The metrics of a distribution strategy, the model, and hooks for inputs."""
+        from tfteach.lib.estimator.replicated_model import replicated_evaluation
+
+        strategy: Any = self._config.eval_distribute
+        iterator = self._replicas_inputs(strategy, input_fn, ModeKeys.EVAL)
+
+        def model(features: Any, labels: Any) -> EstimatorSpec:
+            return self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
+
+        found = replicated_evaluation(strategy, iterator, model)
+        return *found, [DatasetInitializerHook(iterator)]
 
     def _evaluated(
         self, evaluation: Evaluation, path: str | None, name: str | None
@@ -434,6 +452,13 @@ class Estimator(ModelExports):
             offered["input_context"] = context
         with get_default_graph().device("/cpu:0"):
             return input_fn(**{k: v for k, v in offered.items() if k in wanted})
+
+    def _replicas_inputs(
+        self, strategy: Any, input_fn: Callable[..., Any], mode: str
+    ) -> Any:
+        return strategy.make_input_fn_iterator(
+            lambda context: self._call_input_fn(input_fn, mode, context)
+        )
 
     def _inputs(self, input_fn: Callable[..., Any], mode: str) -> Any:
         return features_and_labels(self._call_input_fn(input_fn, mode), mode)

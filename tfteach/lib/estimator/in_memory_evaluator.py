@@ -63,6 +63,11 @@ class InMemoryEvaluatorHook(SessionRunHook):
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
         if steps is not None and steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
+        if estimator.config.eval_distribute is not None:
+            raise NotImplementedError(
+                "InMemoryEvaluator of a RunConfig(eval_distribute=...): call "
+                "estimator.evaluate, or leave eval_distribute out"
+            )
         self._hooks = checked_hooks(hooks)
         if steps is not None:
             self._hooks.append(StopAfterNEvalsHook(num_evals=steps))

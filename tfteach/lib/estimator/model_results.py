@@ -40,8 +40,13 @@ class Evaluation(NamedTuple):
     hooks: Sequence[SessionRunHook]
 
 
-def metrics_of(spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:
-    """The op that updates all metrics, and their values, with loss and step."""
+def metrics_of(spec: EstimatorSpec, strategy: Any = None) -> tuple[Any, dict[str, Any]]:
+    """The op that updates all metrics, and their values, with loss and step.
+
+    Args:
+      spec: the model.
+      strategy: the `tf.distribute.Strategy` whose replicas the spec is of, or None.
+    """
     metrics = dict(spec.eval_metric_ops)
     for name in (LOSS_METRIC_KEY, GraphKeys.GLOBAL_STEP):
         if name in metrics:
@@ -49,9 +54,13 @@ def metrics_of(spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:
                 f"Metric with name `{name}` is not allowed, because Estimator already "
                 "defines a default metric with the same name."
             )
-    metrics[LOSS_METRIC_KEY] = mean(spec.loss)
+    if strategy is None:
+        metrics[LOSS_METRIC_KEY] = mean(spec.loss)
+    else:
+        metrics[LOSS_METRIC_KEY] = strategy.experimental_run_v2(mean, (spec.loss,))
     named = sorted(metrics.items())
-    update = group(*(update for _, (_, update) in named))
+    updates = [update for _, (_, update) in named]
+    update = group(*(updates if strategy is None else map(strategy.group, updates)))
     values = {name: value for name, (value, _) in named}
     values[GraphKeys.GLOBAL_STEP] = get_global_step()
     return update, values

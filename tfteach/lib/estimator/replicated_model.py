@@ -10,6 +10,7 @@ from typing import Any
 
 from tfteach.framework.replicas import is_last_loss_a_sum
 from tfteach.lib.estimator.estimator_spec import EstimatorSpec
+from tfteach.lib.estimator.model_results import metrics_of
 from tfteach.lib.training.scaffold import Scaffold
 
 _OF_EACH = ("init_feed_dict", "ready_op", "ready_for_local_init_op", "summary_op")
@@ -29,11 +30,7 @@ def replicated_spec(
       Its loss is the mean of the replicas', or the sum if `tf.losses` made it a sum.
       Hooks are those of the first replica.
     """
-    element = iterator.get_next()
-    if not isinstance(element, list | tuple):
-        element = element, None
-    features, labels = element
-    found = strategy.extended.call_for_each_replica(model, args=(features, labels))
+    found = _called(strategy, iterator, model)
     specs = _all_of(strategy, found)
     loss = strategy.reduce("SUM" if is_last_loss_a_sum() else "MEAN", found.loss)
     return EstimatorSpec(
@@ -44,6 +41,41 @@ def replicated_spec(
         training_chief_hooks=specs[0].training_chief_hooks,
         scaffold=_combined(strategy, [spec.scaffold for spec in specs]),
     )
+
+
+def replicated_evaluation(
+    strategy: Any, iterator: Any, model: Callable[[Any, Any], EstimatorSpec]
+) -> tuple[Any, dict[str, Any], EstimatorSpec]:
+    """The evaluation of all replicas, each with its own inputs.
+
+    Args:
+      strategy: the open `tf.distribute.Strategy`.
+      iterator: of the inputs.
+      model: the model function, of features and labels.
+
+    Returns:
+      The op that updates the metrics of all replicas, their values by name, and the
+      first replica's EstimatorSpec with the Scaffold of all.
+    """
+    found = _called(strategy, iterator, model)
+    update, values = metrics_of(found, strategy)
+    specs = _all_of(strategy, found)
+    scaffold = _combined(strategy, [spec.scaffold for spec in specs])
+    return update, values, specs[0]._replace(scaffold=scaffold)
+
+
+def _called(
+    strategy: Any, iterator: Any, model: Callable[[Any, Any], EstimatorSpec]
+) -> EstimatorSpec:
+    """The model of each replica, as one spec of distributed values."""
+    element = iterator.get_next()
+    if not isinstance(element, list | tuple):
+        element = element, None
+    features, labels = element
+    found: EstimatorSpec = strategy.extended.call_for_each_replica(
+        model, args=(features, labels)
+    )
+    return found
 
 
 def _all_of(strategy: Any, found: EstimatorSpec) -> list[EstimatorSpec]:

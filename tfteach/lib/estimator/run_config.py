@@ -39,7 +39,6 @@ _REPLACEABLE = [
     "experimental_max_worker_delay_secs",
     "session_creation_timeout_secs",
 ]
-_REFUSED = ("eval_distribute", "experimental_distribute")
 
 
 def _tf_config() -> dict[str, Any]:
@@ -100,11 +99,13 @@ class RunConfig:
         most before they start.
       train_distribute: a `tf.distribute.Strategy` that trains, such as
         `tf.distribute.MirroredStrategy`.
-      eval_distribute, experimental_distribute: not implemented.
+      eval_distribute: a `tf.distribute.Strategy` that evaluates; its input function
+        returns a dataset of batches for one replica.
+      experimental_distribute: not implemented.
 
     Raises:
       ValueError: an argument is out of range; both intervals are given.
-      NotImplementedError: a strategy is given.
+      NotImplementedError: `experimental_distribute` is given.
 
     Example:
       >>> config = tf.estimator.RunConfig("logs", 42, save_checkpoints_steps=100)
@@ -173,12 +174,11 @@ class RunConfig:
 
     def _check(self) -> None:
         """Refuse values out of range, and what is not implemented."""
-        for name in _REFUSED:
-            if getattr(self, f"_{name}") is not None:
-                raise NotImplementedError(
-                    f"RunConfig({name}=...): leave it out: evaluations run on one "
-                    "device; train_distribute trains on several"
-                )
+        if self._experimental_distribute is not None:
+            raise NotImplementedError(
+                "RunConfig(experimental_distribute=...): use train_distribute and "
+                "eval_distribute"
+            )
         for name, least in (
             ("save_summary_steps", 0),
             ("save_checkpoints_steps", 0),
@@ -357,12 +357,12 @@ class RunConfig:
 
     @property
     def train_distribute(self) -> object:
-        """None."""
+        """The `tf.distribute.Strategy` that trains, or None."""
         return self._train_distribute
 
     @property
     def eval_distribute(self) -> object:
-        """None."""
+        """The `tf.distribute.Strategy` that evaluates, or None."""
         return self._eval_distribute
 
     @property
