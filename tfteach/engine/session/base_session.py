@@ -464,7 +464,7 @@ class BaseSession:
             before, or was not set up.
         """
         self._check_open()
-        return set_up(handle).run(fetches, feed_dict)
+        return set_up(handle, self._remote is not None).run(fetches, feed_dict)
 
     # ---- life
 

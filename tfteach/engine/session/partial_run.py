@@ -5,6 +5,7 @@ Source: python/client/session.py, Session.partial_run.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Protocol
 
 from tfteach.engine.execute.compile import compile_step, own_copy
@@ -28,16 +29,22 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import FeedDict
 
 SET_UP_FIRST = "Must run 'setup' before performing partial runs!"
+SET_UP_ON_SERVER_FIRST = "Must run PartialRunSetup before performing partial runs"
 
 
-def set_up(handle: Any) -> PartialRun | RemotePartialRun:
+def set_up(handle: Any, is_remote: bool) -> PartialRun | RemotePartialRun:
     """A handle of `partial_run_setup`.
+
+    Args:
+      handle: it, or whatever the user passed.
+      is_remote: whether the session's runs are those of a server.
 
     Raises:
       InvalidArgumentError: it is none.
     """
     if not isinstance(handle, PartialRun | RemotePartialRun):
-        raise errors.InvalidArgumentError(None, None, SET_UP_FIRST)
+        message = SET_UP_ON_SERVER_FIRST if is_remote else SET_UP_FIRST
+        raise errors.InvalidArgumentError(None, None, message)
     return handle
 
 
@@ -51,6 +58,78 @@ class Host(Protocol):
     def graph(self) -> Graph: ...
 
 
+class Promises:
+    """What `partial_run_setup` named, of which each comes once.
+
+    Args:
+      fetches: tensors and operations.
+      feeds: tensors.
+
+    Attributes:
+      fetches, feeds: see the arguments.
+      fed, fetched: those that came.
+    """
+
+    def __init__(
+        self, fetches: Iterable[Operation | Tensor], feeds: Iterable[Tensor]
+    ) -> None:
+        self.fetches, self.feeds = set(fetches), dict.fromkeys(feeds)
+        self.fed: set[Tensor] = set()
+        self.fetched: set[Operation | Tensor] = set()
+
+    @property
+    def are_kept(self) -> bool:
+        return self.fetches <= self.fetched and self.feeds.keys() <= self.fed
+
+    def check(
+        self,
+        elements: Sequence[Operation | Tensor],
+        fed: Collection[Tensor],
+        known: Collection[Tensor] = (),
+        done: Collection[Operation] = (),
+    ) -> None:
+        """Refuse a part whose fetches or feeds are not due.
+
+        Args:
+          elements: its fetches.
+          fed: its feeds.
+          known: tensors that were computed.
+          done: operations that have run.
+
+        Raises:
+          InvalidArgumentError: of these fetches and feeds one is not due.
+        """
+
+        def refuse(message: str) -> None:
+            raise errors.InvalidArgumentError(None, None, message)
+
+        if self.are_kept:
+            refuse(SET_UP_FIRST)
+        for tensor in fed:
+            if tensor not in self.feeds:
+                refuse(
+                    f"The feed {tensor.name} was not specified in partial_run_setup."
+                )
+            if tensor in self.fed:
+                refuse(f"The feed {tensor.name} has already been fed.")
+        for element in elements:
+            if element not in self.fetches:
+                refuse(
+                    f"The fetch {element.name} was not specified in partial_run_setup."
+                )
+            if element in self.fetched:
+                refuse(f"The fetch {element.name} has already been fetched.")
+        missing = [t for t in self.feeds if t not in self.fed and t not in fed]
+        needed = prune(list(elements), [*self.fed, *fed, *known]).needed
+        for tensor in missing:
+            if tensor.op in needed and tensor.op not in done:
+                refuse(
+                    f"Fetch {tensor.name} can't be computed from the feeds that have "
+                    "been fed so far. Feed it first: it is needed for "
+                    f"{', '.join(e.name for e in elements)}."
+                )
+
+
 class PartialRun:
     """The state of a run between its parts.
 
@@ -61,17 +140,21 @@ class PartialRun:
     def __init__(self, session: Host, fetches: Any, feeds: Any) -> None:
         graph = session.graph
         self._session = session
-        self._fetches = set(Fetches(graph, fetches).elements)
-        self._feeds = {
-            resolve_feed(graph, part) for key in feeds or () for part in parts(key)
-        }
+        self._promises = Promises(
+            Fetches(graph, fetches).elements,
+            (resolve_feed(graph, part) for key in feeds or () for part in parts(key)),
+        )
         self._values: dict[Tensor, Any] = {}
         self._done: set[Operation] = set()
-        self._fetched: set[Operation | Tensor] = set()
-        if not self._fetches:
+        if not self._promises.fetches:
             raise errors.InvalidArgumentError(
                 None, None, "Must specify at least one target to fetch or execute."
             )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all feeds and fetches came."""
+        return self._promises.are_kept
 
     def run(self, fetches: Any, feed_dict: FeedDict | None) -> Any:
         """Accept further feeds, and return further fetches."""
@@ -83,44 +166,15 @@ class PartialRun:
                 "has no value."
             )
         fed = flatten_feeds(session.graph, feed_dict) if feed_dict else {}
-        self._check(resolved.elements, fed)
+        self._promises.check(resolved.elements, fed, self._values, self._done)
         for tensor, value in fed.items():
             self._values[tensor] = converter_for(tensor)(value)
+        self._promises.fed.update(fed)
         self._compute(resolved.elements)
-        self._fetched.update(resolved.elements)
+        self._promises.fetched.update(resolved.elements)
         known = self._values
         inner = [inline_functions.resolved(t, known) for t in resolved.tensors]
         return resolved.result([own_copy(known[tensor]) for tensor in inner])
-
-    def _check(self, elements: list[Any], fed: dict[Tensor, Any]) -> None:
-        def refuse(message: str) -> None:
-            raise errors.InvalidArgumentError(None, None, message)
-
-        if self._fetches <= self._fetched and self._feeds <= self._values.keys():
-            refuse(SET_UP_FIRST)
-        for tensor in fed:
-            if tensor not in self._feeds:
-                refuse(
-                    f"The feed {tensor.name} was not specified in partial_run_setup."
-                )
-            if tensor in self._values:
-                refuse(f"The feed {tensor.name} has already been fed.")
-        for element in elements:
-            if element not in self._fetches:
-                refuse(
-                    f"The fetch {element.name} was not specified in partial_run_setup."
-                )
-            if element in self._fetched:
-                refuse(f"The fetch {element.name} has already been fetched.")
-        missing = self._feeds - self._values.keys() - fed.keys()
-        needed = prune(elements, [*self._values, *fed]).needed
-        for tensor in missing:
-            if tensor.op in needed and tensor.op not in self._done:
-                refuse(
-                    f"Fetch {tensor.name} can't be computed from the feeds that have "
-                    "been fed so far. Feed it first: it is needed for "
-                    f"{', '.join(e.name for e in elements)}."
-                )
 
     def _compute(self, elements: list[Any]) -> None:
         """Run the remaining ops, and store every value."""

@@ -29,7 +29,7 @@ from tfteach.lib.distributed.cluster import WORKERS_TIMEOUT_S, Cluster
 from tfteach.lib.distributed.control_loops import add_control_loops, task_of
 from tfteach.lib.distributed.partition_session import IS_LIVE
 from tfteach.lib.distributed.rendezvous import Key
-from tfteach.lib.distributed.step_run import Part, StepRun
+from tfteach.lib.distributed.step_run import Part, PartialCall, StepRun, end_step
 from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.task_session import Element, TaskSession
 
@@ -133,7 +133,7 @@ class ClusterSession(TaskSession):
 
     # ---- parts
 
-    def _parts_of(
+    def parts_of(
         self, elements: tuple[Element, ...], fed: tuple[Tensor, ...]
     ) -> list[Part]:
         """The parts of a step, registered with their tasks."""
@@ -171,8 +171,8 @@ class ClusterSession(TaskSession):
                     fetches[self._border(node, tensor, "_Send", "T")] = tensor
                 elif node.is_transfer:
                     self._set_incarnation(node)
-                    if not step.has_control_flow:
-                        node.attrs[IS_LIVE] = ("b", True)
+                if node.op_type in ("_Send", "_Recv") and not step.has_control_flow:
+                    node.attrs[IS_LIVE] = ("b", True)
                 node.write(graph_def)
             request = protos.RegisterGraphRequest(
                 session_handle=self._handle,
@@ -225,17 +225,32 @@ class ClusterSession(TaskSession):
     ) -> list[Any]:
         """The values of the tensors among the elements; see `TaskSession`."""
         self._check_running()
-        parts = self._parts_of(tuple(elements), tuple(fed))
+        parts = self.parts_of(tuple(elements), tuple(fed))
+        found = self.run_parts(parts, fed, options, metadata)
+        found.update((t, own_copy(value)) for t, value in fed.items())
+        return [found[e] for e in elements if isinstance(e, Tensor)]
+
+    def run_parts(
+        self,
+        parts: list[Part],
+        fed: dict[Tensor, Any],
+        options: Proto | None,
+        metadata: Proto | None,
+        partial_call: PartialCall | None = None,
+    ) -> dict[Tensor, Any]:
+        """What the parts of a step, or of a call of a partial run, return."""
         timeout_ms = self._options.timeout_ms
         if options is not None and options.timeout_in_ms:
             timeout_ms = options.timeout_in_ms
         session = self._handle if self._is_isolated else ""
-        run = StepRun(self._cluster, parts, timeout_ms, session)
+        run = StepRun(self._cluster, parts, timeout_ms, session, partial_call)
         for part in parts:
             run.start(part, fed, options)
-        found = run.values(metadata)
-        found.update((t, own_copy(value)) for t, value in fed.items())
-        return [found[e] for e in elements if isinstance(e, Tensor)]
+        return run.values(metadata)
+
+    def end_step(self, parts: list[Part], step_id: int) -> None:
+        """Tell the tasks that a partial run will not be continued."""
+        end_step(self._cluster, parts, step_id)
 
     def close(self) -> None:
         """End the session; the tasks forget its parts."""

@@ -10,11 +10,12 @@ import secrets
 import threading
 from typing import Any, NamedTuple
 
-from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
+from tfteach.engine.session.partial_run import SET_UP_ON_SERVER_FIRST, PartialRun
 from tfteach.framework import errors, protos
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import Proto
 from tfteach.lib.distributed.cluster import Cluster
+from tfteach.lib.distributed.cluster_partial_run import ClusterPartialRun
 from tfteach.lib.distributed.cluster_session import ClusterSession
 from tfteach.lib.distributed.remote_code import check_graph
 from tfteach.lib.distributed.run_messages import (
@@ -58,7 +59,7 @@ class MasterSession:
         self.handle = secrets.token_hex(8)
         self.version = 0  # of the graph
         self._lock = threading.Lock()
-        self._partial_runs: dict[str, PartialRun] = {}
+        self._partial_runs: dict[str, PartialRun | ClusterPartialRun] = {}
         self._callables: dict[int, _Callable] = {}
         self._numbers = itertools.count()
 
@@ -116,10 +117,12 @@ class MasterSession:
         fetches = [session.tensor(name) for name in request.fetch]
         targets = [session.operation(name) for name in request.target]
         feeds = [session.tensor(name) for name in request.feed]
+        run: PartialRun | ClusterPartialRun
         if isinstance(session, ClusterSession):
-            raise NotImplementedError("partial runs of several tasks")
+            run = ClusterPartialRun(session, fetches, targets, feeds)
+        else:
+            run = PartialRun(session, [*fetches, *targets], feeds)
         handle = f"{self.handle}/{next(self._numbers)}"
-        run = PartialRun(session, [*fetches, *targets], feeds)
         self._partial_runs[handle] = run
         return handle
 
@@ -128,8 +131,12 @@ class MasterSession:
     ) -> list[Any]:
         run = self._partial_runs.get(handle)
         if run is None:
-            raise errors.InvalidArgumentError(None, None, SET_UP_FIRST)
-        values: list[Any] = run.run(fetches, fed)
+            raise errors.InvalidArgumentError(None, None, SET_UP_ON_SERVER_FIRST)
+        try:
+            values: list[Any] = run.run(fetches, fed)
+        finally:
+            if run.is_over:
+                self._partial_runs.pop(handle, None)
         return values
 
     # ---- callables
@@ -193,6 +200,9 @@ class MasterSession:
 
     def close(self) -> None:
         """End the session; its steps that wait are cancelled."""
+        for run in self._partial_runs.values():
+            if isinstance(run, ClusterPartialRun):
+                run.end()
         self._partial_runs.clear()
         self.session.close()
 

@@ -51,8 +51,9 @@ _IS_DEAD = b"\x10\x01"  # the field of RecvTensorResponse
 class PartitionSession(TaskSession):
     """Runs the part of a graph that belongs to a task.
 
-    `_Send` and `_Recv` at its borders become feeds and fetches where the client is at
-    the other end, and operations that wait for it where another task is.
+    `_Send` and `_Recv` at its borders become operations that hand tensors over.  Where
+    the client is at the other end they are fed and fetched instead, except in partial
+    runs.
 
     Args:
       worker: whose part it is.
@@ -65,11 +66,18 @@ class PartitionSession(TaskSession):
         self._worker = worker
         self.feeds: dict[str, Tensor] = {}
         self.fetches: dict[str, Tensor] = {}
+        self._to_client: list[Operation] = []  # sends of the fetches
         with default_graph(self.graph):
             self._step_id = placeholder(int64, [], name=STEP_ID)
             self._import(graph_def)
-        ends = [op for op in self.graph.operations if not self._is_used(op)]
+        at_client = {*self._to_client, *(t.op for t in self.feeds.values())}
+        ends = [
+            op
+            for op in self.graph.operations
+            if not self._is_used(op) and op not in at_client
+        ]
         self._elements: list[Element] = [*dict.fromkeys(self.fetches.values()), *ends]
+        self._elements_of_partial_run: list[Element] = [*self._to_client, *ends]
 
     def _is_used(self, op: Operation) -> bool:
         if isinstance(op.spec, Placeholder) or self.graph.control_outputs_of(op):
@@ -100,6 +108,7 @@ class PartitionSession(TaskSession):
             tensor = received[source] if source in received else self.tensor(source)
             if node.attr["client_terminated"].b:
                 self.fetches[key] = tensor
+                self._to_client.append(self._send(node, key, tensor))
             else:
                 with self.graph.control_dependencies(self._controls(node, received)):
                     self._send(node, key, tensor)
@@ -111,21 +120,24 @@ class PartitionSession(TaskSession):
             for name in names
         ]
 
-    def _send(self, node: Proto, key: str, tensor: Tensor) -> None:
+    def _send(self, node: Proto, key: str, tensor: Tensor) -> Operation:
         name = _valid(node.name)
+        found: Any
         if node.attr[IS_LIVE].b:
-            SendTensor(key)(tensor, self._step_id, name=name)
+            found = SendTensor(key)(tensor, self._step_id, name=name)
         else:
-            SendPerhapsDead(key)(tensor, name=name)
+            found = SendPerhapsDead(key)(tensor, name=name)
+        assert isinstance(found, Operation)
+        return found
 
     def _recv(self, node: Proto) -> Tensor:
         dtype, key = as_dtype(node.attr["tensor_type"].type), key_of(node)
-        if node.attr["client_terminated"].b:
-            fed = self.feeds[key] = placeholder(dtype, name=_valid(node.name))
-            return fed
+        is_fed = node.attr["client_terminated"].b
         found: Tensor
-        if node.attr[IS_LIVE].b:
+        if is_fed or node.attr[IS_LIVE].b:
             found = RecvTensor(key, dtype)(self._step_id, name=_valid(node.name))
+            if is_fed:
+                self.feeds[key] = found
         else:
             found = RecvPerhapsDead(key, dtype)(name=_valid(node.name))
         return found
@@ -152,6 +164,12 @@ class PartitionSession(TaskSession):
                 answered.append((key, found[tensor], tensor.dtype))
         return answered
 
+    def run_partially(self, step_id: int) -> None:
+        """Run the part in a step whose feeds and fetches go by rendezvous."""
+        step_of_part.set(step_id)
+        fed = {self._step_id: np.int64(step_id)}
+        self.run_elements(self._elements_of_partial_run, fed, None, None)
+
     # ---- for the kernels
 
     def send(self, step_id: int, key: str, value: Any, dtype: DType) -> None:
@@ -176,10 +194,10 @@ class PartitionSession(TaskSession):
                 condition, is_there, "Call was cancelled"
             ),
         )
-        return _received(answer, key)
+        return received(answer, key)
 
 
-def _received(answer: bytes, key: str) -> Any:
+def received(answer: bytes, key: str) -> Any:
     """The array of a RecvTensorResponse, or DEAD."""
     tensor: memoryview | None = None
     for number, value in fields(memoryview(answer)):

@@ -120,7 +120,7 @@ class RunGraphRequest:
         self.step_id = 0
         self.feeds: dict[str, Any] = {}
         self.fetches: list[str] = []
-        self.is_partial = self.answers_errors = False
+        self.is_partial = self.is_last_partial_run = self.answers_errors = False
         self.records_timeline = self.records_partition_graphs = False
         for number, value in fields(memoryview(data)):
             if number == 1:
@@ -138,6 +138,8 @@ class RunGraphRequest:
                 self.records_partition_graphs = options.record_partition_graphs
             elif number == 6:
                 self.is_partial = bool(value)
+            elif number == 7:
+                self.is_last_partial_run = bool(value)
             elif number == 9:
                 self.answers_errors = bool(value)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from tfteach.framework import errors, protos
@@ -45,6 +46,20 @@ class Part(NamedTuple):
     fetches: dict[str, Tensor]
 
 
+class PartialCall(NamedTuple):
+    """One of the calls that a partial run consists of.
+
+    Attributes:
+      step_id: the run's.
+      fetches: what this call fetches.
+      is_last: whether the step ends with it.
+    """
+
+    step_id: int
+    fetches: Collection[Tensor]
+    is_last: bool
+
+
 class StepRun:
     """A step in progress.
 
@@ -53,15 +68,22 @@ class StepRun:
       parts: those of the step.
       timeout_ms: its time limit, or 0.
       session: the handle of the tasks' sessions, if they have any.
+      partial_call: if the step is a partial run: which of its calls this is.
     """
 
     def __init__(
-        self, cluster: Cluster, parts: list[Part], timeout_ms: int, session: str
+        self,
+        cluster: Cluster,
+        parts: list[Part],
+        timeout_ms: int,
+        session: str,
+        partial_call: PartialCall | None = None,
     ) -> None:
         self._session = session
         self._cluster = cluster
         self._parts = parts
-        self._step_id = secrets.randbits(62)
+        self._partial_call = partial_call
+        self._step_id = new_step_id() if partial_call is None else partial_call.step_id
         self._condition = threading.Condition()
         self._answers: list[tuple[Part, bytes]] = []
         self._error: errors.OpError | None = None
@@ -71,20 +93,27 @@ class StepRun:
         self._ends_s = time.monotonic() + timeout_ms / 1000 if timeout_ms else None
 
     def start(self, part: Part, fed: dict[Tensor, Any], options: Proto | None) -> None:
-        """Begin a part."""
+        """Begin a part, or continue that of a partial run."""
         pieces: list[Piece] = [
             chunk(b"\x0a", part.handle.encode()),
             b"\x10" + varint(self._step_id),
         ]
         for tensor, key in part.feeds.items():
-            pieces += named_tensor(b"\x1a", key, fed[tensor], tensor.dtype)
-        pieces += [chunk(b"\x22", key.encode()) for key in part.fetches]
+            if self._partial_call is None or tensor in fed:
+                pieces += named_tensor(b"\x1a", key, fed[tensor], tensor.dtype)
+        for key, tensor in part.fetches.items():
+            if self._partial_call is None or tensor in self._partial_call.fetches:
+                pieces.append(chunk(b"\x22", key.encode()))
         if options is not None:
             wanted = protos.ExecutorOpts(
                 record_timeline=options.trace_level > 0,
                 record_partition_graphs=options.output_partition_graphs,
             )
             pieces.append(chunk(b"\x2a", wanted.SerializeToString()))
+        if self._partial_call is not None:
+            pieces.append(b"\x30\x01")  # is_partial
+            if self._partial_call.is_last:
+                pieces.append(b"\x38\x01")  # is_last_partial_run
         if self._session:  # and create_worker_session_called
             pieces += [chunk(b"\x42", self._session.encode()), b"\x50\x01"]
         pieces.append(b"\x48\x01")  # store_errors_in_response_body
@@ -106,15 +135,21 @@ class StepRun:
         )
 
     def values(self, metadata: Proto | None) -> dict[Any, Any]:
-        """The fetched values, once all parts have ended.
+        """The fetched values, once all parts have answered.
 
         Raises:
           OpError: a part failed, or the time limit was exceeded.
         """
+        goes_on = self._partial_call is not None and not self._partial_call.is_last
         try:
             self._wait()
+            goes_on = goes_on and self._error is None
+        except BaseException:
+            goes_on = False
+            raise
         finally:
-            self._clean_up()
+            if not goes_on:
+                self._clean_up()
         if self._error is not None:
             error = self._error
             raise type(error)(None, None, error.message.rpartition(DERIVED)[2])
@@ -159,10 +194,7 @@ class StepRun:
 
     def _clean_up(self) -> None:
         """Tell the tasks that the step is over; parts that still run are aborted."""
-        request = protos.CleanupGraphRequest(step_id=self._step_id).SerializeToString()
-        for part in self._parts:
-            method = "WorkerService/CleanupGraph"
-            self._cluster.post(part.task, method, request, lambda a, e: None, _FORGET_S)
+        end_step(self._cluster, self._parts, self._step_id)
         if self._running:
             end_s = time.monotonic() + _ABORT_S
             with self._condition:
@@ -170,6 +202,19 @@ class StepRun:
                     self._condition.wait(0.1)
             for call in self._calls:
                 call.cancel()
+
+
+def new_step_id() -> int:
+    """The number of a step."""
+    return secrets.randbits(62)
+
+
+def end_step(cluster: Cluster, parts: list[Part], step_id: int) -> None:
+    """Tell the tasks that a step is over; parts that still run are aborted."""
+    request = protos.CleanupGraphRequest(step_id=step_id).SerializeToString()
+    for part in parts:
+        method = "WorkerService/CleanupGraph"
+        cluster.post(part.task, method, request, lambda a, e: None, _FORGET_S)
 
 
 def _error_in(answer: bytes) -> errors.OpError | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tfteach.framework import errors, protos
 from tfteach.lib.distributed.cluster import Cluster
+from tfteach.lib.distributed.partial_part import PartialPart
 from tfteach.lib.distributed.partition_session import PartitionSession
 from tfteach.lib.distributed.remote_code import check_graph
 from tfteach.lib.distributed.rendezvous import Key, RendezvousTable
@@ -45,6 +46,7 @@ class WorkerService:
         self.steps = RendezvousTable()
         self._shared = WorkerSession(task, cluster, self.steps)
         self._graphs: dict[str, PartitionSession] = {}
+        self._partial_runs: dict[int, PartialPart] = {}
         self._sessions: dict[str, WorkerSession] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -141,13 +143,32 @@ class WorkerService:
                 "session, and restore or initialize them.",
             )
         if request.is_partial:
-            raise NotImplementedError("partial runs of several tasks")
+            return self._advance(part, request)
         metadata = protos.RunMetadata()
         return run_graph_response(part.run_part(request, metadata), metadata)
+
+    def _advance(self, part: PartitionSession, request: RunGraphRequest) -> bytes:
+        """The answer of a call of a partial run, of which the first begins it."""
+        step_id = request.step_id
+        with self._lock:
+            run = self._partial_runs.get(step_id)
+            if run is None:
+                run = PartialPart(part, step_id, self.steps.of(step_id))
+                self._partial_runs[step_id] = run
+        try:
+            values = run.advance(request)
+        except errors.OpError:
+            run.cancel()
+            raise
+        return run_graph_response(values, protos.RunMetadata())
 
     def _cleanup_graph(self, call: Call) -> bytes:
         request = protos.CleanupGraphRequest.FromString(call.request)
         self.steps.end(request.step_id)
+        with self._lock:
+            run = self._partial_runs.pop(request.step_id, None)
+        if run is not None:
+            run.cancel()
         return encoded(protos.CleanupGraphResponse())
 
     def _cleanup_all(self, call: Call) -> bytes:
@@ -201,5 +222,6 @@ class WorkerService:
         self.steps.end_all()
         with self._lock:
             ended, self._graphs = list(self._graphs.values()), {}
+            self._partial_runs.clear()
         for part in ended:
             part.close()
