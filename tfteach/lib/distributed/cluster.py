@@ -12,6 +12,7 @@ from typing import Any
 from tfteach.engine.devices.device_name import DeviceName
 from tfteach.framework import errors, protos
 from tfteach.framework.logger import get_logger
+from tfteach.framework.protos.tensor_wire import fields
 from tfteach.framework.type_aliases import Proto
 from tfteach.lib.distributed.call_threads import call_threads
 from tfteach.lib.distributed.certificates import PROTOCOL
@@ -26,6 +27,7 @@ from tfteach.lib.distributed.service import Call, Method, local_methods, status_
 # How long a session waits for the cluster's other tasks to start, in seconds, and how
 # often it says for which; TensorFlow waits for ever.
 WORKERS_TIMEOUT_S = 600.0
+_XLA_GLOBAL_ID = 8  # a field of DeviceAttributes that TensorFlow 1.15 lacks
 _SAYS_EVERY_S = 10.0
 _ASKS_EVERY_S = 0.2
 # Methods that answer only when something has happened elsewhere.
@@ -55,6 +57,7 @@ class Cluster:
         self.cluster_def = cluster_def
         self.own = own
         self.methods = methods
+        self._are_of_tensorflow_2: dict[str, bool] = {}
         self._addresses = {
             f"/job:{job.name}/replica:0/task:{index}": str(address)
             for job in cluster_def.job
@@ -192,6 +195,18 @@ class Cluster:
                     "CreateSession still waiting for response from worker: %s", task
                 )
             time.sleep(_ASKS_EVERY_S)
+
+    def is_of_tensorflow_2(self, task: str) -> bool:
+        """Whether a task is run by TensorFlow 2, whose devices have one more number."""
+        known = self._are_of_tensorflow_2
+        if task not in known:
+            devices = self.devices_of(task, _SAYS_EVERY_S)
+            known[task] = any(
+                number == _XLA_GLOBAL_ID
+                for device in devices
+                for number, _ in fields(memoryview(device.SerializeToString()))
+            )
+        return known[task]
 
     def filtered(self, filters: Iterable[str]) -> list[str]:
         """The tasks that `ConfigProto.device_filters` leave: all without any filter."""

@@ -172,6 +172,13 @@ class PartitionSession(TaskSession):
 
     # ---- for the kernels
 
+    def exchanges_with_tensorflow_2(self, key: str) -> bool:
+        """Whether TensorFlow 2 is at the other end of an edge."""
+        parsed, own = Key.parse(key), self._worker.task.name
+        ends = (parsed.sender, parsed.receiver)
+        tasks = {end.partition("/device:")[0] for end in ends} - {own}
+        return any(self._worker.cluster.is_of_tensorflow_2(task) for task in tasks)
+
     def send(self, step_id: int, key: str, value: Any, dtype: DType) -> None:
         """Put a tensor into the rendezvous of a step."""
         pieces: list[Piece]

@@ -67,7 +67,9 @@ class SendPerhapsDead(StatefulOp, abstract=True):
 
     def compute(self, ctx: KernelContext, tensor: Any) -> None:
         dtype = ctx.op.inputs[0].dtype
-        ctx.session.send(step_of_part.get(), at_place(self.key), tensor, dtype)
+        ctx.session.send(
+            step_of_part.get(), at_place(self.key, ctx.session), tensor, dtype
+        )
 
 
 class RecvPerhapsDead(StatefulOp, abstract=True):
@@ -86,26 +88,43 @@ class RecvPerhapsDead(StatefulOp, abstract=True):
         return None
 
     def compute(self, ctx: KernelContext) -> Any:
-        return ctx.session.receive(step_of_part.get(), at_place(self.key), ctx)
+        key = at_place(self.key, ctx.session)
+        return ctx.session.receive(step_of_part.get(), key, ctx)
 
 
-def at_place(key: str) -> str:
+def at_place(key: str, session: Any) -> str:
     """The rendezvous key for where in the loops of its part the kernel runs.
 
-    TensorFlow names a frame by a hash of its path.
+    TensorFlow names a frame by a hash: 1 of its path, 2 of its parent's and its name.
 
     Args:
       key: that outside of loops, which ends in ";0:0".
+      session: the part, which knows who is at the other end.
     """
     found = place_of_call.get()
     if found is None or found[0].parent is None:
         return key
     frame, iteration = found
-    path = _path(frame).encode()
-    return f"{key.rpartition(';')[0]};{murmur64(path)}:{iteration}"
+    if session.exchanges_with_tensorflow_2(key):
+        number = _number(frame)
+    else:
+        number = murmur64(_path(frame).encode())
+    return f"{key.rpartition(';')[0]};{number}:{iteration}"
 
 
 def _path(frame: Frame) -> str:
     if frame.parent is None:
         return ""
     return f"{_path(frame.parent)};{frame.parent_iteration};{frame.name}"
+
+
+def _number(frame: Frame) -> int:
+    if frame.parent is None:
+        return 0
+    inner = _combined(frame.parent_iteration, murmur64(frame.name.encode()))
+    return _combined(_number(frame.parent), inner)
+
+
+def _combined(a: int, b: int) -> int:
+    """Two hashes in one.  Source: tsl/platform/hash.h."""
+    return (a ^ (b + 0x9E3779B97F4A7800 + (a << 10) + (a >> 4))) & (1 << 64) - 1
