@@ -303,6 +303,77 @@ def metrics(tf):
     return found
 
 
+def on_parameter_servers(tf):
+    """Where a worker's variables and ops stand; the filters of its session."""
+    own = tf.distribute.experimental.ParameterServerStrategy()
+    jobs = {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1", "e:1"]}
+    config = tf.ConfigProto()
+    own.configure(config, tf.train.ClusterSpec(jobs), "worker", 1)
+    pipelines = []
+
+    def input_fn(context):
+        pipelines.append([context.num_input_pipelines, context.input_pipeline_id])
+        return tf.data.Dataset.range(6).batch(2)
+
+    with own.scope():
+        iterator = own.make_input_fn_iterator(input_fn)
+        global_step = tf.train.get_or_create_global_step()
+
+        def step(x):
+            v = tf.get_variable("v", [2], initializer=tf.ones_initializer())
+            w = tf.Variable(1.0, name="w")
+            loss = tf.reduce_sum(v * tf.cast(x, tf.float32)) + w
+            optimizer = tf.train.AdamOptimizer(0.1)
+            return loss, optimizer.minimize(loss, global_step)
+
+        loss, train = own.experimental_run(step, iterator)
+        outside = tf.constant(1.0)
+    extended = own.extended
+    return [
+        sorted([x.name, x.device, x.op.type] for x in tf.global_variables()),
+        [loss.device, outside.device, iterator.get_next().device],
+        sorted([op.type, op.device] for op in tf.get_default_graph().get_operations()
+               if "Apply" in op.type or "AssignAdd" in op.type),
+        [train.device, pipelines, own.num_replicas_in_sync],
+        [list(extended.worker_devices), list(extended.parameter_devices)],
+        [extended.should_checkpoint, extended.experimental_between_graph],
+        [list(config.device_filters), config.isolate_session_state],
+        [v.name for v in tf.trainable_variables()],
+    ]  # fmt: skip
+
+
+def without_servers(tf, folder):
+    """Steps of a parameter server strategy that was told of no cluster."""
+    own, found = tf.distribute.experimental.ParameterServerStrategy(), []
+    with own.scope():
+        data = tf.data.Dataset.from_tensor_slices(np.arange(8, dtype=np.float32))
+        iterator = own.make_dataset_iterator(data.batch(4))
+        w = tf.get_variable("w", initializer=3.0)
+
+        def step(x):
+            table = tf.get_variable("table", [3], initializer=tf.ones_initializer())
+            loss = tf.reduce_mean(x) * w + tf.gather(table, [0, 2, 2])[1]
+            accuracy = tf.metrics.mean(loss)
+            train = tf.train.AdagradOptimizer(0.5).minimize(
+                loss, tf.train.get_or_create_global_step()
+            )
+            with tf.control_dependencies([train, accuracy[1]]):
+                return tf.identity(loss), w.assign_add(1.0), accuracy[0]
+
+        results = own.experimental_run(step, iterator)
+        total = own.reduce(tf.distribute.ReduceOp.SUM, results[0])
+    saver = tf.train.Saver()
+    with session(tf) as one:
+        one.run(iterator.initialize())
+        for _ in range(2):
+            found.append([float(x) for x in one.run([total, *results[:2]])])
+        found.append(float(one.run(results[2])))
+        path = saver.save(one, folder + "/model")
+        found.append(sorted(tf.train.list_variables(path)))
+        found.append(one.run([*tf.global_variables()])[2].tolist())
+    return found
+
+
 def functions_as_inputs(tf):
     """An input function may return a function of each replica's batch."""
     own, numbers = strategy(tf), iter(range(10, 20))
@@ -369,13 +440,15 @@ def answers(tf, folder):
         gradients,
         averages,
         metrics,
+        on_parameter_servers,
         functions_as_inputs,
         errors,
     ):
         with tf.Graph().as_default():
             found[call.__name__] = call(tf)
-    with tf.Graph().as_default():
-        found["training"] = training(tf, folder)
+    for call in (training, without_servers):
+        with tf.Graph().as_default():
+            found[call.__name__] = call(tf, folder)
     return json.loads(json.dumps(found))
 
 

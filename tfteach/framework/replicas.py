@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 from tfteach.framework.defaults import get_default_graph
@@ -89,13 +89,13 @@ def first_copy(variable: Any) -> Any:
 
 
 def colocated_variables(variable: Any) -> AbstractContextManager[Any]:
-    """A block whose variables stand where `variable` does.
-
-    Beside a mirrored variable, the strategy makes mirrored ones anyway.
-    """
-    if getattr(variable, "_distribute_strategy", None) is not None:
-        return nullcontext()
-    block: AbstractContextManager[Any] = get_default_graph().colocate_with(variable)
+    """A block whose variables stand where `variable` does."""
+    strategy = getattr(variable, "_distribute_strategy", None)
+    block: AbstractContextManager[Any] = (
+        get_default_graph().colocate_with(variable)
+        if strategy is None
+        else strategy.extended.colocate_vars_with(variable)
+    )
     return block
 
 

@@ -1,5 +1,7 @@
 """Devices, inputs and refusals of distribution strategies."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -217,10 +219,6 @@ def test_other_graphs_know_no_strategy():
 @pytest.mark.parametrize(
     ("name", "instead"),
     [
-        (
-            "experimental.ParameterServerStrategy",
-            "replica_device_setter puts variables",
-        ),
         ("experimental.CentralStorageStrategy", "MirroredStrategy has a copy"),
         ("experimental.MultiWorkerMirroredStrategy", "SyncReplicasOptimizer averages"),
         ("experimental.TPUStrategy", "MirroredStrategy has a copy"),
@@ -233,3 +231,50 @@ def test_other_strategies_say_what_to_use(name, instead):
         made = getattr(made, part)
     with pytest.raises(NotImplementedError, match=f"is not implemented: .*{instead}"):
         made(None)
+
+
+JOBS = {"worker": ["a:1", "b:1"], "ps": ["c:1"]}
+
+
+class Resolver:
+    """A `ClusterResolver`, as far as a strategy asks it."""
+
+    task_type, task_id = "worker", 0
+
+    def cluster_spec(self):
+        return tf.train.ClusterSpec(JOBS)
+
+
+def test_a_parameter_server_strategy_is_told_of_its_cluster(monkeypatch):
+    own = tf.distribute.experimental.ParameterServerStrategy(Resolver()).extended
+    assert own.parameter_devices == ("/job:ps/task:0",)
+    assert own.should_checkpoint
+    assert own.should_save_summary
+    assert own.experimental_should_init
+    task = {"type": "worker", "index": 1}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": JOBS, "task": task}))
+    made = tf.contrib.distribute.ParameterServerStrategy()
+    assert not made.extended.should_checkpoint
+    with made.scope():
+        v = tf.Variable(1.0)
+        assert made.extended.variable_created_in_scope(v)
+        with made.extended.colocate_vars_with(v):
+            assert tf.Variable(2.0).device == v.device == "/job:ps/task:0"
+    config = tf.ConfigProto(device_filters=["/job:other"])
+    filters = made.update_config_proto(config).device_filters
+    assert list(filters) == ["/job:worker/task:1", "/job:ps"]
+    made.configure(config, JOBS, "evaluator", 0)
+    assert list(config.device_filters) == ["/job:evaluator/task:0"]
+
+
+def test_parameter_server_strategies_that_are_refused(gpus):
+    with pytest.raises(NotImplementedError, match="of 2 GPUs a worker: start a worker"):
+        tf.distribute.experimental.ParameterServerStrategy()
+    made = tf.contrib.distribute.ParameterServerStrategy(1)
+    with pytest.raises(ValueError, match="must also specify `task_type`"):
+        made.configure(None, JOBS)
+    with pytest.raises(ValueError, match="needs to have `ps` jobs"):
+        made.configure(None, {"worker": ["a:1"]}, "worker", 0)
+    made.configure(None, JOBS, "worker", 0)
+    own = "/job:worker/replica:0/task:0/device:GPU:0"
+    assert made.extended.worker_devices == (own,)

@@ -6,7 +6,7 @@ import time
 import pytest
 
 import tfteach as tf
-from tests.golden.estimators import estimator, inputs
+from tests.golden.estimators import X, Y, estimator, inputs
 from tests.lib.distributed.conftest import free_addresses
 from tfteach.lib.distributed import server as servers
 from tfteach.lib.estimator import cluster_tasks, training_session
@@ -52,6 +52,29 @@ def weights(server):
         config = tf.ConfigProto(device_filters=["/job:ps"])  # no worker yet
         with tf.Session(server.target.decode(), config=config) as session:
             return [session.run(w).tolist(), int(session.run(step))]
+
+
+def test_a_parameter_server_strategy_trains(monkeypatch, tmp_path, waits):
+    """As without a strategy, but that a worker does not wait before."""
+
+    def dataset():
+        data = tf.data.Dataset.from_tensor_slices(({"x": X}, Y))
+        return data.repeat(2).batch(3)
+
+    cluster = addresses("chief", "ps", "worker")
+    task(monkeypatch, cluster, "ps")
+    server = cluster_tasks.start_server(tf.estimator.RunConfig())
+    for kind in ("chief", "worker"):
+        task(monkeypatch, cluster, kind)
+        strategy = tf.distribute.experimental.ParameterServerStrategy()
+        made = estimator(tf, str(tmp_path), train_distribute=strategy)
+        training = tf.estimator.TrainSpec(dataset)
+        assert tf.estimator.train_and_evaluate(made, training, specs()[1]) is None
+        assert strategy.extended.worker_devices[0].startswith(f"/job:{kind}/")
+        assert strategy.extended.should_checkpoint == (kind == "chief")
+    assert not [s for s in waits if s >= 5]
+    assert weights(server) == [pytest.approx(AFTER_8_STEPS, rel=1e-6), 8]
+    assert made.get_variable_value("global_step") == 4  # only the chief saves
 
 
 def test_chief_and_worker_train_the_variables_of_the_parameter_server(

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from tfteach.lib.distribute.mirrored_strategy import ContribMirroredStrategy as MirroredStrategy
     from tfteach.lib.distribute.mirrored_strategy import OneDeviceStrategy as OneDeviceStrategy
     from tfteach.lib.distribute.not_implemented import MultiWorkerMirroredStrategy as CollectiveAllReduceStrategy
-    from tfteach.lib.distribute.not_implemented import ParameterServerStrategy as ParameterServerStrategy
     from tfteach.lib.distribute.not_implemented import TPUStrategy as TPUStrategy
+    from tfteach.lib.distribute.parameter_server_strategy import ContribParameterServerStrategy as ParameterServerStrategy
     from tfteach.lib.distribute.strategy import Strategy as Strategy
     from tfteach.lib.distribute.strategy import StrategyExtended as StrategyExtended
     from tfteach.lib.distribute.strategy_context import get_loss_reduction as get_loss_reduction
@@ -22,7 +22,7 @@ _LATER = {
     "CollectiveAllReduceStrategy": ("tfteach.lib.distribute.not_implemented", "MultiWorkerMirroredStrategy"),
     "MirroredStrategy": ("tfteach.lib.distribute.mirrored_strategy", "ContribMirroredStrategy"),
     "OneDeviceStrategy": ("tfteach.lib.distribute.mirrored_strategy", "OneDeviceStrategy"),
-    "ParameterServerStrategy": ("tfteach.lib.distribute.not_implemented", "ParameterServerStrategy"),
+    "ParameterServerStrategy": ("tfteach.lib.distribute.parameter_server_strategy", "ContribParameterServerStrategy"),
     "Strategy": ("tfteach.lib.distribute.strategy", "Strategy"),
     "StrategyExtended": ("tfteach.lib.distribute.strategy", "StrategyExtended"),
     "TPUStrategy": ("tfteach.lib.distribute.not_implemented", "TPUStrategy"),

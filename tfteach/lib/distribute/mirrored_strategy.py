@@ -34,14 +34,19 @@ from tfteach.ops.core.identity_reshape import identity
 from tfteach.variables.base import VariableAggregation, VariableSynchronization
 
 
-def _canonical(device: str) -> str:
+def _canonical_here(device: str) -> str:
     """The full name of a device of this process."""
-    spec = DeviceSpec.from_string(device)
-    if spec.job not in (None, "localhost"):
+    if DeviceSpec.from_string(device).job not in (None, "localhost"):
         raise NotImplementedError(
             f"MirroredStrategy(devices=[{device!r}]): replicas are devices of this "
             "process; for clusters there is tf.train.SyncReplicasOptimizer"
         )
+    return canonical(device)
+
+
+def canonical(device: str) -> str:
+    """The full name of a device."""
+    spec = DeviceSpec.from_string(device)
     spec.replica, spec.task = spec.replica or 0, spec.task or 0
     spec.device_type = spec.device_type or "CPU"
     spec.device_index = spec.device_index or 0
@@ -161,7 +166,7 @@ class MirroredExtended(StrategyExtended):
         super().__init__(container_strategy)
         given = local_devices() if devices is None else devices
         assert given, "Must specify at least one device."
-        self._devices = tuple(_canonical(device) for device in given)
+        self._devices = tuple(_canonical_here(device) for device in given)
         assert len(set(self._devices)) == len(self._devices), (
             f"No duplicates allowed in `devices` argument: {self._devices}"
         )

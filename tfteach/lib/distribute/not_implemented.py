@@ -6,25 +6,12 @@ from typing import NoReturn
 
 from tfteach.framework.export import export
 
-_SERVERS = (
-    "tf.train.replica_device_setter puts variables on parameter servers, and "
-    "tf.estimator.train_and_evaluate trains by TF_CONFIG without a strategy"
-)
 _WORKERS = "tf.train.SyncReplicasOptimizer averages the gradients of several processes"
 _ONE_HOST = "tf.distribute.MirroredStrategy has a copy of each variable on each device"
 
 
 def _refuse(name: str, instead: str) -> NoReturn:
     raise NotImplementedError(f"{name} is not implemented: {instead}")
-
-
-@export(
-    "distribute.experimental.ParameterServerStrategy",
-    "contrib.distribute.ParameterServerStrategy",
-)
-def ParameterServerStrategy(*args: object, **kwargs: object) -> NoReturn:
-    """Raises NotImplementedError: use `tf.train.replica_device_setter`."""
-    _refuse("ParameterServerStrategy", _SERVERS)
 
 
 @export("distribute.experimental.CentralStorageStrategy")

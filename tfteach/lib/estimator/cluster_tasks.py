@@ -96,8 +96,9 @@ def start_delay_s(config: RunConfig) -> int:
     """How long a worker waits before it trains: each longer than the one before.
 
     Asynchronous training converges faster when its workers join one after the other.
+    TensorFlow's strategies do not wait.
     """
-    if config.task_type != TaskType.WORKER:
+    if config.task_type != TaskType.WORKER or config.train_distribute is not None:
         return 0
     longest_s = config.experimental_max_worker_delay_secs
     longest_s = _LONGEST_DELAY_S if longest_s is None else longest_s

@@ -249,7 +249,13 @@ class Estimator(ModelExports):
         from tfteach.lib.estimator.replicated_model import replicated_spec
 
         strategy: Any = self._config.train_distribute
-        strategy.configure(self._session_config, self._config.cluster_spec or None)
+        config = self._config
+        strategy.configure(
+            self._session_config,
+            config.cluster_spec or None,
+            config.task_type,
+            config.task_id,
+        )
         with (
             Graph().as_default() as graph,
             strategy.scope(),

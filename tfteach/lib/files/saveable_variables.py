@@ -148,7 +148,7 @@ def _saveables(item: Any, name: Any) -> Iterator[SaveableObject]:
         )
     if isinstance(item, SaveableObject):
         yield item
-    elif hasattr(item, "_distribute_strategy"):  # it has several copies
+    elif hasattr(item, "copies"):  # it has several copies
         yield item._saveable(name)
     elif isinstance(item, list | tuple | PartitionedVariable):
         yield from _parts(list(item), name)
@@ -206,7 +206,7 @@ def _by_name(var_list: Any) -> dict[str, Any]:
     for item in sorted(var_list, key=_name_of):
         if isinstance(item, SaveableObject):
             named[item.name] = item
-        elif hasattr(item, "_distribute_strategy"):
+        elif hasattr(item, "copies"):
             name = item.name.partition(":")[0]
             _require_new(name, named)
             named[name] = item
