@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
@@ -28,6 +28,16 @@ from tfteach.lib.distribute.mirrored_strategy import (
 from tfteach.lib.distribute.strategy import Strategy
 from tfteach.lib.training.cluster_spec import ClusterSpec
 from tfteach.lib.training.device_setter import replica_device_setter
+
+
+class ClusterResolver(Protocol):
+    """What tells a strategy the cluster, and its task in it."""
+
+    task_type: str
+    task_id: int
+
+    def cluster_spec(self) -> ClusterSpec:
+        """The jobs and their tasks."""
 
 
 class _OverServers(Strategy):
@@ -84,7 +94,7 @@ class ParameterServerStrategy(_OverServers):
     Source: python/distribute/parameter_server_strategy.py.
     """
 
-    def __init__(self, cluster_resolver: Any = None) -> None:
+    def __init__(self, cluster_resolver: ClusterResolver | None = None) -> None:
         super().__init__(ParameterServerExtended(self, local_devices()))
         if cluster_resolver is not None:
             self.configure(
