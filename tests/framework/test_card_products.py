@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tfteach as tf
 from tests import strict_card
 from tests.card_blas import Cublas
 from tests.strict_card import CARD, to_card, to_host
 from tfteach.framework import card_products
 
 M, K, N = 3, 4, 5
+SIZES = r"Matrix size-incompatible: In\[0\]: \[2,3\], In\[1\]: \[2,3\]"
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +98,16 @@ def test_types(dtype: str) -> None:
 def test_shapes_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="matmul"):
         card_products.matmul(CARD, to_card(drawn(2, 3)), to_card(drawn(2, 3)))
+
+
+def test_a_step_on_the_card_is_told_the_sizes() -> None:
+    with tf.Graph().as_default(), tf.device("/gpu:0"):
+        a = tf.placeholder(tf.float32, [None, None])
+        with (
+            tf.Session() as session,
+            pytest.raises(tf.errors.InvalidArgumentError, match=SIZES),
+        ):
+            session.run(tf.matmul(a, a), {a: np.ones((2, 3))})
 
 
 @pytest.mark.parametrize("override", [None, "0"])

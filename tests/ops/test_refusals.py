@@ -24,6 +24,9 @@ NOT_SHOWN = {
     "data.tables": {
         "CsvElements._decoded": "of files' texts: tests/ops/data/test_csv_files.py",
     },
+    "linalg.matmul": {
+        "MatMul.compute_on_card": "on a card: tests/framework/test_card_products.py",
+    },
     "io.example_wire": {
         "_walk_list": "an error only if the feature is wanted, by values_of",
         "_tagged_parts": "likewise",
