@@ -5,6 +5,7 @@ The servers run in this process, and talk by gRPC.
 
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -116,6 +117,21 @@ def test_every_op_runs_once_and_targets_unasked(session):
         session.partial_run(handle, g.sum)
 
 
+def test_the_last_call_waits_for_all_ops(session):
+    g = Chain()
+    ran = []
+
+    def slow(x):
+        time.sleep(0.1)
+        ran.append(float(x))
+
+    with tf.device(PS):
+        target = tf.py_func(slow, [g.a], [])
+    handle = session.partial_run_setup([g.sum, target], [g.a, g.b])
+    assert session.partial_run(handle, g.sum, {g.a: 1, g.b: 2}) == 3
+    assert ran == [1]
+
+
 def test_an_op_that_fails_ends_the_run(session):
     g = Chain()
     with tf.device(PS):
@@ -171,6 +187,7 @@ def test_time_limit(servers, session):
         handle = limited.partial_run_setup(waits)
         with pytest.raises(tf.errors.DeadlineExceededError):
             limited.partial_run(handle, waits)
+        eventually(lambda: not waiting_threads())
 
 
 TENSORFLOW = """
