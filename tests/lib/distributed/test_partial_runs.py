@@ -180,13 +180,14 @@ def test_a_session_that_closes_ends_its_runs(session):
 
 
 def test_time_limit(servers, session):
+    g = Chain()
     with tf.device(PS):
-        waits = tf.FIFOQueue(1, tf.float32, [[]]).dequeue()
+        waits = tf.FIFOQueue(1, tf.float32, [[]]).dequeue() + g.a
     config = tf.ConfigProto(operation_timeout_in_ms=200)
     with tf.Session(servers[1].target, config=config) as limited:
-        handle = limited.partial_run_setup(waits)
+        handle = limited.partial_run_setup(waits, [g.a])
         with pytest.raises(tf.errors.DeadlineExceededError):
-            limited.partial_run(handle, waits)
+            limited.partial_run(handle, waits, {g.a: 1})
         eventually(lambda: not waiting_threads())
 
 
