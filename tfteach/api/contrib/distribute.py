@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from tfteach.lib.distribute.not_implemented import TPUStrategy as TPUStrategy
     from tfteach.lib.distribute.parameter_server_strategy import ContribParameterServerStrategy as ParameterServerStrategy
     from tfteach.lib.distribute.strategy import Strategy as Strategy
-    from tfteach.lib.distribute.strategy import StrategyExtended as StrategyExtended
     from tfteach.lib.distribute.strategy_context import get_loss_reduction as get_loss_reduction
     from tfteach.lib.distribute.strategy_context import get_replica_context as get_replica_context
     from tfteach.lib.distribute.strategy_context import get_strategy as get_strategy
     from tfteach.lib.distribute.strategy_context import has_strategy as has_strategy
     from tfteach.lib.distribute.strategy_context import in_cross_replica_context as in_cross_replica_context
+    from tfteach.lib.distribute.strategy_extended import StrategyExtended as StrategyExtended
 
 _LATER = {
     "CollectiveAllReduceStrategy": ("tfteach.lib.distribute.not_implemented", "MultiWorkerMirroredStrategy"),
@@ -24,7 +24,7 @@ _LATER = {
     "OneDeviceStrategy": ("tfteach.lib.distribute.mirrored_strategy", "OneDeviceStrategy"),
     "ParameterServerStrategy": ("tfteach.lib.distribute.parameter_server_strategy", "ContribParameterServerStrategy"),
     "Strategy": ("tfteach.lib.distribute.strategy", "Strategy"),
-    "StrategyExtended": ("tfteach.lib.distribute.strategy", "StrategyExtended"),
+    "StrategyExtended": ("tfteach.lib.distribute.strategy_extended", "StrategyExtended"),
     "TPUStrategy": ("tfteach.lib.distribute.not_implemented", "TPUStrategy"),
     "get_loss_reduction": ("tfteach.lib.distribute.strategy_context", "get_loss_reduction"),
     "get_replica_context": ("tfteach.lib.distribute.strategy_context", "get_replica_context"),

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from tfteach.lib.distribute.reduce_op import ReduceOp as ReduceOp
     from tfteach.lib.distribute.replica_context import ReplicaContext as ReplicaContext
     from tfteach.lib.distribute.strategy import Strategy as Strategy
-    from tfteach.lib.distribute.strategy import StrategyExtended as StrategyExtended
     from tfteach.lib.distribute.strategy_context import get_loss_reduction as get_loss_reduction
     from tfteach.lib.distribute.strategy_context import get_replica_context as get_replica_context
     from tfteach.lib.distribute.strategy_context import get_strategy as get_strategy
     from tfteach.lib.distribute.strategy_context import has_strategy as has_strategy
     from tfteach.lib.distribute.strategy_context import in_cross_replica_context as in_cross_replica_context
+    from tfteach.lib.distribute.strategy_extended import StrategyExtended as StrategyExtended
     from tfteach.lib.distributed.server import Server as Server
 
 _LATER = {
@@ -39,7 +39,7 @@ _LATER = {
     "ReplicaContext": ("tfteach.lib.distribute.replica_context", "ReplicaContext"),
     "Server": ("tfteach.lib.distributed.server", "Server"),
     "Strategy": ("tfteach.lib.distribute.strategy", "Strategy"),
-    "StrategyExtended": ("tfteach.lib.distribute.strategy", "StrategyExtended"),
+    "StrategyExtended": ("tfteach.lib.distribute.strategy_extended", "StrategyExtended"),
     "experimental": ("tfteach.api.distribute", "experimental"),
     "experimental_set_strategy": ("tfteach.lib.distribute.not_implemented", "experimental_set_strategy"),
     "get_loss_reduction": ("tfteach.lib.distribute.strategy_context", "get_loss_reduction"),

@@ -13,7 +13,8 @@ from tfteach.framework.replicas import entered
 from tfteach.lib.distribute.inputs import InputFunctionIterator, InputIterator
 from tfteach.lib.distribute.reduce_op import ReduceOp
 from tfteach.lib.distribute.replica_context import ReplicaContext
-from tfteach.lib.distribute.strategy import Strategy, StrategyExtended
+from tfteach.lib.distribute.strategy import Strategy
+from tfteach.lib.distribute.strategy_extended import StrategyExtended
 from tfteach.lib.distribute.type_aliases import Function
 
 

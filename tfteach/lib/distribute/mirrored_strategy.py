@@ -29,7 +29,8 @@ from tfteach.lib.distribute.distributed_variables import (
 from tfteach.lib.distribute.inputs import DatasetIterator, InputFunctionIterator
 from tfteach.lib.distribute.reduce_op import ReduceOp
 from tfteach.lib.distribute.replica_threads import call_in_replicas
-from tfteach.lib.distribute.strategy import Strategy, StrategyExtended
+from tfteach.lib.distribute.strategy import Strategy
+from tfteach.lib.distribute.strategy_extended import StrategyExtended
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.variables.base import VariableAggregation, VariableSynchronization
 
