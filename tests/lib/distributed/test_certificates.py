@@ -1,6 +1,7 @@
 """Servers and sessions with TLS; their certificates are in a folder of that name."""
 
 import pathlib
+import socket
 
 import pytest
 from tfteach.distributed import use_certificates
@@ -108,8 +109,47 @@ def test_a_server_that_needs_no_certificate_of_clients(server, graph):
 
 def test_a_client_without_tls(server, graph):
     address = server.target.decode().removeprefix("grpc+tls://")
-    with pytest.raises(tf.errors.UnavailableError):
-        channel.shared_channel(address).call("WorkerService/GetStatus", b"", 30)
+    one = tf.constant(1)
+    message = f'{address} is encrypted: connect to "grpc\\+tls://{address}"'
+    with (
+        tf.Session(f"grpc://{address}", config=BY_RPC) as session,
+        pytest.raises(tf.errors.UnavailableError, match=message),
+    ):
+        session.run(one)
+
+
+def test_a_client_with_tls_of_a_server_without(graph):
+    use_certificates(**OURS)
+    server = tf.train.Server.create_local_server()
+    target = server.target.decode()
+    one = tf.constant(1)
+    try:
+        secure = target.replace("grpc", "grpc+tls")
+        with (
+            tf.Session(secure, config=BY_RPC) as session,
+            pytest.raises(tf.errors.UnavailableError, match=f'connect to "{target}"'),
+        ):
+            session.run(one)
+    finally:
+        server._stop()
+
+
+def accept_until_nobody_comes(listening):
+    for _ in range(10):
+        listening.accept()[0].close()
+
+
+def test_who_failed_to_connect_stops_trying_until_it_is_called_again():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(1.5)  # gRPC tries again after a second at most
+        made = channel.Channel(f"127.0.0.1:{listening.getsockname()[1]}")
+        for _ in range(2):
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                made.call("WorkerService/GetStatus", b"", 0.2, waits_for_server=True)
+            listening.accept()[0].close()
+            with pytest.raises(TimeoutError):
+                accept_until_nobody_comes(listening)
+        made.close()
 
 
 def test_a_server_without_a_certificate():

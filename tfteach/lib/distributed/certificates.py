@@ -146,20 +146,21 @@ def check_handshake(address: str, timeout_s: float) -> None:
     Raises:
       UnavailableError: there is a server, but one of the two refuses the other.
     """
-    host, _, port = address.rpartition(":")
     reason = "the server closed the connection; it may accept other certificates only"
-    try:
-        plain = socket.create_connection((host, int(port)), timeout_s)
-    except OSError:
+    plain = _connected(address, timeout_s)
+    if plain is None:
         return
     with plain:
         try:
             context = _context(certificates())
+            host, _, _ = address.rpartition(":")
             with context.wrap_socket(plain, server_hostname=host) as made:
                 if made.recv(1):  # what refuses a client comes after the handshake
                     return
         except ssl.SSLError as error:
             reason = str(error.reason)
+            if reason == "WRONG_VERSION_NUMBER":
+                reason = f'the server is not encrypted, connect to "grpc://{address}"'
             if isinstance(error, ssl.SSLCertVerificationError):
                 reason = error.verify_message
         except TimeoutError:
@@ -168,6 +169,35 @@ def check_handshake(address: str, timeout_s: float) -> None:
             reason = str(error)
     text = f"TLS with {address} failed: {reason}"
     raise errors.UnavailableError(None, None, text)
+
+
+def check_not_encrypted(address: str, timeout_s: float) -> None:
+    """Tell a server that is not there from one to which only TLS leads.
+
+    Raises:
+      UnavailableError: the server is encrypted.
+    """
+    plain = _connected(address, timeout_s)
+    if plain is None:
+        return
+    anyone = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nothing is sent to it
+    anyone.check_hostname = False
+    anyone.verify_mode = ssl.CERT_NONE
+    with plain:
+        try:
+            anyone.wrap_socket(plain).close()
+        except OSError:
+            return
+    text = f'{address} is encrypted: connect to "{PROTOCOL}://{address}"'
+    raise errors.UnavailableError(None, None, text)
+
+
+def _connected(address: str, timeout_s: float) -> socket.socket | None:
+    host, _, port = address.rpartition(":")
+    try:
+        return socket.create_connection((host, int(port)), timeout_s)
+    except OSError:
+        return None
 
 
 def server_credentials() -> Any:

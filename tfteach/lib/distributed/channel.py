@@ -11,7 +11,11 @@ from typing import Any, Protocol
 
 from tfteach.framework import errors
 from tfteach.framework.waiting import slice_s
-from tfteach.lib.distributed.certificates import check_handshake, secure_channel
+from tfteach.lib.distributed.certificates import (
+    check_handshake,
+    check_not_encrypted,
+    secure_channel,
+)
 from tfteach.lib.distributed.channel_options import CHANNEL_OPTIONS, grpc_module
 
 # How long to wait for a server that does not answer yet, in seconds; TensorFlow waits
@@ -21,7 +25,7 @@ CONNECT_TIMEOUT_S = 60.0
 # long to answer, in seconds.
 SILENCE_S = 15.0
 ALIVE_TIMEOUT_S = 10.0
-_LOOKS_EVERY_S = 1.0  # whether the handshake of TLS fails
+_LOOKS_EVERY_S = 1.0  # why no connection comes about
 _REMOVED = "Stream removed"  # gRPC's words for a server that came back
 
 
@@ -67,13 +71,14 @@ class Channel:
     def __init__(self, address: str, is_secure: bool = False) -> None:
         self.address = checked_address(address)
         self._is_secure = is_secure
-        if is_secure:
-            self._channel = secure_channel(self.address)
-        else:
-            insecure = grpc_module().insecure_channel
-            self._channel = insecure(self.address, CHANNEL_OPTIONS)
+        self._channel = self._new_channel()
         self._methods: dict[str, Any] = {}
         self._lock = threading.Lock()
+
+    def _new_channel(self) -> Any:
+        if self._is_secure:
+            return secure_channel(self.address)
+        return grpc_module().insecure_channel(self.address, CHANNEL_OPTIONS)
 
     def call(
         self,
@@ -173,22 +178,35 @@ class Channel:
     def _connect(self, timeout_s: float) -> None:
         grpc = grpc_module()
         ready = grpc.channel_ready_future(self._channel)
-        end_s = time.monotonic() + (timeout_s or CONNECT_TIMEOUT_S)
+        begin_s = time.monotonic()
+        end_s = begin_s + (timeout_s or CONNECT_TIMEOUT_S)
+        looks_s = min(end_s, begin_s + _LOOKS_EVERY_S)
+        check = check_handshake if self._is_secure else check_not_encrypted
         try:
             while True:
-                left_s = end_s - time.monotonic()
-                if self._is_secure:
-                    left_s = min(left_s, _LOOKS_EVERY_S)
+                left_s = looks_s - time.monotonic()
                 try:
                     ready.result(timeout=max(0.0, slice_s(left_s) or left_s))
                     break
                 except grpc.FutureTimeoutError:
-                    if self._is_secure:
-                        check_handshake(self.address, _LOOKS_EVERY_S)
-                    if time.monotonic() >= end_s:
+                    if time.monotonic() < looks_s:
+                        continue
+                    check(self.address, min(_LOOKS_EVERY_S, end_s - begin_s))
+                    if looks_s == end_s:
                         raise self._absent(timeout_s) from None
+                    looks_s = min(end_s, time.monotonic() + _LOOKS_EVERY_S)
+        except errors.OpError:
+            self._give_up()
+            raise
         finally:
             ready.cancel()
+
+    def _give_up(self) -> None:
+        """Let the next call connect: gRPC would try again and again until then."""
+        with self._lock:
+            old, self._channel = self._channel, self._new_channel()
+            self._methods.clear()
+        old.close()
 
     def _absent(self, timeout_s: float) -> errors.OpError:
         if timeout_s:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import ModuleType
 
 # TensorFlow sends messages of any size.
@@ -26,6 +27,8 @@ def grpc_module() -> ModuleType:
     Raises:
       ModuleNotFoundError: it is not installed.
     """
+    # A server would print every connection that it refuses.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     try:
         import grpc
     except ModuleNotFoundError as error:
