@@ -12,7 +12,7 @@ import scipy.special
 
 from tests import card_capture
 
-_TYPES: dict[str, Any] = {
+TYPES: dict[str, Any] = {
     "float": np.float32,
     "double": np.float64,
     "float16": np.float16,
@@ -22,13 +22,16 @@ _TYPES: dict[str, Any] = {
     "short": np.int16,
     "signed char": np.int8,
     "unsigned char": np.uint8,
+    "unsigned int": np.uint32,
+    "unsigned long long": np.uint64,
 }
 _KEYWORDS = frozenset("new delete this class default union template and or".split())
-_NAMES = "|".join(_TYPES)
+_NAMES = "|".join(TYPES)
 _TOKEN = re.compile(
-    rf"\s*(\((?:{_NAMES})\)|\d+\.\d+(?:e[-+]?\d+)?f?|\d+(?:e[-+]?\d+)f?|\d+|\w+"
-    r"|&&|\|\||[<>=!]=|[-+*/<>!?:(),&|])"
+    rf"\s*(\((?:{_NAMES})\)|\d+\.\d+(?:e[-+]?\d+)?f?|\d+(?:e[-+]?\d+)f?|0x\w+|\d\w*"
+    r"|\w+(?:\.\w+)?|&&|\|\||<<|>>|[<>=!]=|[-+*/%<>!?:(),&|^\[\]])"
 )
+_SUFFIXES = {"": int, "u": np.uint32, "ull": np.uint64}
 _STATEMENT = re.compile(rf"(?:({_NAMES}) )?(\w+) = (.*);")
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: getattr(np, name)
@@ -37,27 +40,29 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 _FUNCTIONS |= {"erf": scipy.special.erf, "erfc": scipy.special.erfc, "pow": np.power}
 _FUNCTIONS |= {f"a{n}": getattr(np, f"arc{n}") for n in "sin cos tan sinh cosh".split()}
+_FUNCTIONS |= {f"{name}f": _FUNCTIONS[name] for name in "sin cos log sqrt".split()}
 _FUNCTIONS |= {"atanh": np.arctanh, "atan2": np.arctan2}
 _LEVELS: list[dict[str, Callable[..., Any]]] = [
     {"||": np.logical_or},
     {"&&": np.logical_and},
     {"|": operator.or_},
+    {"^": operator.xor},
     {"&": operator.and_},
     {"==": operator.eq, "!=": operator.ne},
     {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+    {"<<": operator.lshift, ">>": operator.rshift},
     {"+": operator.add, "-": operator.sub},
-    {"*": operator.mul, "/": operator.truediv},
+    {"*": operator.mul, "/": operator.truediv, "%": operator.mod},
 ]
 
 
-class _Expression:
+class Expression:
     """The value of an expression of C++."""
 
     def __init__(self, source: str, names: dict[str, Any]) -> None:
         self._tokens = _TOKEN.findall(source)
-        assert "".join(self._tokens) == re.sub(
-            r"\s", "", source.replace("long long", "\0")
-        ).replace("\0", "long long"), source
+        read = "".join(self._tokens)
+        assert read.replace(" ", "") == re.sub(r"\s", "", source), source
         self._names = names
 
     def value(self) -> Any:
@@ -94,18 +99,21 @@ class _Expression:
             return -self._unary()
         if token == "!":
             return np.logical_not(self._unary())
-        if token[1:-1] in _TYPES:
-            return np.asarray(self._unary()).astype(_TYPES[token[1:-1]])
+        if token[1:-1] in TYPES:
+            return np.asarray(self._unary()).astype(TYPES[token[1:-1]])[()]
         if token == "(":
             found = self._choice()
             self._next(")")
             return found
         if token[0].isdigit():
-            if token.endswith("f"):
-                return np.float32(token[:-1])
-            return np.float64(token) if "." in token or "e" in token else int(token)
+            return _number(token)
         if token in self._names:
-            return self._names[token]
+            found = self._names[token]
+            if self._tokens and self._tokens[0] == "[":
+                self._next("[")
+                found = found[self._choice()]
+                self._next("]")
+            return found
         return self._call(_FUNCTIONS[token])
 
     def _call(self, function: Callable[..., Any]) -> Any:
@@ -116,6 +124,17 @@ class _Expression:
             given.append(self._choice())
         self._next(")")
         return function(*given)
+
+
+def _number(token: str) -> Any:
+    is_hexadecimal = token.startswith("0x")
+    digits = token.rstrip("ul") if is_hexadecimal else token.rstrip("ulf")
+    suffix = token[len(digits) :]
+    if suffix == "f":
+        return np.float32(digits)
+    if not is_hexadecimal and ("." in digits or "e" in digits):
+        return np.float64(digits)
+    return _SUFFIXES[suffix](int(digits, 0))
 
 
 def _parameters(text: str) -> list[tuple[str, Any]]:
@@ -166,13 +185,13 @@ class ElementwiseKernel:
                 found = _STATEMENT.fullmatch(line.strip())
                 assert found is not None, line
                 kind, name, source = found.groups()
-                value = np.asarray(_Expression(source, names).value())
+                value = np.asarray(Expression(source, names).value())
                 assert name not in _KEYWORDS, line
                 if not kind:  # declared before
                     dtype = dict(self._outputs).get(name) or names[name].dtype
                 else:
                     assert name not in names, line
-                    dtype = _TYPES[kind]
+                    dtype = TYPES[kind]
                 names[name] = value.astype(dtype)
         return tuple(
             np.array(np.broadcast_to(names[name], shape), dtype)

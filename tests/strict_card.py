@@ -27,6 +27,7 @@ from tests.card_blas import Cublas
 from tests.card_capture import STATE
 from tests.card_devices import POOL, cuda
 from tests.card_kernels import ElementwiseKernel
+from tests.card_programs import RawKernel
 from tests.golden import cupy_signatures
 from tfteach.engine.devices import devices
 from tfteach.framework import card_products
@@ -454,6 +455,8 @@ class StrictCard(ModuleType):
             return to_host
         if name == "ElementwiseKernel":
             return ElementwiseKernel
+        if name == "RawKernel":
+            return RawKernel
         try:
             found = getattr(self._host_module, name)
         except AttributeError:

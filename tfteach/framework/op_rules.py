@@ -83,6 +83,31 @@ class Rules(Traits):
         """The kernel for arrays on a GPU, if it differs from `compute`."""
         return self.compute(xp, *inputs)
 
+    def host_part(self, first: Any, *inputs: Any) -> Any:
+        """What `card_part` needs of the host in a run, for an op that `has_host_part`.
+
+        Args:
+          first: as for `compute`.
+          inputs: arrays.
+
+        Returns:
+          An array of uint64 with as many elements in each run.
+        """
+        raise NotImplementedError(f"{self.op_type} has one part")
+
+    def card_part(
+        self, xp: ArrayModule, sizes: Sequence[int], dtype: np.dtype[Any], taken: Any
+    ) -> Any:
+        """The output, on a card.
+
+        Args:
+          xp: the card's array module.
+          sizes: the output's shape.
+          dtype: its type.
+          taken: the result of `host_part`, on the host or on the card.
+        """
+        raise NotImplementedError(f"{self.op_type} has one part")
+
     def expression(self, *inputs: Any, **_: Any) -> str | None:
         """Python source that computes the output from these names, or None."""
         return None

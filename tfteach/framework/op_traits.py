@@ -100,6 +100,9 @@ class Traits:
     # How a card computes an element, with {0}, {1} for those of the inputs, for ops
     # without a scalar expression (framework/cuda_source.py).
     card_formula: ClassVar[str | None] = None
+    # Whether its kernel for cards consists of `host_part`, which alone has a state and
+    # reads the inputs, all of which are in host memory, and `card_part`.
+    has_host_part: ClassVar[bool] = False
     # Whether it only converts elements to another type.
     converts: ClassVar[bool] = False
     # Whether its work should be divided among the cores (framework/threads.py).

@@ -19,7 +19,12 @@ from tfteach.engine.devices.array_module import to_host
 from tfteach.engine.devices.memory_ledger import no_room_for
 from tfteach.engine.execute.code_blocks import Statement
 from tfteach.engine.execute.deferred_updates import allow_deferral
-from tfteach.engine.execute.instruction import Instruction, read_cell, with_frees
+from tfteach.engine.execute.instruction import (
+    Halves,
+    Instruction,
+    read_cell,
+    with_frees,
+)
 from tfteach.engine.execute.kernel_context import Context, Resources
 from tfteach.engine.plan.ownership import held_edges
 from tfteach.engine.plan.references import (
@@ -41,7 +46,7 @@ from tfteach.engine.plan.step import (
 )
 from tfteach.framework.errors import FailedPreconditionError, ResourceExhaustedError
 from tfteach.framework.large_array_pool import is_sole_view
-from tfteach.framework.shape import Shape, size_of
+from tfteach.framework.shape import Shape, is_full, size_of
 from tfteach.framework.threads import LARGE
 from tfteach.framework.variable_cell import Cell
 
@@ -270,10 +275,13 @@ class Compiler:
                 *(literal(c) or n for c, n in zip(known, names, strict=True))
             )
         can_fuse = is_plain and fuses
+        halves = None
+        if spec.has_host_part and node.device.is_asynchronous:
+            halves = _halves(node, first, self.shapes[outputs[0]])
         self.add(
             Instruction(
                 *(bound, inputs, outputs, (), node),
-                *(expression, is_elementwise, scalar, can_fuse),
+                *(expression, is_elementwise, scalar, can_fuse, halves),
             )
         )
 
@@ -331,6 +339,16 @@ class Compiler:
     def with_frees(self, code: list[Instruction], keep: set[int]) -> list[Instruction]:
         """Record where each register has its last use and can be freed."""
         return with_frees(code, keep | self.preset | self.scalars)
+
+
+def _halves(node: Node, first: Any, shape: Shape) -> Halves | None:
+    """The parts of a kernel that `has_host_part`, if the output's shape is known."""
+    if not is_full(shape):
+        return None
+    spec, device = node.spec, node.device
+    dtype = node.op.outputs[0].dtype.numpy_dtype
+    on_card = functools.partial(spec.card_part, device.xp, shape, dtype)
+    return Halves(functools.partial(spec.host_part, first), device.bind(on_card))
 
 
 def _needs_transaction(code: Sequence[Instruction]) -> bool:

@@ -164,7 +164,9 @@ class CapturedGraph:
             self._buffers = {
                 slot: self._buffer(registers, slot) for slot in parts.entering
             }
-            for slot, buffer in self._buffers.items():
+            self._taken = _HandedOver(card.xp, parts.taken, registers)
+            registers_of = {**self._buffers, **self._taken.views}
+            for slot, buffer in registers_of.items():
                 registers[slot] = buffer
             for slot, variable in zip(parts.cells, self._variables, strict=True):
                 registers[slot] = variable.captured
@@ -231,10 +233,11 @@ class CapturedGraph:
         """Whether the graph can still write where it did."""
         return all(variable.is_current() for variable in self._variables)
 
-    def fill(self, registers: Sequence[Any]) -> None:
+    def fill(self, registers: list[Any]) -> None:
         """Copy what the card has received into the graph's buffers."""
         for slot, buffer in self._buffers.items():
             buffer[...] = registers[slot]
+        self._taken.send(registers)
 
     def take_feeds(self, registers: list[Any]) -> bool:
         """Run the host's part, and copy what it hands over.
@@ -243,7 +246,8 @@ class CapturedGraph:
           Whether the graph can run: an array may have another shape than before.
         """
         fits = True
-        if self._staging and not self._parts.downloads:
+        is_staged = self._staging or self._parts.taken
+        if is_staged and not self._parts.downloads:
             self._card.synchronize()  # the run before may still read what it was fed
         for instruction in self._parts.before:
             slot = instruction.outputs[0] if instruction.outputs else -1
@@ -269,6 +273,7 @@ class CapturedGraph:
                     fits = False
                     continue
                 buffer[...] = value
+        self._taken.send(registers)
         if not fits:  # the kernels may keep what they are given
             for slot in self._staging:
                 if registers[slot] is self._buffers[slot]:
@@ -303,6 +308,39 @@ class CapturedGraph:
         for instruction in downloads:
             [slot] = instruction.outputs
             registers[slot] = self._downloads[slot].copy()
+
+
+class _HandedOver:
+    """What halves of kernels on the host return to those on the card, in one copy.
+
+    Args:
+      xp: the card's array module.
+      slots: the registers.
+      registers: with what the first run has returned.
+
+    Attributes:
+      views: what the card reads of it, by register.
+    """
+
+    def __init__(self, xp: Any, slots: Sequence[int], registers: Sequence[Any]) -> None:
+        self.views: dict[int, Any] = {}
+        self._places: dict[int, slice] = {}
+        size = 0
+        for slot in slots:
+            self._places[slot] = slice(size, size + registers[slot].size)
+            size = self._places[slot].stop
+        if size:
+            self._buffer = xp.empty(size, np.uint64)
+            self._staging = _pinned(self._buffer)
+            self.views = {s: self._buffer[place] for s, place in self._places.items()}
+
+    def send(self, registers: list[Any]) -> None:
+        """Copy it to the card; the registers then hold the card's arrays."""
+        for slot, place in self._places.items():
+            self._staging[place] = registers[slot]
+            registers[slot] = self.views[slot]
+        if self._places:
+            self._buffer.set(self._staging)
 
 
 def _fits(value: Any, buffer: Any) -> bool:

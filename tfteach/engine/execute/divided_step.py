@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.engine.execute.compile import Compiled
-from tfteach.engine.execute.instruction import Instruction, with_frees
+from tfteach.engine.execute.instruction import Halves, Instruction, with_frees
 from tfteach.engine.plan.partition import Recv, Send
 from tfteach.engine.plan.step import Node, needs_context, writes
 from tfteach.framework.variable_cell import Cell
@@ -29,13 +29,15 @@ class DividedStep(NamedTuple):
 
     Attributes:
       before: instructions of the host, copies to the card, and kernels with a state of
-        their own (random numbers), whose results are handed to the card's part.
+        their own, whose results are handed to the card's part: those whole that have no
+        halves.
       on_card: the kernels to capture.
       downloads: copies to the host of what they compute.
       after: the host's other instructions, which use these.
       entering: the registers that `before` sets and `on_card` reads.
       leaving: the registers that `on_card` sets, and that are read later.
       uploads: those of `before` that copy from the host what only the card reads.
+      taken: the registers of what halves on the host return to those on the card.
       cells: the registers of the variables, and whether `on_card` writes them.
     """
 
@@ -46,6 +48,7 @@ class DividedStep(NamedTuple):
     entering: Sequence[int]
     leaving: Sequence[int]
     uploads: Sequence[Instruction]
+    taken: Sequence[int]
     cells: dict[int, bool]
 
     @property
@@ -83,6 +86,7 @@ class _Divider:
         self.on_card: list[Instruction] = []
         self.downloads: list[Instruction] = []
         self.after: list[Instruction] = []
+        self.taken: list[int] = []
 
     def run(self) -> DividedStep:
         for instruction in self.compiled.fused:
@@ -110,9 +114,14 @@ class _Divider:
             with_frees(self.on_card, set_elsewhere | set(leaving)),
             self.downloads,
             self.after,
-            [s for s in dict.fromkeys(read_on_card) if s in set_before],
+            [
+                s
+                for s in dict.fromkeys(read_on_card)
+                if s in set_before and s not in self.taken
+            ],
             leaving,
             uploads,
+            self.taken,
             self.cells(),
         )
 
@@ -123,6 +132,8 @@ class _Divider:
         if node.device is self.card and not needs_after:
             if isinstance(spec, Recv):
                 self.before.append(instruction)
+            elif instruction.halves and not needs_card:
+                self.divide(instruction, instruction.halves)
             elif _has_own_state(instruction):
                 if needs_card:
                     raise UncapturableError(f"{spec.op_type} has a state of its own")
@@ -144,6 +155,19 @@ class _Divider:
             self.from_after.update(instruction.outputs)
         else:
             self.before.append(instruction)
+
+    def divide(self, instruction: Instruction, halves: Halves) -> None:
+        """The halves of an instruction, with a new register between them."""
+        self.compiled.registers.append(None)
+        self.taken.append(len(self.compiled.registers) - 1)
+        between, node = (self.taken[-1],), instruction.node
+        self.before.append(
+            Instruction(halves.on_host, instruction.inputs, between, (), node)
+        )
+        self.on_card.append(
+            Instruction(halves.on_card, between, instruction.outputs, (), node)
+        )
+        self.from_card.update(instruction.outputs)
 
     def cells(self) -> dict[int, bool]:
         """The registers of variables, and whether the card's part writes them."""

@@ -12,6 +12,18 @@ from tfteach.framework.transaction import commit
 read_cell = operator.attrgetter("value")
 
 
+class Halves(NamedTuple):
+    """A kernel of a card in two parts; see `Op.host_part`.
+
+    Attributes:
+      on_host: of the inputs; returns what the other takes.
+      on_card: of that; returns the output.
+    """
+
+    on_host: Callable[..., Any]
+    on_card: Callable[[Any], Any]
+
+
 class Instruction(NamedTuple):
     """`registers[outputs] = function(*registers[inputs])`, then frees `frees`."""
 
@@ -24,6 +36,7 @@ class Instruction(NamedTuple):
     is_elementwise: bool = False  # without side effects, on plain arrays
     scalar: str | None = None  # the expression for one element (of floats or truths)
     can_fuse: bool = False  # a kernel of the device, whose inputs stay as they are
+    halves: Halves | None = None  # of the function, where it has them
 
     @property
     def is_read(self) -> bool:

@@ -7,6 +7,8 @@ python/ops/random_ops.py, python/framework/random_seed.py (names, seeds).
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +27,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.type_aliases import (
     Array,
+    ArrayModule,
     DTypeLike,
     Gradient,
     KernelContext,
@@ -33,6 +36,7 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.ops.math.binary import add
 from tfteach.ops.random import philox
+from tfteach.ops.random.philox_on_card import draw, state_of
 
 FLOATS = dtypes_of("half bfloat16 float32 float64")
 INDICES = dtypes_of("int32 int64")
@@ -100,18 +104,34 @@ class _RandomOp(StatefulOp, abstract=True):
 
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape",)
+    has_host_part: ClassVar[bool] = True
     draw: ClassVar[Any]
+    distribution: ClassVar[str]
 
     def infer_shape(self, shape: Shape) -> Shape:
         return shape
+
+    def _reserved(self, ctx: KernelContext, count: int) -> philox.Philox:
+        return stream(ctx, self).reserve(count * philox.RESERVED_BLOCKS)
 
     def compute(self, ctx: KernelContext, shape: Any) -> Any:
         sizes = _sizes(shape)
         count = philox.count_of(sizes)
         dtype = self.dtype.numpy_dtype  # type: ignore[attr-defined]
-        generator = stream(ctx, self).reserve(count * philox.RESERVED_BLOCKS)
-        numbers = type(self).draw(generator, count, dtype)
-        return ctx.xp.asarray(numbers.astype(dtype, copy=False).reshape(sizes))
+        numbers = type(self).draw(self._reserved(ctx, count), count, dtype)
+        return numbers.astype(dtype, copy=False).reshape(sizes)
+
+    def compute_on_card(self, ctx: KernelContext, shape: Any) -> Any:
+        dtype = self.dtype.numpy_dtype  # type: ignore[attr-defined]
+        return self.card_part(ctx.xp, _sizes(shape), dtype, self.host_part(ctx, shape))
+
+    def host_part(self, ctx: KernelContext, shape: Any) -> Any:
+        return state_of(self._reserved(ctx, philox.count_of(_sizes(shape))))
+
+    def card_part(
+        self, xp: ArrayModule, sizes: Sequence[int], dtype: np.dtype[Any], taken: Any
+    ) -> Any:
+        return draw(xp, self.distribution, sizes, dtype, taken)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None]
@@ -128,6 +148,7 @@ class RandomUniform(_RandomOp):
     dtype_allowed = FLOATS
 
     draw: ClassVar[Any] = staticmethod(philox.uniform)
+    distribution: ClassVar[str] = "uniform"
 
 
 class RandomStandardNormal(_RandomOp):
@@ -141,6 +162,7 @@ class RandomStandardNormal(_RandomOp):
     dtype_allowed = FLOATS
 
     draw: ClassVar[Any] = staticmethod(philox.normal)
+    distribution: ClassVar[str] = "normal"
 
 
 class TruncatedNormal(_RandomOp):
@@ -157,6 +179,7 @@ class TruncatedNormal(_RandomOp):
     dtype_allowed = FLOATS
 
     draw: ClassVar[Any] = staticmethod(philox.truncated_normal)
+    distribution: ClassVar[str] = "truncated_normal"
 
 
 class RandomUniformInt(StatefulOp):
@@ -170,6 +193,7 @@ class RandomUniformInt(StatefulOp):
 
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape", "minval", "maxval")
+    has_host_part: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, shape: Shape, minval: Shape, maxval: Shape) -> Shape:
@@ -180,17 +204,36 @@ class RandomUniformInt(StatefulOp):
     def compute(
         self, ctx: KernelContext, shape: Any, minval: Array, maxval: Array
     ) -> Any:
-        sizes = _sizes(shape)
-        count = philox.count_of(sizes)
+        sizes, low, high = _sizes(shape), int(minval), int(maxval)
+        generator = self._reserved(ctx, sizes, low, high)
         dtype = np.asarray(minval).dtype
-        if count == 0:
-            return ctx.xp.empty(sizes, dtype)
-        low, high = int(minval), int(maxval)
-        if low >= high:
+        numbers = philox.uniform_int(generator, math.prod(sizes), low, high, dtype)
+        return numbers.reshape(sizes)
+
+    def _reserved(
+        self, ctx: KernelContext, sizes: Sequence[int], low: int, high: int
+    ) -> philox.Philox:
+        count = philox.count_of(sizes)
+        if count and low >= high:
             raise invalid_argument(f"Need minval < maxval, got {low} >= {high}")
-        generator = stream(ctx, self).reserve(count * philox.RESERVED_BLOCKS)
-        numbers = philox.uniform_int(generator, count, low, high, dtype)
-        return ctx.xp.asarray(numbers.reshape(sizes))
+        return stream(ctx, self).reserve(count * philox.RESERVED_BLOCKS)
+
+    def compute_on_card(
+        self, ctx: KernelContext, shape: Any, minval: Array, maxval: Array
+    ) -> Any:
+        taken = self.host_part(ctx, shape, minval, maxval)
+        return self.card_part(ctx.xp, _sizes(shape), np.asarray(minval).dtype, taken)
+
+    def host_part(
+        self, ctx: KernelContext, shape: Any, minval: Array, maxval: Array
+    ) -> Any:
+        low, high = int(minval), int(maxval)
+        return state_of(self._reserved(ctx, _sizes(shape), low, high), low, high)
+
+    def card_part(
+        self, xp: ArrayModule, sizes: Sequence[int], dtype: np.dtype[Any], taken: Any
+    ) -> Any:
+        return draw(xp, "integers", sizes, dtype, taken)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None]

@@ -6,6 +6,8 @@ python/ops/stateless_random_ops.py.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +38,7 @@ from tfteach.framework.type_aliases import (
 )
 from tfteach.ops.math.binary import add
 from tfteach.ops.random import philox
+from tfteach.ops.random.philox_on_card import draw, state_of
 from tfteach.ops.random.random_ops import FLOATS, INDICES, Multinomial, shape_tensor
 
 _SCRAMBLING_KEY = 0x3EC8F720, 0x02461E29
@@ -56,6 +59,16 @@ def _seed_shape(seed: Shape) -> None:
         raise ValueError(f"Dimension must be 2 but is {sizes[0]}")
 
 
+def _sizes(shape: Any) -> tuple[int, ...]:
+    return tuple(int(n) for n in np.asarray(shape).reshape(-1))
+
+
+def _check_bounds(sizes: Sequence[int], low: int, high: int) -> None:
+    philox.count_of(sizes)
+    if low >= high:
+        raise invalid_argument(f"Need minval < maxval, got {low} >= {high}")
+
+
 class _Stateless(Op, abstract=True):
     """Numbers of one distribution, of a given shape."""
 
@@ -68,7 +81,9 @@ class _Stateless(Op, abstract=True):
     Tseed_default = int64
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape", "seed")
+    has_host_part: ClassVar[bool] = True
     draw: ClassVar[Any]
+    distribution: ClassVar[str]
 
     def infer_shape(self, shape: Shape, seed: Shape) -> Shape:
         _seed_shape(seed)
@@ -79,11 +94,24 @@ class _Stateless(Op, abstract=True):
         require(seed == (2,), "seed must have shape [2], not %s", seed)
 
     def compute(self, xp: ArrayModule, shape: Any, seed: Any) -> Any:
-        sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
+        sizes = _sizes(shape)
         count = philox.count_of(sizes)
         dtype = self.dtype.numpy_dtype
         numbers = type(self).draw(generator_of(seed), count, dtype)
-        return xp.asarray(numbers.astype(dtype, copy=False).reshape(sizes))
+        return numbers.astype(dtype, copy=False).reshape(sizes)
+
+    def compute_on_card(self, xp: ArrayModule, shape: Any, seed: Any) -> Any:
+        taken = self.host_part(xp, shape, seed)
+        return self.card_part(xp, _sizes(shape), self.dtype.numpy_dtype, taken)
+
+    def host_part(self, first: Any, shape: Any, seed: Any) -> Any:
+        philox.count_of(_sizes(shape))
+        return state_of(generator_of(seed))
+
+    def card_part(
+        self, xp: ArrayModule, sizes: Sequence[int], dtype: np.dtype[Any], taken: Any
+    ) -> Any:
+        return draw(xp, self.distribution, sizes, dtype, taken)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None]
@@ -93,12 +121,14 @@ class StatelessRandomUniform(_Stateless):
     """Numbers in [0, 1).  Source: stateless_random_ops.cc, StatelessRandomUniform."""
 
     draw: ClassVar[Any] = staticmethod(philox.uniform)
+    distribution: ClassVar[str] = "uniform"
 
 
 class StatelessRandomNormal(_Stateless):
     """Standard normal numbers.  Source: StatelessRandomNormal."""
 
     draw: ClassVar[Any] = staticmethod(philox.normal)
+    distribution: ClassVar[str] = "normal"
 
 
 class StatelessTruncatedNormal(_Stateless):
@@ -108,6 +138,7 @@ class StatelessTruncatedNormal(_Stateless):
     """
 
     draw: ClassVar[Any] = staticmethod(philox.truncated_normal)
+    distribution: ClassVar[str] = "truncated_normal"
 
 
 class StatelessRandomUniformInt(Op):
@@ -120,6 +151,7 @@ class StatelessRandomUniformInt(Op):
     Tseed_default = int64
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape", "seed", "minval", "maxval")
+    has_host_part: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(
@@ -145,13 +177,29 @@ class StatelessRandomUniformInt(Op):
     def compute(
         self, xp: ArrayModule, shape: Any, seed: Any, minval: Array, maxval: Array
     ) -> Any:
-        sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
-        count = philox.count_of(sizes)
-        dtype, low, high = np.asarray(minval).dtype, int(minval), int(maxval)
-        if low >= high:
-            raise invalid_argument(f"Need minval < maxval, got {low} >= {high}")
-        numbers = philox.uniform_int(generator_of(seed), count, low, high, dtype)
-        return xp.asarray(numbers.reshape(sizes))
+        sizes, low, high = _sizes(shape), int(minval), int(maxval)
+        _check_bounds(sizes, low, high)
+        dtype, generator = np.asarray(minval).dtype, generator_of(seed)
+        numbers = philox.uniform_int(generator, math.prod(sizes), low, high, dtype)
+        return numbers.reshape(sizes)
+
+    def compute_on_card(
+        self, xp: ArrayModule, shape: Any, seed: Any, minval: Array, maxval: Array
+    ) -> Any:
+        taken = self.host_part(xp, shape, seed, minval, maxval)
+        return self.card_part(xp, _sizes(shape), np.asarray(minval).dtype, taken)
+
+    def host_part(
+        self, first: Any, shape: Any, seed: Any, minval: Array, maxval: Array
+    ) -> Any:
+        low, high = int(minval), int(maxval)
+        _check_bounds(_sizes(shape), low, high)
+        return state_of(generator_of(seed), low, high)
+
+    def card_part(
+        self, xp: ArrayModule, sizes: Sequence[int], dtype: np.dtype[Any], taken: Any
+    ) -> Any:
+        return draw(xp, "integers", sizes, dtype, taken)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Gradient]:
         return [None, None, None, None]
