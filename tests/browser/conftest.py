@@ -8,9 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.lab import CHROMIUM_FLAGS, Lab, Server
+
+PATIENCE_MS = 60_000  # CI's machines can be slow and busy
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +72,7 @@ class Pages:
 @pytest.fixture(scope="session")
 def pages(browser: Browser) -> Iterator[Pages]:
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
-    context.set_default_timeout(60_000)  # CI's machines can be slow and busy
+    context.set_default_timeout(PATIENCE_MS)
     yield Pages(context)
     context.close()
 

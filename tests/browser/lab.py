@@ -123,7 +123,7 @@ class Server:
         """End the server, and with it the kernels."""
         self.process.terminate()
         try:
-            self.process.wait(timeout=20)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

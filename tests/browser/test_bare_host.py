@@ -106,7 +106,7 @@ def names() -> Iterator[dict[str, Any]]:
 def tab(browser: Browser) -> Iterator[Page]:
     """The tests load the host in one tab: a new one is a process."""
     context = browser.new_context(viewport={"width": 1000, "height": 900})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     yield context.new_page()
     context.close()
 

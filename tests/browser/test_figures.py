@@ -383,7 +383,7 @@ def test_tensorboard_with_the_same_graph(
     finally:
         page.close()
         board.terminate()
-        board.wait(timeout=20)
+        board.wait(timeout=60)
 
 
 def wait_for(url: str, words: bytes, timeout_s: float = 60) -> None:

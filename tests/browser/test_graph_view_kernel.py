@@ -238,7 +238,7 @@ def test_the_page_lives_while_a_thousand_ops_grow(lab: Lab) -> None:
         }"""
     )
     lab.run_all()
-    expect(status(view_of(lab, 1))).to_contain_text("1,001 ops", timeout=20_000)
+    expect(status(view_of(lab, 1))).to_contain_text("1,001 ops", timeout=60_000)
     longest_ms = lab.page.evaluate("() => window.longest")
     print(f"longest frame while 1,000 ops grew: {longest_ms:.0f} ms")
     assert longest_ms < 2000  # CI's machine is slow; no freeze of seconds

@@ -75,7 +75,7 @@ def test_a_kernel_has_its_own_place_and_environment(
     assert value(client, "'' in __import__('sys').path") == "True"
     pid = int(value(client, "__import__('os').getpid()"))
     client.shutdown()
-    kernel.provisioner.process.wait(timeout=20)
+    kernel.provisioner.process.wait(timeout=60)
     assert not is_alive(pid)
     client.stop_channels()
 
@@ -101,7 +101,7 @@ def test_a_killed_kernel_is_gone(kernel: KernelManager) -> None:
     client = client_of(kernel)
     pid = int(value(client, "__import__('os').getpid()"))
     kernel.provisioner.process.kill()
-    kernel.provisioner.process.wait(timeout=20)
+    kernel.provisioner.process.wait(timeout=60)
     client.stop_channels()
     ended = os.pidfd_open(pid) if is_alive(pid) else None
     if ended is not None:

@@ -111,7 +111,7 @@ def test_the_runs_of_a_training_loop(lab: Lab) -> None:
     # play ends with all of it
     view.locator("button", has_text="Trace").click()
     view.locator(".tft-run-said", has_text="Step ").wait_for()
-    view.locator(".tft-run-said", has_text="All ").wait_for(timeout=20_000)
+    view.locator(".tft-run-said", has_text="All ").wait_for(timeout=60_000)
 
 
 def test_runs_that_failed_or_were_refused(lab: Lab) -> None:

@@ -31,7 +31,7 @@ Open = Callable[[Shown], Locator]
 def tab(browser: Browser) -> Iterator[Page]:
     """The tests open their pages in one tab: a new one is a process."""
     context = browser.new_context(viewport={"width": 1200, "height": 900}, offline=True)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     yield context.new_page()
     context.close()
 

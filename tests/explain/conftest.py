@@ -18,7 +18,7 @@ def graph_whose_threads_end() -> Iterator[tf.Graph]:
     before = threading.active_count()
     with tf.Graph().as_default() as graph:
         yield graph
-    end_s = time.monotonic() + 20
+    end_s = time.monotonic() + 60
     while threading.active_count() > before and time.monotonic() < end_s:
         gc.collect()  # sessions, and with them the threads of their iterators
         time.sleep(0.01)

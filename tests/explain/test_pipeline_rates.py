@@ -243,7 +243,7 @@ def test_a_shuffle_that_fills_is_no_hang() -> None:
     def hang(x: Any) -> Any:
         if x == 5:
             going.set()
-            assert release.wait(20)
+            assert release.wait(60)
         return x
 
     data = Data.range(30).map(lambda x: tf.numpy_function(hang, [x], tf.int64))
@@ -251,7 +251,7 @@ def test_a_shuffle_that_fills_is_no_hang() -> None:
     with tf.Session() as session, watch_pipelines() as run:
         thread = threading.Thread(target=session.run, args=[element])
         thread.start()
-        assert going.wait(20)
+        assert going.wait(60)
         river = only(run)
         shuffle = next(s for s in river.pipeline.stages if s.kind == "shuffle")
         assert is_filling(shuffle, river)
@@ -323,7 +323,7 @@ def test_a_hang_in_a_map() -> None:
 
     def hang(x: Any) -> Any:
         going.set()
-        assert release.wait(20)
+        assert release.wait(60)
         return x
 
     data = Data.range(5).map(lambda x: tf.numpy_function(hang, [x], tf.int64))
@@ -331,7 +331,7 @@ def test_a_hang_in_a_map() -> None:
     with tf.Session() as session, watch_pipelines() as run:
         thread = threading.Thread(target=session.run, args=[element])
         thread.start()
-        assert going.wait(20)
+        assert going.wait(60)
         while run.stuck_s < 0.1:
             time.sleep(0.001)
         (river,) = run.rivers()

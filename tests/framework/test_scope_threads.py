@@ -64,16 +64,16 @@ def test_a_thread_starts_with_what_the_graphs_maker_has_open(graph) -> None:
 
     def watch() -> None:
         for _ in range(3):
-            open_now.wait(10)
+            open_now.wait(60)
             seen.append(built(graph)[1])
-            ready.wait(10)
+            ready.wait(60)
 
     thread = threading.Thread(target=watch)
     thread.start()
     for device in ("/cpu:2", None, "/cpu:3"):
         with tf.device(device):
-            open_now.wait(10)
-            ready.wait(10)
+            open_now.wait(60)
+            ready.wait(60)
     thread.join()
     assert seen == ["/device:CPU:2", "", "/device:CPU:3"]
 
@@ -102,12 +102,12 @@ def test_threads_do_not_see_each_others_blocks(graph) -> None:
             tf.control_dependencies([a]), tf.variable_scope("v"),
         ):  # fmt: skip
             opened.set()
-            done.wait(10)
+            done.wait(60)
             mine.append(built(graph))
 
     thread = threading.Thread(target=hold)
     thread.start()
-    opened.wait(10)
+    opened.wait(60)
     ours = built(graph)
     others = in_thread(lambda: (built(graph), tf.get_variable_scope().name))
     done.set()

@@ -37,9 +37,9 @@ def test_while_a_worker_is_stuck_the_caller_computes_the_rest(two: Workers) -> N
         if threading.current_thread() is not caller:
             stuck.append(part)
             begun.set()
-            assert rest_is_done.wait(30)
+            assert rest_is_done.wait(60)
             return
-        assert begun.wait(30)
+        assert begun.wait(60)
         by_caller.append(part)
         if len(by_caller) + len(stuck) == 20:
             rest_is_done.set()
@@ -59,12 +59,12 @@ def test_an_interrupt_waits_for_the_parts_that_were_begun(
 
     def run(part: int) -> None:
         if threading.current_thread() is caller:
-            assert not by_worker or begun.wait(30)
+            assert not by_worker or begun.wait(60)
             interrupted.set()
             raise KeyboardInterrupt
         begun.set()
         if by_worker:
-            assert interrupted.wait(30)
+            assert interrupted.wait(60)
         ended.append(part)
 
     with pytest.raises(KeyboardInterrupt):
@@ -90,9 +90,9 @@ def test_workers_keep_no_arrays(two: Workers) -> None:
     array = Array()
     alive = weakref.ref(array)
     begun = threading.Barrier(3)  # both workers and the caller
-    two.compute(lambda part, held=array: begun.wait(30), range(3))  # type: ignore[misc]
+    two.compute(lambda part, held=array: begun.wait(60), range(3))  # type: ignore[misc]
     del array
-    two.compute(lambda part: begun.wait(30), range(3))
+    two.compute(lambda part: begun.wait(60), range(3))
     assert alive() is None
 
 

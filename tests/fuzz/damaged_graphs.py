@@ -30,7 +30,7 @@ from tests.fuzz.good_graphs import graphs, meta_graphs
 from tests.fuzz.graph_damage import damaged
 from tests.fuzz.meta_graph_damage import damaged_meta_graph
 
-SLOW_S = 10
+SLOW_S = 60
 RUN_TIMEOUT_MS = 1000
 MEMORY_BYTES = 3 << 30
 CHUNK = 1000

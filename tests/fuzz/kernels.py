@@ -39,7 +39,7 @@ from tfteach.engine.session.session import Session
 from tfteach.framework.graph import Graph
 from tfteach.ops.core.placeholder import Placeholder
 
-LIMIT_S = 5
+LIMIT_S = 60
 LIMIT_BYTES = 6 << 30
 NODE = "it"
 # Their numbers differ from TensorFlow's, or from run to run.

@@ -26,6 +26,7 @@ import numpy as np
 
 import tfteach as tf
 
+HANGS_S = 600
 SIZE = 200_000  # elements of the variables whose reads could be torn
 
 
@@ -92,9 +93,9 @@ class Round:
 class Worker(threading.Thread):
     """One of the threads of a round."""
 
-    def __init__(self, work: Round, number: int, until: float) -> None:
+    def __init__(self, work: Round, number: int, steps: int) -> None:
         super().__init__(name=f"t{number}")
-        self.work, self.number, self.until = work, number, until
+        self.work, self.number, self.left = work, number, steps
         self.random = random.Random(work.seed * 1000 + number)
         self.session = work.session
         self.steps = 1_000_000 if work.closing else 0  # names are new in each phase
@@ -107,9 +108,10 @@ class Worker(threading.Thread):
         ]  # fmt: skip
         try:
             with self.work.graph.as_default():
-                while time.monotonic() < self.until:
+                while self.left:
                     action = self.random.choice(actions)
                     self.steps += 1
+                    self.left -= 1
                     action()
                     self.work.counts[action.__name__] += 1
         except (RuntimeError, tf.errors.CancelledError) as error:
@@ -278,20 +280,23 @@ def check_sums(work: Round) -> None:
         work.counts["additions checked"] += done
 
 
-def run_round(seed: int, seconds: float, threads: int) -> Round:
-    """Build and run for a while; then close the session under running threads."""
+def run_round(seed: int, steps: int, threads: int) -> Round:
+    """Build and run; then again, and close the session under running threads.
+
+    Each thread takes as many steps, each time.
+    """
     work = Round(seed)
     for phase in ("open", "closing"):
-        until = time.monotonic() + seconds / 2
         work.closing = phase == "closing"
-        workers = [Worker(work, n, until) for n in range(threads)]
+        workers = [Worker(work, n, steps) for n in range(threads)]
         for worker in workers:
             worker.start()
         if phase == "closing":
-            time.sleep(seconds / 8)
+            while sum(w.left for w in workers if w.is_alive()) > threads * steps / 2:
+                time.sleep(0.001)
             work.session.close()
         for worker in workers:
-            worker.join(60 + seconds)
+            worker.join(HANGS_S)
             if worker.is_alive():
                 frame = sys._current_frames()[worker.ident]  # type: ignore[index]
                 stuck = "".join(traceback.format_stack(frame))
@@ -307,7 +312,7 @@ def run_round(seed: int, seconds: float, threads: int) -> Round:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=120.0)
-    parser.add_argument("--round", type=float, default=4.0, help="seconds per graph")
+    parser.add_argument("--steps", type=int, default=50, help="per graph and thread")
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args(arguments)
@@ -315,7 +320,7 @@ def main(arguments: list[str] | None = None) -> int:
     counts: Counter[str] = Counter()
     problems: list[str] = []
     while time.monotonic() < until:
-        work = run_round(seed, min(args.round, args.seconds), args.threads)
+        work = run_round(seed, args.steps, args.threads)
         counts += work.counts
         problems += work.problems
         seed += 1

@@ -47,7 +47,7 @@ class Page:
             self.hanging += [row.name for i in read if i >= len(self.rows)]
 
     def flush(self) -> None:
-        deadline_s = time.monotonic() + 20
+        deadline_s = time.monotonic() + 60
         while self.growing.flush(check=True):
             assert time.monotonic() < deadline_s
             time.sleep(0.005)

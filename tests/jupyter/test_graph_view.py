@@ -83,7 +83,7 @@ class Sent(list[dict[str, Any]]):
 
 
 def wait_for(sent: Sent, count: int) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while len(sent.names) < count:
         assert time.monotonic() < deadline, sent.names
         time.sleep(0.01)
@@ -118,7 +118,7 @@ def test_at_most_twenty_updates_a_second(graph: tf.Graph) -> None:
         while len(sent) < 4:
             tf.constant(0.0)
             time.sleep(0.001)
-            assert time.monotonic() < began + 20
+            assert time.monotonic() < began + 60
     rows.close()
     assert len(sent) <= 1 + 20 * (time.monotonic() - began)
 

@@ -15,7 +15,7 @@ from tfteach.engine.execute.concurrent_program import ConcurrentProgram
 from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.engine.flow.dataflow import DataflowProgram
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 60.0
 
 
 def meeting(count: int) -> Callable[[], np.float32]:

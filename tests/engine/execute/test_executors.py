@@ -17,7 +17,7 @@ from tfteach.engine.execute.executors import Executors
 from tfteach.engine.execute.parallel_program import ParallelProgram
 
 pytestmark = pytest.mark.usefixtures("no_cards")
-WAIT_S = 20.0  # a test that has to wait so long has failed
+WAIT_S = 60.0  # a test that has to wait so long has failed
 SECOND = tf.ConfigProto(inter_op_parallelism_threads=3, use_per_session_threads=True)
 Shuffle = Callable[[int], list[str]]
 

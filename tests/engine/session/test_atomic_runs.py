@@ -207,6 +207,7 @@ class TestInterrupts:
                     timer.start()
                     for _ in range(200):
                         session.run(train)
+                    timer.join()
                     time.sleep(1)
                 except KeyboardInterrupt:
                     done += 1

@@ -15,7 +15,7 @@ import pytest
 
 import tfteach as tf
 
-ENOUGH_S = 30.0
+ENOUGH_S = 60.0
 
 
 def waits_for(condition: Callable[[], bool]) -> None:

@@ -221,10 +221,10 @@ def test_threads_and_generators_end_with_the_python_object() -> None:
     del iterator
     gc.collect()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
         assert not thread.is_alive()
     gc.collect()
-    assert closed.wait(30)
+    assert closed.wait(60)
     assert resource() is None
 
 
@@ -242,4 +242,4 @@ def test_a_break_out_of_a_loop_releases_the_iterator() -> None:
         assert not closed.is_set()
         break
     gc.collect()
-    assert closed.wait(30)
+    assert closed.wait(60)

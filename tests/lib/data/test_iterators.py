@@ -313,7 +313,7 @@ def prefetching() -> list[threading.Thread]:
 
 
 def wait_for(condition: Any) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)

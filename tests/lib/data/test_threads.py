@@ -32,7 +32,7 @@ def dataset_threads() -> list[threading.Thread]:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.002)
@@ -55,7 +55,7 @@ class Together:
     """A function that returns when `count` threads are calling it."""
 
     def __init__(self, count: int) -> None:
-        self._barrier = threading.Barrier(count, timeout=20)
+        self._barrier = threading.Barrier(count, timeout=60)
 
     def __call__(self, i: Any) -> Any:
         self._barrier.wait()
@@ -136,7 +136,7 @@ def slow_until(event: threading.Event) -> Callable[[Any], Any]:
     """A function whose call for 0 waits until the event."""
 
     def function(i: Any) -> Any:
-        assert i or event.wait(20)
+        assert i or event.wait(60)
         return i
 
     return function
@@ -179,7 +179,7 @@ class Blocking:
         yield 1
         yield 2
         self.waits.set()
-        assert self.go_on.wait(20)
+        assert self.go_on.wait(60)
         yield 3
 
     def dataset(self) -> Dataset:
@@ -229,7 +229,7 @@ def test_a_generator_that_the_run_itself_draws_from_ends_it_afterwards() -> None
     assert [session.run(element) for _ in range(2)] == [1, 2]
 
     def close() -> None:
-        assert blocking.waits.wait(20)
+        assert blocking.waits.wait(60)
         session.close()
         blocking.go_on.set()
 
@@ -283,7 +283,7 @@ def test_runs_that_wait_for_the_same_iterator_end_with_the_session() -> None:
     wait_for(lambda: len(waits(session)) == 5)
     session.close()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive()
     messages = {
         "Operation was cancelled",

@@ -132,7 +132,7 @@ def test_a_reduction_without_end_is_cancelled_with_its_session() -> None:
         thread.start()
         started.wait()
         session.close()
-        thread.join(20)
+        thread.join(60)
     assert len(errors) == 1
     assert not thread.is_alive()
 

@@ -165,7 +165,7 @@ def test_time_limits(target, graph):
         thread = threading.Thread(target=lambda: taken.append(session.run(element)))
         thread.start()
         session.run(put)
-        thread.join(30)
+        thread.join(60)
         assert taken == [4]
     config = tf.ConfigProto(operation_timeout_in_ms=200)
     with (

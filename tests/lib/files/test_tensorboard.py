@@ -79,7 +79,7 @@ def get(logdir, tmp_path_factory):
             answer = None
             while time.monotonic() < end:
                 try:
-                    with urllib.request.urlopen(url, timeout=20) as response:
+                    with urllib.request.urlopen(url, timeout=60) as response:
                         answer = response.read()
                 except urllib.error.HTTPError as error:  # not loaded yet
                     answer = error.read()

@@ -16,7 +16,7 @@ import pytest
 
 import tfteach as tf
 
-ENOUGH_S = 30.0
+ENOUGH_S = 60.0
 
 
 @pytest.fixture(autouse=True)

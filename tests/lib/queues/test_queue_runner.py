@@ -18,7 +18,7 @@ def graph() -> Iterator[tf.Graph]:
     before = set(threading.enumerate())
     with tf.Graph().as_default() as graph:
         yield graph
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while set(threading.enumerate()) - before and time.monotonic() < end:
         time.sleep(0.001)
     assert set(threading.enumerate()) <= before
@@ -188,7 +188,7 @@ def test_without_a_coordinator_the_runner_keeps_the_error() -> None:
     with tf.Session() as session:
         (thread,) = runner.create_threads(session)
         thread.start()
-        thread.join(20)
+        thread.join(60)
         assert [type(e) for e in runner.exceptions_raised] == [tf.errors.UnknownError]
         (again,) = runner.create_threads(session)  # the first one has ended
         assert runner.exceptions_raised == []
