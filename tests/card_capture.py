@@ -213,8 +213,37 @@ DEFAULT.ptr = 0
 STATE.stream = DEFAULT
 
 
+# The arrays that own memory, by address.
+_MEMORY: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+def memory_at(address: int, size: int) -> Callable[[], Any]:
+    """The bytes of the card's memory at an address, when it is called.
+
+    Raises:
+      RuntimeError: no array of the card is there.
+    """
+    for low, root in [(address, _MEMORY.get(address)), *_MEMORY.items()]:
+        if root is not None and low <= address and address + size <= low + root.nbytes:
+            alive = weakref.ref(root)
+            break
+    else:
+        raise RuntimeError(f"an illegal memory access: {size} bytes at {address:x}")
+    del root
+
+    def memory() -> Any:
+        if alive() is None:
+            raise AssertionError("the graph uses memory that was freed")
+        return (ctypes.c_char * size).from_address(address)
+
+    return memory
+
+
 def allocated(host: np.ndarray[Any, Any]) -> None:
     """Account for an array that the card makes."""
+    root = root_of(host)
+    if root.size:
+        _MEMORY[root.ctypes.data] = root
     pool = ALLOCATOR.pool
     if pool is not None:
         pool.kept.append(root_of(host))

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from tests import card_capture
+from tests import card_capture, card_cudnn
 from tests.card_blas import Cublas
 from tests.card_capture import STATE
 from tests.card_devices import POOL, cuda
@@ -31,6 +31,7 @@ from tests.card_programs import RawKernel
 from tests.golden import cupy_signatures
 from tfteach.engine.devices import devices
 from tfteach.framework import card_products
+from tfteach.ops.windows import conv_by_cudnn
 
 SIGNATURES: dict[str, Any] = json.loads(
     Path(cupy_signatures.__file__).with_suffix(".json").read_text()
@@ -483,8 +484,10 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
         "cupy": CARD,
         "cupyx": SimpleNamespace(scipy=scipy_of_card, empty_pinned=np.empty),
         "cupyx.scipy": scipy_of_card,
+        "cudnn": card_cudnn.MODULE,
     }.items():
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(devices, "cuda_cards", lambda: 1)
     monkeypatch.setattr(card_products, "library", Cublas)
     card_products._cublas.cache_clear()
+    conv_by_cudnn._cudnn.cache_clear()

@@ -1,6 +1,7 @@
 """Convolution kernels for any number of spatial dimensions, channels last.
 
-Where llvmlite is installed, conv_by_tiles.py computes the larger ones.
+Where llvmlite is installed, conv_by_tiles.py computes the larger ones; on a card cuDNN
+does (conv_by_cudnn.py), where it is installed.
 
 Each is a matrix product: the windows of a few images (or of a few rows of a large
 image) are copied into a buffer that fits in the cache, and multiplied by the filter's
@@ -53,6 +54,9 @@ def convolve(xp: ArrayModule, x: Any, filters: Any, windows: Windows) -> Any:
     shape = (x.shape[0], *windows.out, depth)
     if not prod(shape) or not filters.size:
         return xp.zeros(shape, x.dtype)
+    found = by_cudnn(xp, "output", x, filters, shape, windows)
+    if found is not None:
+        return found
     if _by_tiles(xp, x, depth, windows):
         return conv_by_tiles.convolve(x, filters, windows)
     result = xp.empty(shape, x.dtype)
@@ -76,6 +80,9 @@ def filter_gradient(xp: ArrayModule, x: Any, grad: Any, windows: Windows) -> Any
     shape = (*windows.window, channels, depth)
     if not grad.size or not x.size:
         return xp.zeros(shape, x.dtype)
+    found = by_cudnn(xp, "filter", x, shape, grad, windows)
+    if found is not None:
+        return found
     if _by_tiles(xp, x, depth, windows):
         return conv_by_tiles.filter_gradient(x, grad, windows)
     pixels = _pixels(x, windows)
@@ -104,6 +111,10 @@ def input_gradient(
 ) -> Any:
     """The gradient of `convolve` by its input, [batch, *sizes, channels]."""
     axes = len(sizes)
+    shape = (len(grad), *sizes, filters.shape[-2])
+    found = by_cudnn(xp, "input", shape, filters, grad, windows)
+    if found is not None:
+        return found
     few = filters.shape[-2] * 4 <= filters.shape[-1]
     if few and not _by_tiles(xp, grad, filters.shape[-2], windows):
         return _scatter(xp, sizes, filters, grad, windows)
@@ -114,7 +125,7 @@ def input_gradient(
     ]
     if all(stride == 1 for stride in windows.strides):
         return _convolve_part(xp, flipped, grad, [part[0] for part in parts])
-    result = xp.zeros((grad.shape[0], *sizes, filters.shape[-2]), grad.dtype)
+    result = xp.zeros(shape, grad.dtype)
     for remainders in product(*(range(s) for s in windows.strides)):
         chosen = [parts[i][r] for i, r in enumerate(remainders)]
         if None not in chosen:
@@ -197,6 +208,20 @@ def _convolve_part(xp: ArrayModule, flipped: Any, grad: Any, parts: list[Any]) -
         tuple(part[3] for part in parts),
     )
     return convolve(xp, grad, kernel, windows)
+
+
+def _by_cudnn_on_card(xp: ArrayModule, *arguments: Any) -> Any | None:
+    from tfteach.ops.windows import conv_by_cudnn  # which CPUs do without
+
+    return conv_by_cudnn.compute(xp, *arguments)
+
+
+@with_card_kernel(_by_cudnn_on_card)
+def by_cudnn(
+    xp: ArrayModule, result: str, input: Any, filter: Any, output: Any, windows: Windows
+) -> Any | None:
+    """See conv_by_cudnn.compute.  None for arrays of the host."""
+    return None
 
 
 @with_card_kernel(lambda xp, x, depth, windows: False)

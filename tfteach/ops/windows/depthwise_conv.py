@@ -1,7 +1,8 @@
 """Convolution of each channel separately.
 
 Each tap of the filter is one multiplication of a shifted image by a vector, so nothing
-is copied; a few images are processed at a time to stay in the cache.
+is copied; a few images are processed at a time to stay in the cache.  On a card cuDNN
+computes them, where it is installed, as convolutions of groups of one channel.
 
 Source: core/ops/nn_ops.cc, core/kernels/depthwise_conv_op.cc, python/ops/nn_impl.py,
 nn_grad.py.
@@ -25,6 +26,7 @@ from tfteach.ops.core import shape_ops
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_2d import conv2d
 from tfteach.ops.windows.conv_base import Convolution, FilterGradient, InputGradient
+from tfteach.ops.windows.conv_kernels import by_cudnn
 from tfteach.ops.windows.conv_nd import with_space_to_batch
 from tfteach.ops.windows.pool_kernels import blocks, taps
 
@@ -79,7 +81,11 @@ class DepthwiseConv2dNative(_Depthwise):
         windows = self.lay(input.shape, filter.shape)
         x = geometry.to_last(xp, input, self.data_format)
         lines = filter.reshape(*filter.shape[:2], depth * times)
-        out = xp.zeros((len(x), *windows.out, depth * times), _type(x))
+        shape = (len(x), *windows.out, depth * times)
+        found = by_cudnn(xp, "output", x, lines[:, :, None], shape, windows)
+        if found is not None:
+            return geometry.from_last(xp, found, self.data_format)
+        out = xp.zeros(shape, _type(x))
         for images in blocks(xp, out):
             wide = _repeated(xp, x[images], times)
             part = out[images]
@@ -124,7 +130,11 @@ class DepthwiseConv2dNativeBackpropInput(InputGradient, _Depthwise):
         grad = geometry.to_last(xp, out_backprop, self.data_format)
         sizes, times = tuple(self.inner(shape)), filter.shape[3]
         lines = filter.reshape(*filter.shape[:2], grad.shape[-1])
-        result = xp.zeros((shape[0], *sizes, filter.shape[2]), _type(grad))
+        last = (shape[0], *sizes, filter.shape[2])
+        found = by_cudnn(xp, "input", last, lines[:, :, None], grad, windows)
+        if found is not None:
+            return geometry.from_last(xp, found, self.data_format)
+        result = xp.zeros(last, _type(grad))
         for images in blocks(xp, grad):
             part = result[images]
             if times != 1:
@@ -160,6 +170,10 @@ class DepthwiseConv2dNativeBackpropFilter(FilterGradient, _Depthwise):
         windows = self.lay_back(input.shape, shape, out_backprop.shape)
         x = geometry.to_last(xp, input, self.data_format)
         grad = geometry.to_last(xp, out_backprop, self.data_format)
+        lines = (*shape[:2], 1, grad.shape[-1])
+        found = by_cudnn(xp, "filter", x, lines, grad, windows)
+        if found is not None:
+            return found.reshape(shape)
         result = xp.zeros((*shape[:2], grad.shape[-1]), _type(grad))
         for images in blocks(xp, grad):
             wide = _repeated(xp, x[images].astype(result.dtype, copy=False), shape[3])
