@@ -207,6 +207,14 @@ def test_replicas_read_in_their_order():
     assert [list(op.control_inputs) for op in reads] == [[], [reads[0]]]
 
 
+@pytest.mark.parametrize("mode", [None, "PER_WORKER"])
+def test_other_input_replication_modes_are_refused(mode):
+    own = tf.distribute.OneDeviceStrategy("/cpu:0")
+    message = f"^Input replication mode not supported: {mode!r}$"
+    with pytest.raises(ValueError, match=message):
+        own.make_input_fn_iterator(lambda _: tf.data.Dataset.range(4), mode)
+
+
 def test_other_graphs_know_no_strategy():
     own = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
     with own.scope():

@@ -181,15 +181,24 @@ class Strategy:
         return self.extended._make_dataset_iterator(dataset)
 
     def make_input_fn_iterator(
-        self, input_fn: Function, replication_mode: InputReplicationMode | None = None
+        self,
+        input_fn: Function,
+        replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER,
     ) -> InputIterator:
         """An iterator that gives each replica a batch of its own.
 
         Args:
           input_fn: gets a `tf.distribute.InputContext`, and returns a dataset of
             batches for one replica.
-          replication_mode: None, or `tf.distribute.InputReplicationMode.PER_WORKER`.
+          replication_mode: `tf.distribute.InputReplicationMode.PER_WORKER`.
+
+        Raises:
+          ValueError: `replication_mode` is anything else.
         """
+        if replication_mode is not InputReplicationMode.PER_WORKER:
+            raise ValueError(
+                f"Input replication mode not supported: {replication_mode!r}"
+            )
         return self.extended._make_input_fn_iterator(input_fn)
 
     def experimental_distribute_dataset(self, dataset: Batches) -> InputIterator:
