@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 import tfteach as tf
+from tests.pipeline_clock import PipelineClock
 from tfteach.explain import pipeline_rates, pipeline_verdict
 
 
@@ -23,6 +24,11 @@ def graph_whose_threads_end() -> Iterator[tf.Graph]:
         gc.collect()  # sessions, and with them the threads of their iterators
         time.sleep(0.01)
     assert threading.active_count() == before
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> PipelineClock:
+    return PipelineClock(monkeypatch)
 
 
 @pytest.fixture

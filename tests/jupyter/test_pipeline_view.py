@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from IPython.core.error import UsageError
 import tfteach as tf
 import tfteach.jupyter as tfj
 from tests.jupyter.test_magics import kinds, run, shell  # noqa: F401
+from tests.pipeline_clock import PipelineClock
 from tfteach.explain.pipeline_rates import PipelineRun, watch_pipelines
 from tfteach.explain.pipeline_stages import Pipeline, Stage
 from tfteach.explain.rivers import River, StageRate, StepRate
@@ -26,15 +26,13 @@ from tfteach.jupyter.widgets import pipeline as widget
 Data = tf.data.Dataset
 
 BUILD = """
-import time
-def slow(i):
-    time.sleep(0.003)
-    return i
+slow = clock.takes(0.003)
 def train(rows, steps=12):
     element = rows.make_one_shot_iterator().get_next()
     with tf.Session() as sess:
         for _ in range(steps):
             sess.run(element)
+            clock.work(0.001)
 rows = tf.data.Dataset.range(500)
 """
 SLOW = """%%pipeline {}
@@ -53,23 +51,25 @@ def graph() -> Iterator[None]:
         yield
 
 
-def slow(x: Any) -> Any:
-    time.sleep(0.002)
-    return x
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> PipelineClock:
+    return PipelineClock(monkeypatch)
 
 
-def watched(**options: Any) -> PipelineRun:
+def watched(clock: PipelineClock) -> PipelineRun:
+    slow = clock.takes(0.002)
     left = Data.range(400).map(lambda i: tf.numpy_function(slow, [i], tf.int64))
     rows = Data.zip((left, Data.range(400))).shuffle(80).batch(4)
     element = rows.make_one_shot_iterator().get_next()
-    with tf.Session() as session, watch_pipelines(**options) as found:
+    with tf.Session() as session, watch_pipelines() as found:
         for _ in range(20):
             session.run(element)
+            found.sample()
     return found
 
 
-def test_the_page_has_a_row_for_each_stage() -> None:
-    view = tfj.PipelineView(watched())
+def test_the_page_has_a_row_for_each_stage(clock: PipelineClock) -> None:
+    view = tfj.PipelineView(watched(clock))
     (river,) = view._rivers
     titles = [stage["title"] for stage in river["stages"]]
     assert titles == [
@@ -92,13 +92,13 @@ def test_the_page_has_a_row_for_each_stage() -> None:
     widths = [row[3] for row in figures["rows"]]
     assert min(widths) == widths[1] == 0.2
     assert max(widths) <= 1
-    assert 0 < figures["flow"] <= 0.2
+    assert figures["flow"] == pytest.approx(0.2)
     shuffle = figures["rows"][4]
     assert shuffle[4] == 0.988
     assert shuffle[5] == "79 of 80"
     assert all(0 <= level <= 100 for level in shuffle[7])
     assert figures["rows"][5][4] == -1
-    assert re.fullmatch(r"19 steps, [\d.]+ steps/s", figures["head"])
+    assert figures["head"] == "19 steps, 125 steps/s"
     assert repr(view) == "PipelineView(OneShotIterator: 19 steps)"
 
 
@@ -118,8 +118,8 @@ def test_the_water_is_narrower_than_the_narrowest_bed() -> None:
     assert figures.head == "10 steps, 10.0 steps/s"
 
 
-def test_the_picture_and_the_text() -> None:
-    view = tfj.PipelineView(watched())
+def test_the_picture_and_the_text(clock: PipelineClock) -> None:
+    view = tfj.PipelineView(watched(clock))
     svg = ElementTree.fromstring(view.to_svg())
     words = "".join(svg.itertext())
     for text in ("map(lambda)", "79 of 80", "busy", "num_parallel_calls=4"):
@@ -165,7 +165,7 @@ def test_the_view_follows_a_run_at_a_limited_rate(
     monkeypatch.setattr(widget.PipelineView, "_look", noted)
     element = (
         Data.range(99)
-        .map(lambda i: tf.numpy_function(slow, [i], tf.int64))
+        .map(lambda i: tf.numpy_function(int, [i], tf.int64))
         .make_one_shot_iterator()
         .get_next()
     )
@@ -187,16 +187,23 @@ def test_the_view_follows_a_run_at_a_limited_rate(
     assert not gaps or min(gaps) >= widget.LIVE_S * 0.9
 
 
-def test_the_magic_compares_with_the_cell_before(shell: Any, capsys: Any) -> None:  # noqa: F811
+def test_the_magic_compares_with_the_cell_before(
+    shell: Any,  # noqa: F811
+    capsys: Any,
+    clock: PipelineClock,
+) -> None:
+    shell.user_ns["clock"] = clock
     assert run(shell, BUILD).success
     assert run(shell, SLOW.format("")).success
     assert kinds(shell) == ["live", "still"]
     assert "The step waits for data" in shell.shown[1]["text/plain"]
     assert "the run before" not in shell.shown[1]["text/plain"]
     assert run(shell, FAST.format("--text")).success
-    assert "times as fast as the run before (from " in capsys.readouterr().out
+    gain = "13 times as fast as the run before (from 76.9 to 1,000 steps/s)."
+    assert gain in capsys.readouterr().out
     assert run(shell, SLOW.format("--text")).success
-    assert "times slower than the run before (from " in capsys.readouterr().out
+    loss = "13 times slower than the run before (from 1,000 to 76.9 steps/s)."
+    assert loss in capsys.readouterr().out
     assert run(shell, FAST.format("--text --alone")).success
     assert "the run before" not in capsys.readouterr().out
 
@@ -218,14 +225,20 @@ def test_a_cell_that_hangs_is_ended(shell: Any, capsys: Any) -> None:  # noqa: F
     assert "No pipeline moved" in capsys.readouterr().out
 
 
-def test_threads_that_wait_for_room_do_not_hang(shell: Any, capsys: Any) -> None:  # noqa: F811
+def test_threads_that_wait_for_room_do_not_hang(
+    shell: Any,  # noqa: F811
+    capsys: Any,
+    clock: PipelineClock,
+) -> None:
+    shell.user_ns["clock"] = clock
     cell = """%%pipeline --timeout 0.2 --text
 with tf.Graph().as_default(), tf.Session() as sess:
     batch = tf.train.batch([tf.constant(1.0)], 4, capacity=4)
     coord = tf.train.Coordinator()
     threads = tf.train.start_queue_runners(sess, coord)
     sess.run(batch)
-    import time; time.sleep(0.6)
+    clock.work(10.0)
+    import time; time.sleep(0.3)  # while somebody watches
     sess.run(batch)
     coord.request_stop()
     coord.join(threads)
