@@ -69,6 +69,21 @@ def test_shapes_and_all_versions(graph):
     assert graph.as_graph_def().versions.producer == 134
 
 
+def test_an_export_is_without_what_another_thread_adds_meanwhile(graph, monkeypatch):
+    encoded = graph_def._encoded
+
+    def slow(graph):
+        parts = encoded(graph)
+        tf.constant(2.0, name="late")
+        return parts
+
+    tf.constant([1.0], name="a")
+    monkeypatch.setattr(graph_def, "_encoded", slow)
+    nodes = graph.as_graph_def(add_shapes=True).node
+    assert [node.name for node in nodes] == ["a"]
+    assert len(nodes[0].attr["_output_shapes"].list.shape) == 1
+
+
 def test_export_follows_later_changes(graph):
     a = tf.constant(1.0, name="a")
     b = tf.identity(a, name="b")

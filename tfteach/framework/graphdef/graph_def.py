@@ -290,9 +290,11 @@ def graph_bytes(
     Raises:
       ValueError: the GraphDef would be larger than protobuf's 2 GB.
     """
-    parts = _encoded(graph)[from_version or 0 :]
+    first = from_version or 0
+    parts = _encoded(graph)[first:]
     if add_shapes:
-        operations = graph.operations[from_version or 0 :]
+        # Another thread may have added ops since.
+        operations = graph.operations[first : first + len(parts)]
         parts = [
             _with_shapes(part, tuple([t._shape for t in op.outputs]))
             if op.outputs
@@ -313,10 +315,11 @@ def graph_bytes(
 def library_bytes(graph: Graph) -> bytes:
     """The serialized FunctionDefLibrary of a graph's functions."""
     parts = []
-    for function in graph.functions.values():
+    functions = list(graph.functions.values())  # another thread may add some
+    for function in functions:
         data = function.definition.SerializeToString(deterministic=True)
         parts.append(chunk(b"\x0a", data))
-    for function in graph.functions.values():
+    for function in functions:
         if function.gradient_name:
             pair = chunk(b"\x0a", function.name.encode())
             pair += chunk(b"\x12", function.gradient_name.encode())
