@@ -8,7 +8,7 @@ from google.protobuf import text_format
 
 import tfteach as tf
 from tests.ops.case import import_families
-from tfteach.framework import protos
+from tfteach.framework import protos, threads
 from tfteach.framework.op import OPS
 from tfteach.framework.protos.wire_format import chunk
 from tfteach.lib.distributed import remote_code, service
@@ -351,3 +351,24 @@ def test_a_session_learns_that_its_server_is_gone():
         with pytest.raises(tf.errors.UnavailableError):
             session.close()
     assert grpc.StatusCode.UNAVAILABLE.value[0] == tf.errors.UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("hosts", "limits"),
+    [
+        (["localhost", "127.0.0.1"], [1, None]),
+        (["localhost"], []),
+        (["localhost", "192.0.2.1"], []),  # an address for documentation
+    ],
+)
+def test_tasks_of_one_machine_leave_each_other_the_cores(monkeypatch, hosts, limits):
+    """BLAS has one thread while another task of the cluster has the same host."""
+    seen = []
+    monkeypatch.setattr(threads, "thread_count", lambda: 2)
+    monkeypatch.setattr(threads, "_users", 0)
+    monkeypatch.setattr(threads, "_set_blas_threads", seen.append)
+    cluster = {"worker": [f"{host}:0" for host in hosts]}
+    server = tf.train.Server(cluster, "worker", 0)
+    server._stop()
+    server._stop()
+    assert seen == limits

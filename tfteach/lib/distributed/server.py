@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from tfteach.framework import errors, protos
 from tfteach.framework.export import export
 from tfteach.framework.logger import get_logger
+from tfteach.framework.threads import SharedMachine
 from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import MAIN_THREAD_WAKES_S
 from tfteach.lib.distributed.certificates import PROTOCOL
@@ -141,6 +142,7 @@ class Server:
         self._listener = Listener(f"{_bound(host)}:{port}", methods, is_secure)
         self._address = f"{host}:{self._listener.port}"
         self._local = LocalServer(methods, self._master.run_step)
+        self._machine = SharedMachine()
         self._is_started = False
         if start:
             self.start()
@@ -163,6 +165,8 @@ class Server:
         _started.add(self)
         add_local(self._address, self._local)
         self._listener.start()
+        if self._shares_cores():
+            self._machine.enter()
         get_logger().info("Started server with target: %s", self.target.decode())
         host = self._address.rpartition(":")[0]
         if host not in _LOOPBACK and self._server_def.protocol == "grpc":
@@ -175,11 +179,19 @@ class Server:
         while self._listener.wait(MAIN_THREAD_WAKES_S):
             pass
 
+    def _shares_cores(self) -> bool:
+        """Whether another task of the cluster has the same host."""
+        jobs = self._server_def.cluster.job
+        hosts = [a.rpartition(":")[0] for job in jobs for a in job.tasks.values()]
+        own = _bound(self._address.rpartition(":")[0])
+        return [_bound(host) for host in hosts].count(own) > 1
+
     def _stop(self) -> None:
         """End the server and its sessions, for tests and clusters of this process."""
         _started.discard(self)
         remove_local(self._address)
         self._listener.stop()
+        self._machine.leave()
         self._master.close()
         self._worker.close()
 
