@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests import card_capture
+from tests.card_clock import CURRENT
 
 _TYPES = {0: np.float32, 1: np.float64, 2: np.float16}
 IN_TF32 = 77
@@ -38,6 +39,7 @@ class Cublas:
 
     def cublasCreate_v2(self, handle: Any) -> int:
         card_capture.STATE.refuse_while_capturing("cublasCreate")
+        self._card = CURRENT.number
         return 0
 
     def cublasSetStream_v2(self, handle: Any, stream: int) -> int:
@@ -52,6 +54,7 @@ class Cublas:
         handle: Any,
         *operation_and_sizes_and_matrices: Any,
     ) -> int:
+        assert self._card == CURRENT.number, "a handle of another card"
         of_a, of_b, m, n, k, alpha, *rest = operation_and_sizes_and_matrices
         a, b, (beta, *rest) = rest[:4], rest[4:8], rest[8:]
         c, (count, compute, _) = rest[:4], rest[4:]

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
+from tests.card_clock import CLOCKED, CURRENT, root_of
+
 # What CuPy computes by libraries that it does not let streams capture.
 PRODUCTS = frozenset("dot matmul tensordot einsum vdot inner __matmul__".split())
 # What has a result whose size the host has to read.
@@ -65,13 +67,6 @@ class using_allocator:
 
     def __exit__(self, *error: object) -> None:
         ALLOCATOR.pool = self._outer
-
-
-def root_of(host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array that owns the memory."""
-    while isinstance(host.base, np.ndarray):
-        host = host.base
-    return host
 
 
 class Operand:
@@ -135,11 +130,13 @@ class Graph:
     """Recorded calls."""
 
     def __init__(self) -> None:
+        self.card = CURRENT.number
         self.calls: list[Callable[[], None]] = []
         self.names: list[str] = []
 
     def launch(self, stream: Any = None) -> None:
         STATE.refuse_while_capturing("a launch of another graph")
+        assert self.card == CURRENT.number, "a graph of another card"
         with np.errstate(all="ignore"):
             for name, call in zip(self.names, self.calls, strict=True):
                 try:
@@ -155,9 +152,18 @@ class Stream:
     ptr = 1
 
     def __init__(self, null: bool = False, non_blocking: bool = False) -> None:
+        self._card = None if null else CURRENT.number
         self._outer: list[Any] = []
 
+    def _check_card(self) -> None:
+        if self._card not in (None, CURRENT.number):
+            raise RuntimeError(
+                f"The device that the stream is created on ({self._card}) does not "
+                f"match with the current device ({CURRENT.number})"
+            )
+
     def __enter__(self) -> Stream:
+        self._check_card()
         self._outer.append(STATE.stream)
         STATE.stream = self
         return self
@@ -175,14 +181,23 @@ class Stream:
 
     def synchronize(self) -> None:
         STATE.refuse_while_capturing("cudaStreamSynchronize")
+        self._check_card()
+        CLOCKED.clocks.synchronize(self)
         STATE.wait()
+
+    def record(self, event: Any) -> Any:
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Any) -> None:
+        CLOCKED.clocks.wait(self, event.clock)
 
 
 class State:
     """The streams of the card.
 
     Attributes:
-      stream: the current one.
+      streams: the current one of each card.
       graphs: what the streams that capture have recorded.
       launches: how many graphs were launched.
       kernels: how many kernels were, not counting those of graphs.
@@ -193,7 +208,16 @@ class State:
         self.graphs: dict[Any, Graph] = {}
         self.launches = self.kernels = 0
         self.wait: Callable[[], None] = lambda: None
-        self.stream: Any = None
+        self.streams: dict[int, Any] = {}
+
+    @property
+    def stream(self) -> Any:
+        """The current one of the current card."""
+        return self.streams.get(CURRENT.number, DEFAULT)
+
+    @stream.setter
+    def stream(self, stream: Any) -> None:
+        self.streams[CURRENT.number] = stream
 
     @property
     def graph(self) -> Graph | None:
@@ -210,7 +234,6 @@ class State:
 STATE = State()
 DEFAULT = Stream(null=True)
 DEFAULT.ptr = 0
-STATE.stream = DEFAULT
 
 
 # The arrays that own memory, by address.
@@ -244,6 +267,7 @@ def allocated(host: np.ndarray[Any, Any]) -> None:
     root = root_of(host)
     if root.size:
         _MEMORY[root.ctypes.data] = root
+    CLOCKED.clocks.made(host)
     pool = ALLOCATOR.pool
     if pool is not None:
         pool.kept.append(root_of(host))
@@ -260,7 +284,10 @@ def run(name: str, function: Callable[..., Any], args: Any, kwargs: Any = None) 
     graph, kwargs = STATE.graph, kwargs or {}
     if graph is None:
         STATE.kernels += 1
-        return function(*args, **kwargs)
+        found = function(*args, **kwargs)
+        if CLOCKED.clocks.cards > 1:
+            _date(found, _arrays((args, tuple(kwargs.values()))))
+        return found
     _check_capture(name, args)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -297,11 +324,27 @@ def run(name: str, function: Callable[..., Any], args: Any, kwargs: Any = None) 
     return found
 
 
+def _date(found: Any, used: list[Any]) -> None:
+    """Account for a kernel's accesses; a view is made by the host."""
+    roots = {id(root_of(array)) for array in used}
+    made = _arrays(found if isinstance(found, tuple | list) else [found])
+    if any(id(root_of(array)) in roots for array in made):
+        return
+    CLOCKED.clocks.check_card(used)
+    for array in made:
+        CLOCKED.clocks.made(array)
+    CLOCKED.clocks.access(STATE.stream, used, made)
+
+
 def write(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
     """A kernel that writes into its arguments; recorded, while capturing."""
     graph = STATE.graph
     if graph is None:
         STATE.kernels += 1
+        if CLOCKED.clocks.cards > 1:
+            used = _arrays((args, tuple(kwargs.values())))
+            CLOCKED.clocks.check_card(used)
+            CLOCKED.clocks.access(STATE.stream, used, used)
         function(*args, **kwargs)
         return
     _check_capture(name, args)

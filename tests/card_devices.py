@@ -3,50 +3,68 @@
 from __future__ import annotations
 
 import weakref
+from collections import defaultdict
 from types import SimpleNamespace
 from typing import Any
 
 from tests import card_capture
 from tests.card_capture import STATE
+from tests.card_clock import CLOCKED, CURRENT
 
 
 class OutOfMemoryError(MemoryError):
     """`cupy.cuda.memory.OutOfMemoryError`."""
 
 
-class Pool:
-    """CuPy's memory pool, which limits what it hands out.
+class Arena:
+    """What a pool has of a card.
 
     Attributes:
       limit, used: in bytes; without a limit (0) nothing is counted.
-      waits: how often the host waited for the card, to read a value.
-      ends: how often it waited for all that the card computes.
     """
 
     limit = 0
     used = 0
+
+    def free(self, size: int) -> None:
+        self.used -= size
+
+
+class Pool:
+    """CuPy's memory pool, which limits what it hands out of the current card.
+
+    Attributes:
+      waits: how often the host waited for a card, to read a value.
+      ends: how often it waited for all that a card computes.
+    """
+
     waits = 0
     ends = 0
+
+    def __init__(self) -> None:
+        self.arenas: dict[int, Arena] = defaultdict(Arena)
+
+    @property
+    def limit(self) -> int:
+        return self.arenas[CURRENT.number].limit
 
     def wait(self) -> None:
         self.ends += 1
 
     def allocate(self, owner: Any, size: int) -> None:
         """Memory for an array, until it is collected."""
+        arena = self.arenas[CURRENT.number]
         size = -(-size // 512) * 512
-        if self.used + size > self.limit:
+        if arena.used + size > arena.limit:
             raise OutOfMemoryError(
                 f"Out of memory allocating {size:,} bytes (allocated so far: "
-                f"{self.used:,} bytes, limit set to: {self.limit:,} bytes)."
+                f"{arena.used:,} bytes, limit set to: {arena.limit:,} bytes)."
             )
-        self.used += size
-        weakref.finalize(owner, self.free, size)
-
-    def free(self, size: int) -> None:
-        self.used -= size
+        arena.used += size
+        weakref.finalize(owner, arena.free, size)
 
     def used_bytes(self) -> int:
-        return self.used
+        return self.arenas[CURRENT.number].used
 
     total_bytes = used_bytes
 
@@ -54,7 +72,7 @@ class Pool:
         """It keeps none."""
 
     def set_limit(self, *, size: int) -> None:
-        self.limit = size
+        self.arenas[CURRENT.number].limit = size
 
     def get_limit(self) -> int:
         return self.limit
@@ -66,29 +84,48 @@ STATE.wait = POOL.wait
 
 
 class Device:
-    """The only card, as `cupy.cuda.Device`."""
+    """A card, as `cupy.cuda.Device`; the current one by default."""
 
     compute_capability = "90"
-    pci_bus_id = "0000:00:00.0"
 
-    def __init__(self, number: int = 0) -> None:
-        self.id = number
+    def __init__(self, device: int | None = None) -> None:
+        self.id = CURRENT.number if device is None else device
+        if not 0 <= self.id < CLOCKED.clocks.cards:
+            raise RuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
+        self.pci_bus_id = f"0000:0{self.id}:00.0"
+        self._outer: list[int] = []
 
     def __enter__(self) -> Device:
+        self._outer.append(CURRENT.number)
+        CURRENT.number = self.id
         return self
 
     def __exit__(self, *error: object) -> None:
-        pass
+        CURRENT.number = self._outer.pop()
 
 
-def cuda() -> SimpleNamespace:
+class Event:
+    """`cupy.cuda.Event`."""
+
+    def __init__(
+        self, block: bool = False, disable_timing: bool = False, interprocess: Any = 0
+    ) -> None:
+        self.clock: dict[Any, int] = {}
+
+    def record(self, stream: Any = None) -> None:
+        assert stream is not None, "the null stream, whatever the current one is"
+        self.clock = CLOCKED.clocks.now(stream)
+
+
+def cuda(cards: int = 1) -> SimpleNamespace:
     """`cupy.cuda`."""
     facts = {"name": b"strict stand-in", "totalGlobalMem": 8 << 30}
     runtime = SimpleNamespace(
-        getDeviceCount=lambda: 1, getDeviceProperties=lambda number: facts
+        getDeviceCount=lambda: cards, getDeviceProperties=lambda number: facts
     )
     return SimpleNamespace(
         Device=Device,
+        Event=Event,
         Stream=card_capture.Stream,
         MemoryPool=card_capture.MemoryPool,
         runtime=runtime,

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import functools
 import importlib.machinery
-import json
 import sys
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections import defaultdict
+from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -25,17 +24,16 @@ import scipy.special
 from tests import card_capture, card_cudnn
 from tests.card_blas import Cublas
 from tests.card_capture import STATE
-from tests.card_devices import POOL, cuda
+from tests.card_clock import CLOCKED, CURRENT, Clocks, root_of
+from tests.card_devices import POOL, Arena, Device, cuda
+from tests.card_indexing import get_item, set_item
 from tests.card_kernels import ElementwiseKernel
 from tests.card_programs import RawKernel
-from tests.golden import cupy_signatures
+from tests.card_signatures import SIGNATURES, checked
 from tfteach.engine.devices import devices
 from tfteach.framework import card_products
 from tfteach.ops.windows import conv_by_cudnn
 
-SIGNATURES: dict[str, Any] = json.loads(
-    Path(cupy_signatures.__file__).with_suffix(".json").read_text()
-)
 _HOST_MODULES = {
     "cupy": np,
     "cupy.linalg": np.linalg,
@@ -50,7 +48,9 @@ _SUMS = {"add", "subtract"}
 _COMPARED = {"int32", "float32", "float64", "uint32", "uint64"}
 _ADDED = _COMPARED | {"float16"}
 # Functions that copy from the host's memory.
-_COPIES = {"array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray"}
+_COPIES = frozenset(
+    "copy array asarray asanyarray ascontiguousarray asfortranarray".split()
+)
 _REDUCED = {
     "reduce": {"add", "multiply"},
     "accumulate": {"add", "multiply"},
@@ -64,7 +64,10 @@ def to_card(value: Any) -> Array:
     if host.dtype.kind in "OSUV" and host.dtype.name != "bfloat16":
         raise ValueError(f"Unsupported dtype {host.dtype}")
     STATE.refuse_while_capturing("an H2D transfer")
-    return _made(np.array(host))
+    made = np.array(host)
+    CLOCKED.clocks.made(made)
+    CLOCKED.clocks.access(STATE.stream, [], [made])
+    return _made(made)
 
 
 def to_host(value: Any) -> Any:
@@ -116,19 +119,6 @@ def _run(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     return out
 
 
-def _checked(
-    name: str, known: list[str] | None, args: tuple[Any, ...], keywords: Iterable[str]
-) -> None:
-    """Raises TypeError: CuPy's function does not have these parameters."""
-    if known is None:
-        return
-    if len(args) > len(known):
-        raise TypeError(f"{name}() accepts {len(known)} arguments, got {len(args)}")
-    for keyword in keywords:
-        if keyword not in known:
-            raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
-
-
 def _called(
     name: str, known: list[str] | None, function: Callable[..., Any]
 ) -> Callable[..., Any]:
@@ -136,14 +126,34 @@ def _called(
 
     @functools.wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
-        _checked(name, known, args, kwargs)
-        if copies and not isinstance(args[0], Array):
+        checked(name, known, args, kwargs)
+        is_of_host = not isinstance(args[0], Array)
+        if copies and not is_of_host and args[0].device.id != CURRENT.number:
+            return _peer_copy(name, args[0])
+        if copies and is_of_host:
             return to_card(function(_of_scalars(args[0]), *args[1:], **kwargs))
         if name.endswith("take"):
             kwargs["mode"] = "wrap"
         return _run(name, function, *args, **kwargs)
 
     return call
+
+
+def _peer_copy(name: str, source: Array) -> Array:
+    """An array of another card in the memory of the current one, as CuPy copies it."""
+    host = source._host
+    if name.rpartition(".")[2] not in ("array", "asarray", "asanyarray", "copy"):
+        CLOCKED.clocks.check_card([host])
+    STATE.refuse_while_capturing("a copy between cards")
+    if not (host.flags.c_contiguous or host.flags.f_contiguous):
+        raise NotImplementedError(
+            "CuPy cannot copy non-contiguous array between devices."
+        )
+    made = host.copy(order="K")
+    CLOCKED.clocks.made(made)
+    CLOCKED.clocks.access(STATE.stream, [host], [made])
+    CLOCKED.clocks.copies.append((source.device.id, CURRENT.number, host.nbytes))
+    return _made(made)
 
 
 def _of_scalars(value: Any) -> Any:
@@ -258,13 +268,18 @@ class Array:
 
     @property
     def base(self) -> Array | None:
-        return None if self._is_owner else Array(card_capture.root_of(self._host))
+        return None if self._is_owner else Array(root_of(self._host))
 
     @property
     def data(self) -> Any:
         """Where it is, as `cupy.cuda.MemoryPointer`."""
-        memory = card_capture.root_of(self._host)
+        memory = root_of(self._host)
         return SimpleNamespace(ptr=self._host.ctypes.data, mem=memory)
+
+    @property
+    def device(self) -> Device:
+        """The card that has its memory."""
+        return Device(CLOCKED.clocks.card_of(self._host))
 
     @property
     def real(self) -> Array:
@@ -306,13 +321,22 @@ class Array:
         STATE.refuse_while_capturing("an H2D transfer")
         if self.dtype != arr.dtype or self.shape != arr.shape:
             raise TypeError(f"{arr.dtype}{arr.shape} into {self.dtype}{self.shape}")
+        with self.device:  # CuPy sets it
+            CLOCKED.clocks.access(STATE.stream, [], [self._host])
         self._host[...] = arr
 
     def _fetched(self) -> np.ndarray[Any, Any]:
         """The array, for which the host waits until the card has computed it."""
         STATE.refuse_while_capturing("a D2H transfer")
         POOL.waits += 1
+        self._read(is_blocking=True)
         return self._host
+
+    def _read(self, is_blocking: bool) -> None:
+        with self.device:  # CuPy sets it
+            CLOCKED.clocks.access(STATE.stream, [self._host])
+            if is_blocking:
+                CLOCKED.clocks.synchronize(STATE.stream)
 
     def get(
         self,
@@ -323,6 +347,7 @@ class Array:
     ) -> Any:
         STATE.refuse_while_capturing("a D2H transfer")
         POOL.waits += blocking
+        self._read(blocking)
         if out is None:
             return self._host.copy()
         out[...] = self._host
@@ -336,11 +361,11 @@ class Array:
 
     def __getitem__(self, index: Any) -> Array:
         inputs = self._host, _inside(index)
-        return _outside(card_capture.run("__getitem__", _get, inputs))  # type: ignore[no-any-return]
+        return _outside(card_capture.run("__getitem__", get_item, inputs))  # type: ignore[no-any-return]
 
     def __setitem__(self, index: Any, value: Any) -> None:
         inputs = self._host, _inside(index), _inside(value)
-        card_capture.write("__setitem__", _set, inputs, {})
+        card_capture.write("__setitem__", set_item, inputs, {})
 
     def __len__(self) -> int:
         return len(self._host)
@@ -372,35 +397,6 @@ class Array:
     def __setstate__(self, host: Any) -> None:
         self._host = host
         self._is_owner = True
-
-
-def _get(host: Any, index: Any) -> Any:
-    return np.asarray(host[_wrapped(host, index)])
-
-
-def _set(host: Any, index: Any, value: Any) -> None:
-    host[_wrapped(host, index)] = value
-
-
-def _wrapped(host: Any, index: Any) -> Any:
-    """The index; integers in arrays count modulo the dimension."""
-    if not isinstance(index, tuple):
-        index = (index,)
-    parts: list[Any] = []
-    axis = 0
-    for i, part in enumerate(index):
-        inner = part
-        if part is None:
-            parts.append(part)
-            continue
-        if part is Ellipsis:
-            axis = host.ndim - sum(p is not None for p in index[i + 1 :])
-        elif isinstance(part, np.ndarray) and part.dtype.kind in "iu":
-            inner = part % max(host.shape[axis], 1)
-        if part is not Ellipsis:
-            axis += 1
-        parts.append(inner)
-    return tuple(parts)
 
 
 def _add_operators() -> None:
@@ -472,10 +468,12 @@ class StrictCard(ModuleType):
 CARD = StrictCard()
 
 
-def install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until the test ends `cupy` is this module, and there is one card."""
-    monkeypatch.setattr(POOL, "limit", 0)
-    monkeypatch.setitem(vars(CARD), "cuda", cuda())
+def install(monkeypatch: pytest.MonkeyPatch, cards: int = 1) -> None:
+    """Until the test ends `cupy` is this module, and there are so many cards."""
+    monkeypatch.setattr(POOL, "arenas", defaultdict(Arena))
+    monkeypatch.setattr(CLOCKED, "clocks", Clocks(cards))
+    monkeypatch.setattr(STATE, "streams", {})
+    monkeypatch.setitem(vars(CARD), "cuda", cuda(cards))
     spec = importlib.machinery.ModuleSpec("cupy", None)
     monkeypatch.setitem(vars(CARD), "__spec__", spec)
     monkeypatch.setitem(vars(CARD), "get_default_memory_pool", lambda: POOL)
@@ -487,7 +485,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
         "cudnn": card_cudnn.MODULE,
     }.items():
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr(devices, "cuda_cards", lambda: 1)
+    monkeypatch.setattr(devices, "cuda_cards", lambda: cards)
     monkeypatch.setattr(card_products, "library", Cublas)
     card_products._cublas.cache_clear()
     conv_by_cudnn._cudnn.cache_clear()

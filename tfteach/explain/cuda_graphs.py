@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tfteach.engine.execute.cuda_graph import GraphedStep
+from tfteach.engine.execute.parallel_program import ParallelProgram
 
 __all__ = ["CudaGraphs", "GraphedRow", "explain_cuda_graphs"]
 
 NOT_HOT = "it has not run often enough with the same shapes"
-NO_CARD = "The session has no card, or more than one: no step is a CUDA graph."
+ON_SEVERAL = "it runs on several cards"
+NO_CARD = "The session has no card: no step is a CUDA graph."
 
 
 class GraphedRow(NamedTuple):
@@ -38,7 +40,7 @@ class CudaGraphs(NamedTuple):
 
     Attributes:
       rows: a row for each step and the shapes that it is often fed.
-      has_card: whether the session has one card, whose steps can be graphs.
+      has_card: whether the session has a card, whose steps can be graphs.
     """
 
     rows: tuple[GraphedRow, ...]
@@ -67,15 +69,17 @@ def explain_cuda_graphs(session: Any) -> CudaGraphs:
     Example:
       >>> with tf.Session() as sess:
       ...     print(explain_cuda_graphs(sess))
-      The session has no card, or more than one: no step is a CUDA graph.
+      The session has no card: no step is a CUDA graph.
     """
-    cards = [device for device in session.devices[1:] if device.is_asynchronous]
-    has_card = len(cards) == len(session.devices) - 1 == 1
+    has_card = any(device.is_asynchronous for device in session.devices)
     rows: list[GraphedRow] = []
     if has_card:
         for (elements, _, _), (program, _) in session._programs.items():
             names = tuple(element.name for element in elements)
-            rows += _rows(names, getattr(program, "hot", {}))
+            if isinstance(program, ParallelProgram):
+                rows.append(GraphedRow(names, None, False, ON_SEVERAL))
+            else:
+                rows += _rows(names, getattr(program, "hot", {}))
     return CudaGraphs(tuple(rows), has_card)
 
 

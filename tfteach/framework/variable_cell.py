@@ -11,6 +11,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,10 @@ class Cell:
         """
         with self.lock:
             if rows is not None:
-                _overwrite((self,), lambda a: _put_rows(a[0], rows, old), transaction)
+                with _card_of(old):
+                    _overwrite(
+                        (self,), lambda a: _put_rows(a[0], rows, old), transaction
+                    )
             elif self.writer is transaction:
                 self.writer = None
                 if old is not UNSET:
@@ -216,6 +220,12 @@ class SharedBuffer(Cell):
         self.cell.clear()
 
 
+def _card_of(value: Any) -> AbstractContextManager[Any]:
+    """Makes the card that holds an array the current one."""
+    on_host = isinstance(value, np.generic | np.ndarray)
+    return nullcontext() if on_host else value.device
+
+
 def _own_array(value: Any) -> Any:
     """A copy in C order; an array, even for a scalar."""
     if isinstance(value, np.generic | np.ndarray):
@@ -277,7 +287,12 @@ def update_in_place(
     del value  # `take` counts references
 
     if transaction is not None and may_defer and transaction.may_defer:
-        transaction.defer(lambda: _locked(cells, _overwrite, cells, update, None))
+
+        def deferred() -> None:
+            with _card_of(cells[0].value):
+                _locked(cells, _overwrite, cells, update, None)
+
+        transaction.defer(deferred)
         return
     with Uninterrupted():  # the cells are empty meanwhile
         if transaction is None:

@@ -61,7 +61,8 @@ class CardLedger:
 
     def shortage(self, needed_bytes: int) -> str:
         """What to say of a request that does not fit."""
-        limit = self._pool.get_limit() or self.limit_bytes
+        with self._card:
+            limit = self._pool.get_limit() or self.limit_bytes
         return (
             f"It needs {show_bytes(needed_bytes)}; of this card's "
             f"{show_bytes(limit)}, {show_bytes(self.current_bytes)} are taken. Use "

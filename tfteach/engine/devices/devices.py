@@ -175,10 +175,34 @@ class CudaGPU(Device):
         self.ledger = self.card_ledger
 
     def put(self, value: Any, source: Device | None = None) -> Any:
-        if isinstance(value, np.ndarray | np.generic) and value.dtype.hasobject:
+        is_of_host = isinstance(value, np.ndarray | np.generic)
+        if is_of_host and value.dtype.hasobject:
             return value  # strings stay on the host
+        if isinstance(source, CudaGPU) and source is not self and not is_of_host:
+            return self._from_card(value, source)
         with self.card:
             return self.xp.array(value)
+
+    def _from_card(self, value: Any, source: CudaGPU) -> Any:
+        """A copy of another card's array, in the order of both cards' kernels.
+
+        The copy waits for those that compute the array; kernels that use its memory
+        again, once the array is freed, wait for the copy.  The host waits for nothing.
+        """
+        cuda = self.xp.cuda
+        with source.card:
+            there = cuda.get_current_stream()
+            if not (value.flags.c_contiguous or value.flags.f_contiguous):
+                value = value.copy()  # CuPy refuses to copy others between cards
+            computed = there.record(cuda.Event(disable_timing=True))
+        with self.card:
+            here = cuda.get_current_stream()
+            here.wait_event(computed)
+            copied = self.xp.array(value)
+            read = here.record(cuda.Event(disable_timing=True))
+        with source.card:
+            there.wait_event(read)
+        return copied
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
         card = self.card

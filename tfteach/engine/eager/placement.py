@@ -86,6 +86,8 @@ class Placement:
         """The value of a tensor, copied to the memory of a device."""
         source = self._runtime.device(tensor.device)
         value = tensor.value
+        if source.is_asynchronous and device.is_asynchronous:
+            return device.put(value, source)
         if source is not self._host:
             value = self._host.put(value, source)
         return to_device(device.put(value), device.xp)

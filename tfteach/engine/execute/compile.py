@@ -259,7 +259,8 @@ class Compiler:
             if size_of(shape) == 1:
                 self.scalars.add(outputs[i])
         names = [f"{{{i}}}" for i in range(len(inputs))]
-        is_plain = count == 1 and bound is function  # else accounted for
+        is_current = bound is function  # else accounted for, or on another card
+        is_plain = count == 1 and (is_current or node.device.is_asynchronous)
         # Operators on 0-d object arrays return bare objects: strings need the kernel.
         has_objects = any(t.dtype.numpy_dtype.hasobject for t in node.op.inputs)
         is_plain = is_plain and not has_objects
@@ -267,7 +268,7 @@ class Compiler:
         is_elementwise = is_plain and spec.is_elementwise and fuses
         # Source has no checks; what broadcasts is checked in a program's first runs.
         is_plain = is_plain and (spec.is_elementwise or not is_checked)
-        expression = spec.expression(*names) if is_plain else None
+        expression = spec.expression(*names) if is_plain and is_current else None
         scalar = None
         if is_plain and fuses and not node.device.is_asynchronous:
             known = (edge.constant for edge in node.inputs)

@@ -77,7 +77,8 @@ class GraphedStep:
         if self._runs <= CAPTURE_AFTER or not self._lock.acquire(blocking=False):
             return self._generated.function(*fed)  # type: ignore[no-any-return]
         try:
-            return self._run_graph(fed)
+            with self._card.card:
+                return self._run_graph(fed)
         finally:
             self._lock.release()
 
@@ -143,7 +144,7 @@ class CapturedGraph:
 
     Args:
       parts: the step's instructions.
-      card: its device.
+      card: its device, which is the current one.
       registers: after the part of the host.
 
     Attributes:
@@ -160,7 +161,7 @@ class CapturedGraph:
             CapturedVariable(registers[slot], is_written)
             for slot, is_written in parts.cells.items()
         ]
-        with card.card, cuda.using_allocator(self._pool.malloc):
+        with cuda.using_allocator(self._pool.malloc):
             self._buffers = {
                 slot: self._buffer(registers, slot) for slot in parts.entering
             }

@@ -62,7 +62,7 @@ class _CardFuser(Fuser):
             return None  # CuPy does it by one kernel too
         if len(inputs) + len(outputs) > MAX_ARRAYS:
             return None
-        return chain.as_one(CardChain(chain))
+        return chain.as_one(parts[0].node.device.bind(CardChain(chain)))
 
 
 def _formula(spec: Any, literals: tuple[str | None, ...]) -> str | None:

@@ -176,7 +176,7 @@ class StepPlanner:
           session: the session, for kernels that ask for it.
         """
         more = self.devices[1:]
-        card = more[0] if len(more) == 1 and more[0].is_asynchronous else None
+        card = self._only_card(step)
         optimizes = step.is_optimized and (not more or card is not None)
         if may_wait_for_each_other(step):
             return self._concurrent(step, resources, session, optimizes)
@@ -194,6 +194,17 @@ class StepPlanner:
             return compile_step(special, resources, session, fuse_chains)
 
         return Program(compile_step(step, resources, session, fuse_chains), for_shapes)
+
+    def _only_card(self, step: Step) -> Device | None:
+        """The card that a step uses beside the host; None if there is another device.
+
+        A step on the host alone could use any.
+        """
+        used = {node.device for node in step.nodes} - {self.devices[0]}
+        found = used or set(self.devices[1:2])
+        if len(found) > 1 or not all(device.is_asynchronous for device in found):
+            return None
+        return next(iter(found), None)
 
     def _on_devices(self, compiled: Compiled) -> Program:
         """A program whose executors may run beside each other, if it has several."""
