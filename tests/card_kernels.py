@@ -42,6 +42,14 @@ _FUNCTIONS |= {"erf": scipy.special.erf, "erfc": scipy.special.erfc, "pow": np.p
 _FUNCTIONS |= {f"a{n}": getattr(np, f"arc{n}") for n in "sin cos tan sinh cosh".split()}
 _FUNCTIONS |= {f"{name}f": _FUNCTIONS[name] for name in "sin cos log sqrt".split()}
 _FUNCTIONS |= {"atanh": np.arctanh, "atan2": np.arctan2}
+
+
+def _divided(a: Any, b: Any) -> Any:
+    """C's division, of integers that are not negative."""
+    whole = np.asarray(a).dtype.kind in "iu" and np.asarray(b).dtype.kind in "iu"
+    return a // b if whole else a / b
+
+
 _LEVELS: list[dict[str, Callable[..., Any]]] = [
     {"||": np.logical_or},
     {"&&": np.logical_and},
@@ -52,7 +60,7 @@ _LEVELS: list[dict[str, Callable[..., Any]]] = [
     {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
     {"<<": operator.lshift, ">>": operator.rshift},
     {"+": operator.add, "-": operator.sub},
-    {"*": operator.mul, "/": operator.truediv, "%": operator.mod},
+    {"*": operator.mul, "/": _divided, "%": operator.mod},
 ]
 
 

@@ -35,6 +35,19 @@ class _Block:
             self.parts.append((line, _Block(lines) if line.endswith("{") else None))
 
 
+class _Read:
+    """An array that threads read, of which some take part in a statement."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.active = array, None
+
+    def __getitem__(self, places: Any) -> Any:
+        places = np.broadcast_to(places, self.active.shape)
+        inner = places[self.active]
+        assert inner.size == 0 or 0 <= inner.min() <= inner.max() < self.array.size
+        return self.array[np.where(self.active, places, 0)]
+
+
 class _Threads:
     """What the variables of all threads are."""
 
@@ -42,7 +55,10 @@ class _Threads:
         self._names, self._pointers = names, pointers
         self._types: dict[str, Any] = {}
 
-    def _value(self, source: str) -> Any:
+    def _value(self, source: str, active: Any) -> Any:
+        for found in self._names.values():
+            if isinstance(found, _Read):
+                found.active = active
         return Expression(source, self._names).value()
 
     def run(self, block: _Block, active: Any) -> None:
@@ -56,21 +72,21 @@ class _Threads:
             else:
                 found = _TEST.fullmatch(line)
                 assert found is not None, line
-                chosen = active & self._value(found[2])
+                chosen = active & self._value(found[2], active)
                 while chosen.any():
                     self.run(inner, chosen)
                     if found[1] == "if":
                         break
-                    chosen = chosen & self._value(found[2])
+                    chosen = chosen & self._value(found[2], chosen)
 
     def _statement(self, line: str, active: Any) -> None:
         if found := _STORE.fullmatch(line):
             name, index, source = found.groups()
             assert name in self._pointers, line
             target = self._names[name]
-            places = np.broadcast_to(self._value(index), active.shape)[active]
+            places = np.broadcast_to(self._value(index, active), active.shape)[active]
             assert places.size == 0 or 0 <= places.min() <= places.max() < target.size
-            value = np.asarray(self._value(source))
+            value = np.asarray(self._value(source, active))
             assert value.dtype == target.dtype, line
             target[places] = np.broadcast_to(value, active.shape)[active]
             return
@@ -79,7 +95,7 @@ class _Threads:
         kind, name, source = found.groups()
         if kind:
             self._types[name] = TYPES[kind]
-        value = np.asarray(self._value(source)).astype(self._types[name])
+        value = np.asarray(self._value(source, active)).astype(self._types[name])
         old = self._names.get(name, value)
         self._names[name] = np.where(active, value, old)
 
@@ -126,6 +142,8 @@ class RawKernel:
         names: dict[str, Any] = {}
         for value, (name, _, how) in zip(values, self._parameters, strict=True):
             names[name] = value if how == "number" else value.reshape(-1)
+            if how == "read":
+                names[name] = _Read(names[name])
         number = np.arange(threads)
         names["blockIdx.x"] = (number // block).astype(np.uint32)
         names["threadIdx.x"] = (number % block).astype(np.uint32)

@@ -303,6 +303,9 @@ class AvgPool(Pool):
 
 def mean_windows(xp: ArrayModule, x: Any, windows: geometry.Windows) -> Any:
     """The means of the windows of [batch, *sizes, channels]."""
+    found = kernels.on_card(xp, "mean", x, windows)
+    if found is not None:
+        return found
     wide = x if x.dtype.itemsize > 2 else x.astype("float32")
     total = kernels.reduce_windows(xp, xp.add, wide, windows)
     total /= kernels.counts(xp, x.shape[1:-1], windows, wide.dtype)
@@ -313,6 +316,9 @@ def spread_means(
     xp: ArrayModule, sizes: tuple[int, ...], grad: Any, windows: geometry.Windows
 ) -> Any:
     """The gradient of `mean_windows`."""
+    found = kernels.on_card(xp, "mean_gradient", sizes, grad, windows)
+    if found is not None:
+        return found
     wide = grad if grad.dtype.itemsize > 2 else grad.astype("float32")
     share = wide / kernels.counts(xp, sizes, windows, wide.dtype)
     return kernels.spread(xp, share, sizes, windows).astype(grad.dtype, copy=False)

@@ -2,7 +2,7 @@
 
 Pooling along a dimension combines a few strided slices, one per element of the window;
 windows are never copied.  Padding is excluded: each slice covers only the outputs whose
-windows contain that element.
+windows contain that element.  On a card each of these is one kernel (pool_on_card.py).
 
 Source: core/kernels/pooling_ops_common.h, maxpooling_op.cc, avgpooling_op.cc.
 """
@@ -69,7 +69,7 @@ def reduce_windows(xp: ArrayModule, combine: Any, x: Any, windows: Windows) -> A
     shape = (x.shape[0], *windows.out, x.shape[-1])
     if not math.prod(shape):
         return xp.empty(shape, x.dtype)
-    if combine is xp.fmax:
+    if combine in (xp.fmax, xp.maximum):
         result = _compiled_maximum(xp, x, windows)
         if result is not None:
             return result
@@ -214,14 +214,34 @@ def max_gradient(
     return result
 
 
-@with_card_kernel(lambda xp, *rest: None)
+def _gradient_on_card(xp: ArrayModule, *arguments: Any) -> Any | None:
+    return _on_card(xp, "max_gradient", *arguments)
+
+
+def _on_card(xp: ArrayModule, function: str, *arguments: Any) -> Any | None:
+    from tfteach.ops.windows import pool_on_card  # which CPUs do without
+
+    return getattr(pool_on_card, function)(xp, *arguments)
+
+
+@with_card_kernel(_on_card)
+def on_card(xp: ArrayModule, function: str, *arguments: Any) -> Any | None:
+    """A function of pool_on_card.py.  None for arrays of the host."""
+    return None
+
+
+@with_card_kernel(_gradient_on_card)
 def _compiled_gradient(
     xp: ArrayModule, x: Any, y: Any, grad: Any, windows: Windows, to_all: bool
 ) -> Any | None:
     return compiled_pool.gradient(x, y, grad, windows, to_all)
 
 
-@with_card_kernel(lambda xp, x, windows: None)
+def _maximum_on_card(xp: ArrayModule, x: Any, windows: Windows) -> Any | None:
+    return _on_card(xp, "maximum", x, windows)
+
+
+@with_card_kernel(_maximum_on_card)
 def _compiled_maximum(xp: ArrayModule, x: Any, windows: Windows) -> Any | None:
     return compiled_pool.maximum(x, windows)
 
@@ -244,6 +264,9 @@ def max_gradient_gradient(
     xp: ArrayModule, x: Any, y: Any, grad: Any, windows: Windows
 ) -> Any:
     """Select `grad` (shaped like `x`) at each window's first maximum."""
+    found = on_card(xp, "max_gradient_gradient", x, y, grad, windows)
+    if found is not None:
+        return found
     result = xp.zeros(y.shape, grad.dtype)
     left = xp.ones(y.shape, bool)
     for _, outputs, inputs in taps(windows, x.shape[1:-1]):
@@ -266,6 +289,10 @@ def max_and_where(xp: ArrayModule, x: Any, windows: Windows) -> tuple[Any, Any]:
       Two arrays [batch, *windows.out, channels]: the maxima, and int64 indices into the
       flattened image [*sizes, channels].
     """
+    found = on_card(xp, "max_and_where", x, windows)
+    if found is not None:
+        best, where = found
+        return best, where
     sizes, channels = x.shape[1:-1], x.shape[-1]
     best = xp.zeros((x.shape[0], *windows.out, channels), x.dtype)
     where = xp.full(best.shape, -1, "int64")
