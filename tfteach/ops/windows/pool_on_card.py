@@ -48,12 +48,12 @@ class _Form(NamedTuple):
     """What a program is written for.
 
     Attributes:
-      index: C's type of positions.
+      integer: C's type of positions.
       numbers: C's types of the arrays that are read.
       window, strides: of the pooling.
     """
 
-    index: str
+    integer: str
     numbers: tuple[str, ...]
     window: tuple[int, ...]
     strides: tuple[int, ...]
@@ -73,16 +73,16 @@ class _Form(NamedTuple):
         """Statements for the positions of the thread's element."""
         lines = []
         for k in reversed(self.axes):
-            lines.append(f"{self.index} {names}{k} = rest % {sizes}{k};")
+            lines.append(f"{self.integer} {names}{k} = rest % {sizes}{k};")
             lines.append(f"rest = rest / {sizes}{k};")
-        return "\n".join([*lines, f"{self.index} image = rest;"])
+        return "\n".join([*lines, f"{self.integer} image = rest;"])
 
     def over_window(self, body: str, tap: str = "t", place: str = "p") -> str:
         """`body` for each element of the window of the output o0, o1..."""
         for k in reversed(self.axes):
             body = (
                 f"for (int {tap}{k} = 0; {tap}{k} < {self.window[k]}; ++{tap}{k}) {{\n"
-                f"{self.index} {place}{k} = "
+                f"{self.integer} {place}{k} = "
                 f"o{k} * {self.strides[k]} + {tap}{k} - before{k};\n"
                 f"if ({place}{k} >= 0 && {place}{k} < size{k}) {{\n{body}\n}}\n}}"
             )
@@ -94,8 +94,8 @@ class _Form(NamedTuple):
             step = self.strides[k]
             body = (
                 f"for (int t{k} = 0; t{k} < {self.window[k]}; ++t{k}) {{\n"
-                f"{self.index} from{k} = p{k} + before{k} - t{k};\n"
-                f"{self.index} o{k} = from{k} / {step};\n"
+                f"{self.integer} from{k} = p{k} + before{k} - t{k};\n"
+                f"{self.integer} o{k} = from{k} / {step};\n"
                 f"if (from{k} >= 0 && o{k} * {step} == from{k} && o{k} < out{k}) {{\n"
                 f"{body}\n}}\n}}"
             )
@@ -130,8 +130,8 @@ def _first_maximum(form: _Form) -> str:
         f"best = value;\nwhere = {form.position('p', 'size')} - image * volume;\n}}"
     )
     volume = " * ".join([*(f"size{k}" for k in form.axes), "channels"])
-    start = f"{kind} best = ({kind})0;\n{form.index} where = -1;\n"
-    start += f"{form.index} volume = {volume};\n"
+    start = f"{kind} best = ({kind})0;\n{form.integer} where = -1;\n"
+    start += f"{form.integer} volume = {volume};\n"
     return f"{form.split('o', 'out')}\n{start}{body}\ny[i] = (long long)where;"
 
 
@@ -150,8 +150,8 @@ def _mean_gradient(form: _Form) -> str:
     body = ""
     for k in form.axes:
         body += (
-            f"{form.index} low{k} = o{k} * {form.strides[k]} - before{k};\n"
-            f"{form.index} high{k} = low{k} + {form.window[k]};\n"
+            f"{form.integer} low{k} = o{k} * {form.strides[k]} - before{k};\n"
+            f"{form.integer} high{k} = low{k} + {form.window[k]};\n"
             f"low{k} = low{k} < 0 ? 0 : low{k};\n"
             f"high{k} = high{k} > size{k} ? size{k} : high{k};\n"
         )
@@ -208,9 +208,9 @@ def source_of(write: Callable[[_Form], str], result: str, form: _Form) -> str:
     names = ["count", "channels"]
     names += [f"{name}{k}" for k in form.axes for name in ("size", "out", "before")]
     parameters = [f"const {n}* x{i}" for i, n in enumerate(form.numbers)]
-    parameters += [f"{result}* y", *(f"{form.index} {name}" for name in names)]
+    parameters += [f"{result}* y", *(f"{form.integer} {name}" for name in names)]
     return _KERNEL.format(
-        parameters=", ".join(parameters), index=form.index, body=write(form)
+        parameters=", ".join(parameters), index=form.integer, body=write(form)
     )
 
 
