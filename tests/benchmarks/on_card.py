@@ -4,9 +4,11 @@
     python -m tests.benchmarks.on_card --only times --models mlp,lenet
 
 A row for each program tells whether the card computes what the CPU does, and whether
-its step became a CUDA graph, or why not.  Times are medians in milliseconds, for steps
-with and without graphs, and of the same in `jax.jit` where JAX is installed.  Rows that
-no longer fit into the time are left out, and named.  The tests marked `gpu` run first.
+its step became a CUDA graph, or why not; and whether it draws the CPU's random numbers.
+Rows of the model compare its times with the card's.  Times are medians in milliseconds,
+for steps with and without graphs, and of the same in `jax.jit` where JAX is installed.
+Rows that no longer fit into the time are left out, and named.  The tests marked `gpu`
+run first.
 """
 
 from __future__ import annotations
@@ -27,16 +29,19 @@ from typing import Any
 import numpy as np
 
 import tfteach as tf
+from tests.benchmarks import card_model
 from tests.benchmarks.step_worker import MODELS
 from tests.engine.execute.test_cuda_graph import PROGRAMS
 from tests.engine.flow.test_unrolled_step import PROGRAMS as LOOPS
 from tests.engine.fusion.test_fuse_on_card import CHAINS
 from tfteach.engine.execute import cuda_graph
+from tfteach.ops.random import philox, philox_on_card
 
 ROOT = Path(__file__).resolve().parents[2]
 GPU_TESTS = ["tests/engine/devices/test_gpu.py", "tests/engine/eager/test_cards.py"]
 WARM_UP, STEPS = 20, 50
 LARGE = 100_000_000
+DRAWN = 100_003
 NEVER = 1 << 40
 
 Row = tuple[str, Callable[[], dict[str, Any]]]
@@ -100,7 +105,33 @@ def check(program: Callable[[], tuple[Any, Any]]) -> dict[str, Any]:
     return {"off": float(f"{worst:.2g}"), "ok": worst < 0.02, "step": graph}
 
 
+def drawn(distribution: str, dtype: np.dtype[Any]) -> dict[str, Any]:
+    """How many of a card's random numbers differ from the CPU's, and how far."""
+    import cupy
+
+    generator = philox.Philox((7 << 64) | (2**64 - 3), (123, 2**32 - 5))
+    state = philox_on_card.state_of(generator, -5, 12345678)
+    count = DRAWN
+    found = philox_on_card.draw(cupy, distribution, (count,), dtype, state).get()
+    if distribution == "integers":
+        right = philox.uniform_int(generator, count, -5, 12345678, dtype)
+    else:
+        right = getattr(philox, distribution)(generator, count, dtype)
+    differ = int((found != right).sum())
+    row = {"differ": differ, "of": count}
+    if "normal" not in distribution:
+        return {**row, "ok": differ == 0}
+    last_places = float((np.abs(found - right) / np.spacing(np.abs(right))).max())
+    return {**row, "last_places": last_places, "ok": last_places <= 8}
+
+
 def checks() -> Iterator[Row]:
+    for dtype in ("int32", "int64"):
+        yield f"integers {dtype}", lambda d=dtype: drawn("integers", np.dtype(d))
+    for name in ("uniform", "normal", "truncated_normal"):
+        for dtype in ("float32", "float64"):
+            kind = np.dtype(dtype)
+            yield f"{name} {dtype}", lambda n=name, d=kind: drawn(n, d)
     for program in PROGRAMS:
         yield f"check {program.__name__}", lambda p=program: check(p)
     for name, build in LOOPS.items():
@@ -281,6 +312,8 @@ def rows(only: str, models: Sequence[str], size: int) -> Iterator[Row]:
         yield "tests", lambda: run_tests(120)
     if only in ("all", "times"):
         yield from times(models, size)
+    if only in ("all", "model"):
+        yield from card_model.rows(card_name(), size)
     if only in ("all", "checks"):
         yield from checks()
 
@@ -288,7 +321,7 @@ def rows(only: str, models: Sequence[str], size: int) -> Iterator[Row]:
 def main(arguments: Sequence[str] | None = None) -> list[dict[str, Any]]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--only", default="all", choices="all tests checks times".split()
+        "--only", default="all", choices="all tests checks times model".split()
     )
     parser.add_argument("--models", default="mlp,lenet,char_rnn,autoencoder,word2vec")
     parser.add_argument("--size", type=int, default=LARGE)

@@ -29,6 +29,26 @@ def test_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
+def test_random_numbers_and_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    strict_card.install(monkeypatch)
+    monkeypatch.setattr(on_card, "card_name", lambda: "NVIDIA H200, CuPy 14")
+    monkeypatch.setattr(on_card, "DRAWN", 1003)
+    monkeypatch.setattr(on_card, "PROGRAMS", [])
+    monkeypatch.setattr(on_card, "LOOPS", {})
+    monkeypatch.setattr(on_card, "CHAINS", [])
+    rows = on_card.main(["--only", "checks"])
+    assert len(rows) == 8
+    assert all(row["ok"] and "error" not in row for row in rows)
+    for row in on_card.main("--only model --size 400".split()):
+        assert row["times_the_model"] == pytest.approx(
+            row["measured_us"] / row["modelled_us"], rel=0.05
+        )
+    assert row["formula"].endswith("of PCIe 5.0 x16")
+    monkeypatch.setattr(on_card, "card_name", lambda: "GeForce")
+    [row] = on_card.main("--only model".split())
+    assert row["left out"] == "no model of GeForce"
+
+
 def test_a_wrong_result_is_not_ok(monkeypatch: pytest.MonkeyPatch) -> None:
     values = iter([[[np.ones(2)]], [[np.array([1.0, 1.5])]]])
     monkeypatch.setattr(on_card, "values_on", lambda *_: (next(values), "graph"))
