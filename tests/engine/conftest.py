@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 import tfteach as tf
+from tests.engine.execute.orders import AnyOrder, Parallel
 from tfteach.engine.devices import devices
+from tfteach.engine.execute import parallel_program
 from tfteach.engine.fusion import fuse_small
 from tfteach.engine.fusion.fuse_small import ChainKernel
 from tfteach.framework.loops import compiled_loops
@@ -44,3 +47,28 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[ChainKernel]:
     monkeypatch.setattr(fuse_small, "CALLS_TO_COMPILE", 1)
     monkeypatch.setattr(compiled_loops, "MIN_WORK", 0)
     return found
+
+
+@pytest.fixture
+def parallel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps on several devices run in parallel from their first run on."""
+    monkeypatch.setattr(parallel_program, "Race", Parallel)
+
+
+@pytest.fixture
+def shuffled(
+    monkeypatch: pytest.MonkeyPatch, parallel: None
+) -> Callable[[int], list[str]]:
+    """`shuffled(seed)`: one thread runs the executors in a random order from now on.
+
+    It returns a list that fills with the names of the ops that ran.
+    """
+
+    def shuffle(seed: int) -> list[str]:
+        ran: list[str] = []
+        monkeypatch.setattr(AnyOrder, "chance", random.Random(seed))
+        monkeypatch.setattr(AnyOrder, "ran", ran)
+        monkeypatch.setattr(parallel_program, "Executors", AnyOrder)
+        return ran
+
+    return shuffle

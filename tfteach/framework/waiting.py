@@ -179,6 +179,20 @@ def refuse_if_trying() -> None:
         raise WouldWait
 
 
+def end_if_over() -> None:
+    """End a computation of a run that failed elsewhere, or exceeds its time limit.
+
+    Raises:
+      CancelledError: the run is cancelled.
+      DeadlineExceededError: the time limit is exceeded.
+    """
+    limits = _limits.get()
+    if limits.cancellation is not None and limits.cancellation.is_cancelled:
+        raise CancelledError(None, None, "The run has ended")
+    if limits.deadline is not None:
+        limits.deadline.check()
+
+
 class OutsideLimits:
     """A block of user code in the middle of a run, which may run sessions itself."""
 

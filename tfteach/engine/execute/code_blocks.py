@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from tfteach.engine.execute.instruction import Instruction
+from tfteach.engine.plan.step import Node
 
 
 class Move(NamedTuple):
-    """`registers[targets] = registers[sources]`, simultaneously."""
+    """`registers[targets] = registers[sources]`, simultaneously, for a Merge."""
 
     targets: tuple[int, ...]
     sources: tuple[int, ...]
+    node: Node
 
 
 class Block:
@@ -87,3 +91,36 @@ def written_in(statement: Statement) -> set[int]:
         for inner in block.statements:
             found |= written_in(inner)
     return found
+
+
+def instructions_in(statements: Iterable[Statement]) -> Iterator[Instruction]:
+    """The instructions among the statements and in their blocks."""
+    for statement in statements:
+        if isinstance(statement, Instruction):
+            yield statement
+        for block in blocks_of(statement):
+            yield from instructions_in(block.statements)
+
+
+class BlockKernel(ABC):
+    """The kernel of an instruction that stands for whole branches and loops.
+
+    Args:
+      statements: what it runs.
+
+    Attributes:
+      instructions: those among the statements and in their blocks.
+    """
+
+    def __init__(self, statements: Iterable[Statement]) -> None:
+        self.instructions = tuple(instructions_in(statements))
+
+    @abstractmethod
+    def __call__(self, *values: Any) -> Any:
+        """Run it on the registers that it reads; returns those that are read later."""
+
+
+def parts_of(instruction: Instruction) -> tuple[Instruction, ...]:
+    """What an instruction stands for: itself, or the instructions of its blocks."""
+    kernel = instruction.function
+    return kernel.instructions if isinstance(kernel, BlockKernel) else (instruction,)

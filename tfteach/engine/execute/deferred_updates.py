@@ -8,10 +8,10 @@ updates.  Other updates in place work on a copy (framework/transaction.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tfteach.engine.execute.code_blocks import Statement, blocks_of
+from tfteach.engine.execute.code_blocks import Statement, instructions_in
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.kernel_context import Context
 from tfteach.engine.plan.step import Node, writes
@@ -41,7 +41,7 @@ def allow_deferral(
     last = None
     for statement in reversed(statements):
         touched: set[Cell] | None = set()
-        for instruction in _instructions_in((statement,)):
+        for instruction in instructions_in((statement,)):
             found = _touched_by(instruction, cells, registers)
             touched = None if touched is None or found is None else touched | found
         if isinstance(statement, Instruction) and touched and writes(statement.node):
@@ -63,14 +63,6 @@ def _is_small(node: Node) -> bool:
     is_ref = variable.dtype.is_ref
     size = size_of(variable.static_shape if is_ref else handle_shape(variable))
     return size is not None and size < IN_PLACE_FROM
-
-
-def _instructions_in(statements: Iterable[Statement]) -> Iterator[Instruction]:
-    for statement in statements:
-        if isinstance(statement, Instruction):
-            yield statement
-        for block in blocks_of(statement):
-            yield from _instructions_in(block.statements)
 
 
 def _cells_of_registers(

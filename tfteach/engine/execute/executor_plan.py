@@ -10,17 +10,19 @@ they have ended, for which TensorFlow sends an empty tensor.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tfteach.engine.devices.devices import Device
+from tfteach.engine.execute.code_blocks import BlockKernel, parts_of
 from tfteach.engine.execute.compile import Compiled
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.rendezvous import create_key
 from tfteach.engine.plan.partition import UNCOPIED, Recv, Send
 from tfteach.engine.plan.step import Node, Step, control_of, writes
+from tfteach.framework.op_traits import Collection
 from tfteach.framework.shape import size_of
 from tfteach.framework.threads import LARGE
 from tfteach.framework.variable_cell import Cell
@@ -84,12 +86,13 @@ def devices_of(compiled: Compiled) -> tuple[Device, ...]:
 
 
 def executor_plan(compiled: Compiled) -> ExecutorPlan:
-    """Divide a compiled step without control flow by devices."""
+    """Divide a compiled step by devices; its blocks are compound instructions."""
     code = [i for i in compiled.instructions if not i.is_commit]
     devices = devices_of(compiled)
     number = {device: i for i, device in enumerate(devices)}
     executor_of = [number[instruction.node.device] for instruction in code]
-    sources = _sources(compiled, code)
+    collections = run_collections(code)
+    sources = sources_of(compiled, code, collections)
     users: list[list[int]] = [[] for _ in code]
     remote: list[dict[int, list[int]]] = [{} for _ in code]
     for i, needed in enumerate(sources):
@@ -113,7 +116,7 @@ def executor_plan(compiled: Compiled) -> ExecutorPlan:
         code,
         devices,
         executor_of,
-        [_needs_caller(compiled, instruction) for instruction in code],
+        [_needs_caller(compiled, instruction, collections) for instruction in code],
         ranks,
         by_rank,
         pending,
@@ -139,23 +142,26 @@ def _preferred(
     return sorted(range(len(users)), key=lambda i: steps[i])
 
 
-def _needs_caller(compiled: Compiled, instruction: Instruction) -> bool:
-    """Whether the instruction may wait or call Python.
+def _needs_caller(
+    compiled: Compiled, instruction: Instruction, collections: Mapping[int, int]
+) -> bool:
+    """Whether the instruction, or one of its parts, may wait or call Python.
 
-    That is assumed of all that use a resource other than a variable, such as the
-    iterator of a dataset.
+    That is assumed of all that use a resource other than a variable or a TensorArray,
+    such as the iterator of a dataset.
     """
-    spec = instruction.node.spec
-    if spec.calls_python or spec.may_wait or spec.calls_function:
-        return True
-    if instruction.is_read or isinstance(spec, Send | Recv):
-        return False
-    pairs = zip(instruction.inputs, instruction.node.op.inputs, strict=False)
-    return any(
-        tensor.dtype.base_dtype.name in UNCOPIED
-        and not isinstance(compiled.registers[slot], Cell)
-        for slot, tensor in pairs
-    )
+    for part in parts_of(instruction):
+        spec = part.node.spec
+        if spec.calls_python or spec.may_wait or spec.calls_function:
+            return True
+        if part.is_read or isinstance(spec, Send | Recv):
+            continue
+        for slot, tensor in zip(part.inputs, part.node.op.inputs, strict=False):
+            is_handle = tensor.dtype.base_dtype.name in UNCOPIED
+            is_known = isinstance(compiled.registers[slot], Cell) or slot in collections
+            if is_handle and not is_known:
+                return True
+    return False
 
 
 def _uses(compiled: Compiled, reads: Sequence[tuple[int, ...]]) -> list[int]:
@@ -181,7 +187,8 @@ def _channels(
             name = f"edge_{node.op.node_id}_^{node.name}"
             for receiver in map(code.__getitem__, users):
                 spec = receiver.node.spec
-                if isinstance(spec, Recv):
+                is_block = isinstance(receiver.function, BlockKernel)
+                if isinstance(spec, Recv) and not is_block:
                     (slot,), name = receiver.inputs, spec.tensor_name
             key = create_key(node.device, devices[target], name)
             if key in taken:  # a reference is read once for each of its users
@@ -195,19 +202,48 @@ def _channels(
 # ---- dependences
 
 
-def _sources(compiled: Compiled, code: Sequence[Instruction]) -> list[set[int]]:
-    """For each instruction the earlier ones that must have ended."""
+def run_collections(code: Iterable[Instruction]) -> dict[int, int]:
+    """The registers of this run's TensorArrays and stacks, in the order of the step.
+
+    Returns:
+      Register -> the register of the TensorArray whose handle it holds; that of
+      gradients counts as the same.
+    """
+    found: dict[int, int] = {}
+    for instruction in code:
+        for part in parts_of(instruction):
+            spec, outputs = part.node.spec, part.outputs
+            if not outputs or part.is_read:
+                continue
+            if spec.collection_role in (Collection.ARRAY, Collection.STACK):
+                found[outputs[0]] = outputs[0]
+            elif spec.passes_handle and part.inputs and part.inputs[0] in found:
+                found[outputs[0]] = found[part.inputs[0]]
+    return found
+
+
+def sources_of(
+    compiled: Compiled, code: Sequence[Instruction], collections: Mapping[int, int]
+) -> list[set[int]]:
+    """For each instruction the earlier ones that must have ended.
+
+    Args:
+      compiled: the step.
+      code: its instructions, in an order in which they can run.
+      collections: see `run_collections`.
+    """
     made_by: dict[int, int] = {}
-    of_node: dict[Node, list[int]] = {}
+    of_node: dict[Node, int] = {}
     for i, instruction in enumerate(code):
-        of_node.setdefault(instruction.node, []).append(i)
+        of_node.update((part.node, i) for part in parts_of(instruction))
         made_by.update(dict.fromkeys(instruction.outputs, i))
     ended = _Ended(compiled.step, of_node)
-    states = _States(compiled)
+    states = _States(compiled, collections)
     found = []
     for i, instruction in enumerate(code):
         needed = {made_by[slot] for slot in instruction.inputs if slot in made_by}
-        needed |= ended.before(instruction.node)
+        for part in parts_of(instruction):
+            needed |= ended.before(part.node)
         needed |= states.before(i, instruction)
         found.append({source for source in needed if source < i})
     return found
@@ -216,7 +252,7 @@ def _sources(compiled: Compiled, code: Sequence[Instruction]) -> list[set[int]]:
 class _Ended:
     """The instructions after which a node has ended."""
 
-    def __init__(self, step: Step, of_node: dict[Node, list[int]]) -> None:
+    def __init__(self, step: Step, of_node: Mapping[Node, int]) -> None:
         self._of_node = of_node
         self._present = {*step.feeds.values(), *step.nodes}
 
@@ -235,7 +271,7 @@ class _Ended:
             seen.add(other)
             own = self._of_node.get(other)
             if own is not None:
-                found.add(own[-1])
+                found.add(own)
             elif other.values is None:
                 stack += control_of(other, self._present)
                 stack += [source for source, _ in other.inputs]
@@ -245,8 +281,9 @@ class _Ended:
 class _States:
     """Who has read and written each variable, queue and other resource so far."""
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: Compiled, collections: Mapping[int, int]) -> None:
         self._registers = compiled.registers
+        self._collections = collections
         self._handles: dict[int, Any] = {
             slot: value
             for slot, value in enumerate(compiled.registers)
@@ -257,14 +294,17 @@ class _States:
 
     def before(self, number: int, instruction: Instruction) -> set[int]:
         """The instructions that must have ended, as they use the same state."""
+        only_read: dict[Any, bool] = {}
+        for part in parts_of(instruction):
+            for state in self._used_by(part):
+                is_read = part.is_read or (
+                    isinstance(state, Cell) and not writes(part.node)
+                )
+                only_read[state] = only_read.get(state, True) and is_read
         found: set[int] = set()
-        node = instruction.node
-        for state in self._used_by(instruction):
+        for state, is_read in only_read.items():
             if state in self._writers:
                 found.add(self._writers[state])
-            is_read = instruction.is_read or (
-                isinstance(state, Cell) and not writes(node)
-            )
             if is_read:
                 self._readers.setdefault(state, []).append(number)
             else:
@@ -283,9 +323,7 @@ class _States:
         if spec.is_stateful:
             for slot, tensor in zip(instruction.inputs, node.op.inputs, strict=False):
                 if slot not in self._handles and _is_handle(tensor):
-                    value = self._registers[slot]
-                    is_array = value is None or isinstance(value, np.ndarray)
-                    found[_FED if is_array else id(value)] = None
+                    found[self._behind(slot)] = None
         if spec.calls_python or spec.writes_scratch_files:
             found[_WORLD] = None
         for slot, tensor in zip(instruction.outputs, node.op.outputs, strict=False):
@@ -294,6 +332,14 @@ class _States:
                 if handle is not None:
                     self._handles[slot] = handle
         return found
+
+    def _behind(self, slot: int) -> Any:
+        """The state whose handle the register holds."""
+        if slot in self._collections:
+            return "collection", self._collections[slot]
+        value = self._registers[slot]
+        is_array = value is None or isinstance(value, np.ndarray)
+        return _FED if is_array else id(value)
 
 
 def _is_handle(tensor: Any) -> bool:
@@ -305,12 +351,17 @@ def _is_handle(tensor: Any) -> bool:
 
 def has_large_kernels(compiled: Compiled) -> bool:
     """Whether two devices have large kernels, as far as static shapes tell."""
-    return len({i.node.device for i in compiled.instructions if _is_large(i)}) > 1
+    large = (i for i in compiled.instructions if any(map(_is_large, parts_of(i))))
+    return len({instruction.node.device for instruction in large}) > 1
 
 
 def may_overlap(plan: ExecutorPlan) -> bool:
     """Whether large kernels of two devices do not depend on each other."""
-    large = [i for i, instruction in enumerate(plan.code) if _is_large(instruction)]
+    large = [
+        i
+        for i, instruction in enumerate(plan.code)
+        if any(map(_is_large, parts_of(instruction)))
+    ]
     bits = {i: 1 << n for n, i in enumerate(large)}
     behind = [0] * len(plan.code)
     earlier = 0

@@ -113,7 +113,8 @@ class Executors:
         mode = float_errors.set(IGNORED)
         running.transaction = self._transaction
         try:
-            self._work(is_caller=False)
+            with limited_by(self._cancellation):
+                self._work(is_caller=False)
         except BaseException as error:
             self._fail(len(self._plan.code), error)
         finally:

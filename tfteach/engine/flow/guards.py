@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tfteach.engine.plan.partition import Recv, Send
 from tfteach.engine.plan.references import carries_reference
-from tfteach.engine.plan.step import Edge
+from tfteach.engine.plan.step import Edge, Node
 from tfteach.framework.op_traits import Flow
 
 # A predicate and its required value.
@@ -32,6 +33,7 @@ def predicate_of(edge: Edge) -> Edge:
             is_constant
             or flow in (Flow.SWITCH, Flow.LOOP_COND)
             or (not node.is_feed and node.forwards_input)
+            or _copies(node)
         )
         if not hands_on or node.control:
             break
@@ -41,6 +43,12 @@ def predicate_of(edge: Edge) -> Edge:
     if carries_reference(edge):
         raise UnstructuredError(f"predicate {edge.node.name} is a variable")
     return edge
+
+
+def _copies(node: Node) -> bool:
+    """Whether the node copies what the host can read as it is."""
+    spec = node.spec
+    return isinstance(spec, Send | Recv) and not spec.source.is_asynchronous
 
 
 def merged(guards: Iterable[Guard]) -> Guard:

@@ -39,6 +39,7 @@ class Nested(NamedTuple):
     scalars: set[int]  # registers that are not worth freeing
     writes: bool  # whether it writes variables
     shapes: dict[int, Shape]  # register -> its static shape
+    is_heavy: bool  # whether all cores should work on one kernel at a time
 
 
 def compile_nested(
@@ -69,8 +70,9 @@ class _NestedCompiler(Compiler):
         block = self.block
         self.add_units(self.root.before)
         fetched = self.fetch_all()
-        on_host = not any(node.device.is_asynchronous for node in self.step.nodes)
-        if on_host and not self.step.shared:
+        devices = {node.device for node in self.step.nodes}
+        on_host = all(device.ledger is None for device in devices)
+        if on_host and len(devices) < 2 and not self.step.shared:
             LoopCode(self, {slot for slot, _ in fetched}).improve(block)
         block.statements += self.allow_deferral(block.statements)
         return Nested(
@@ -83,6 +85,7 @@ class _NestedCompiler(Compiler):
             self.scalars,
             any(map(writes, self.step.nodes)),
             self.shapes,
+            self.is_heavy(),
         )
 
     def add(self, instruction: Instruction) -> None:
@@ -194,7 +197,7 @@ class _NestedCompiler(Compiler):
             self.preset.add(constant)
             targets.append(index)
             sources.append(constant)
-        self.block.statements.append(Move(tuple(targets), tuple(sources)))
+        self.block.statements.append(Move(tuple(targets), tuple(sources), merge))
 
     def index_is_used(self, merge: Node) -> bool:
         return Edge(merge, 1) in self.used
@@ -212,7 +215,7 @@ class _NestedCompiler(Compiler):
             )
         starts = tuple(self.argument_at(v.merge, v.enter) for v in variables)
         if targets:
-            outer.statements.append(Move(targets, starts))
+            outer.statements.append(Move(targets, starts, variables[0].merge))
         before, body = Block(outer), Block(outer)
         body.parents = (*before.parents, body)  # it sees values defined in `before`
         self.block = before
@@ -225,7 +228,7 @@ class _NestedCompiler(Compiler):
         self.add_units(loop.body)
         nexts = tuple(self.next_value(v) for v in variables)
         if targets:
-            body.statements.append(Move(targets, nexts))
+            body.statements.append(Move(targets, nexts, variables[0].merge))
         outer.statements.append(Loop(predicate, before, body))
         self.block = outer
         self.add_units(loop.after)

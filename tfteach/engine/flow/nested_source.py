@@ -58,7 +58,7 @@ class Script:
     def __init__(self, nested: Nested, hot: HotStep | None = None) -> None:
         self.nested = nested
         self.log: Sequence[Change] = ()
-        self.generated = _NestedWriter(nested).compile() if hot is None else hot
+        self.generated = NestedWriter(nested).compile() if hot is None else hot
         self.function = self.generated.function
         self.source = self.generated.source
 
@@ -168,17 +168,15 @@ def program_with_flow(
     return NestedProgram(step, nested, for_shapes, dataflow)
 
 
-class _NestedWriter:
+class NestedWriter:
+    """Writes nested blocks as one Python function."""
+
     def __init__(self, nested: Nested) -> None:
         self.nested = nested
         self.writer = SourceWriter[Instruction](
             "step", [f"s{slot}" for slot in nested.feeds]
         )
-        self.constants = {
-            slot: self.writer.bind(f"c{slot}", value)
-            for slot, value in enumerate(nested.registers)
-            if value is not None and slot not in nested.feeds
-        }
+        self.fed = set(nested.feeds)
         self.uses: dict[int, set[Block]] = {}
         self.around: dict[Block, Block] = {}  # the block that contains it
         self.kept = {slot for slot, _ in nested.fetches}
@@ -191,7 +189,10 @@ class _NestedWriter:
         return self.writer.compile("step with loops")
 
     def name(self, slot: int) -> str:
-        return self.constants.get(slot) or f"s{slot}"
+        value = self.nested.registers[slot]
+        if value is None or slot in self.fed:
+            return f"s{slot}"
+        return self.writer.bind(f"c{slot}", value)
 
     # ---- which registers are freed where
 
@@ -293,9 +294,14 @@ class _NestedWriter:
             inputs = [self.name(slot) for slot in only.inputs]
             condition = only.expression.format(*inputs)
             with self.writer.block(f"while {condition}:", only):
+                self.begin_iteration()
                 self.write(loop.body)
             return
         with self.writer.block("while True:"):
+            self.begin_iteration()
             self.write(loop.before)
             self.writer.line(f"if not {self.name(loop.predicate)}: break")
             self.write(loop.body)
+
+    def begin_iteration(self) -> None:
+        """Write what an iteration of a loop begins with."""

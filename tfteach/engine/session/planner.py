@@ -185,6 +185,11 @@ class StepPlanner:
 
             return card_program(step, resources, session, card)
         if step.has_control_flow:
+            if more and step.is_optimized and not step.shared:
+                from tfteach.engine.flow.flow_on_devices import flow_on_devices
+
+                host, pool_of = self.devices[0], self.pools.get
+                return flow_on_devices(step, resources, session, host, pool_of)
             return program_with_flow(step, resources, session, optimizes)
         if not optimizes:
             return self._on_devices(compile_step(step, resources, session))

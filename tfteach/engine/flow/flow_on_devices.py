@@ -1,0 +1,88 @@
+"""Steps with branches and loops on several devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tfteach.engine.devices.devices import Device
+from tfteach.engine.execute.compile import Compiled
+from tfteach.engine.execute.inter_op_pool import InterOpPool
+from tfteach.engine.execute.kernel_context import Resources
+from tfteach.engine.execute.parallel_program import ParallelProgram
+from tfteach.engine.execute.program import StepObserver
+from tfteach.engine.flow.dataflow import DataflowProgram
+from tfteach.engine.flow.device_blocks import UndividedError, divided_blocks
+from tfteach.engine.flow.guards import UnstructuredError
+from tfteach.engine.flow.nested_blocks import compile_nested
+from tfteach.engine.flow.structured_control_flow import recover
+from tfteach.engine.plan.step import Change, Step
+from tfteach.framework.waiting import Deadline
+
+
+class FlowOnDevices(ParallelProgram):
+    """A runnable step with branches or loops on several devices; see `Program`.
+
+    Args:
+      compiled: the step, its branches and loops as compound instructions.
+      pool_of: see `ParallelProgram`.
+      observed: makes the program for runs with observers.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        pool_of: Callable[[int], InterOpPool | None],
+        observed: Callable[[], DataflowProgram],
+    ) -> None:
+        super().__init__(compiled, pool_of)
+        self._observed = observed
+        self._slow: DataflowProgram | None = None
+
+    def run(
+        self,
+        fed: Sequence[Any],
+        observers: Sequence[StepObserver] = (),
+        deadline: Deadline | None = None,
+    ) -> Any:
+        """Run once; see `Program.run`."""
+        if observers:
+            if self._slow is None:
+                self._slow = self._observed()
+            return self._slow.run(fed, observers, deadline)
+        return super().run(fed, (), deadline)
+
+
+def flow_on_devices(
+    step: Step,
+    resources: Resources,
+    session: Any,
+    host: Device,
+    pool_of: Callable[[int], InterOpPool | None],
+) -> FlowOnDevices | DataflowProgram:
+    """The program of a step with branches or loops, whose devices work at once.
+
+    Args:
+      step: placed, and with copies between the devices.
+      resources, session: the session's.
+      host: the device that computes what loops count.
+      pool_of: the session's pool of a number, or None for one thread.
+    """
+
+    def dataflow() -> DataflowProgram:
+        return DataflowProgram(step, resources, session)
+
+    try:
+        nested = compile_nested(step, recover(step), resources, session)
+        compiled = divided_blocks(step, nested, host)
+    except (UnstructuredError, UndividedError) as error:
+        step.log.append(Change("executors", "", f"on one thread: {error}"))
+        return dataflow()
+    devices = {instruction.node.device for instruction in compiled.instructions}
+    if len(devices) < 2:
+        pool_of = _no_pool
+    return FlowOnDevices(compiled, pool_of, dataflow)
+
+
+def _no_pool(number: int) -> None:
+    return None
