@@ -1,4 +1,4 @@
-"""`tf.distribute.CrossDeviceOps`: how values move between the devices of replicas.
+"""`tf.distribute.CrossDeviceOps`: reductions and broadcasts between devices.
 
 Source: python/distribute/cross_device_ops.py.
 """
@@ -22,7 +22,7 @@ from tfteach.ops.math.add_n import add_n
 
 
 def devices_of(destinations: Any) -> tuple[str, ...]:
-    """The devices of a variable, of distributed values, or of a name."""
+    """The devices of a variable, of distributed values, or a named device."""
     if isinstance(destinations, str):
         return (destinations,)
     values = getattr(destinations, "copies", destinations)
@@ -57,7 +57,7 @@ def _copied(value: Any) -> Any:
 
 @export("distribute.CrossDeviceOps")
 class CrossDeviceOps:
-    """Reduces values of replicas on one device, and copies the result to others.
+    """Reduces per-replica values on one device, and broadcasts the result.
 
     Real cards pass partial sums around instead; the result is the same.  The subclasses
     stand for TensorFlow's algorithms, and do the same here.
@@ -71,7 +71,7 @@ class CrossDeviceOps:
         per_replica_value: Value,
         destinations: Destinations,
     ) -> Mirrored:
-        """The sum or mean of a value of each replica, on all devices of `destinations`.
+        """The sum or mean over the replicas, on every device of `destinations`.
 
         Args:
           reduce_op: a `tf.distribute.ReduceOp`.
@@ -109,7 +109,7 @@ class CrossDeviceOps:
 
 @export("distribute.ReductionToOneDevice")
 class ReductionToOneDevice(CrossDeviceOps):
-    """Reduces on the first device, then copies.
+    """Reduces on the first device, then broadcasts.
 
     Args:
       reduce_to_device: must be None: the first device of the destination.
@@ -135,7 +135,7 @@ class ReductionToOneDevice(CrossDeviceOps):
 
 @export("distribute.NcclAllReduce")
 class NcclAllReduce(CrossDeviceOps):
-    """Reduces as `ReductionToOneDevice` does: there is no NCCL here.
+    """Reduces as `ReductionToOneDevice` does: NCCL is not used.
 
     Args:
       num_packs: how many packs TensorFlow makes of small values; without effect.

@@ -1,4 +1,4 @@
-"""The strategy outside all scopes: one replica, and variables as they are.
+"""The default strategy, in effect outside every scope: one replica, plain variables.
 
 Source: python/distribute/distribute_lib.py.
 """
@@ -19,13 +19,13 @@ from tfteach.lib.distribute.type_aliases import Function
 
 
 class _DefaultDistributionStrategy(Strategy):
-    """The strategy outside all scopes."""
+    """The default strategy, in effect outside every scope."""
 
     def __init__(self) -> None:
         super().__init__(_DefaultDistributionExtended(self))
 
     def scope(self) -> Any:
-        """A block in which nothing changes.
+        """A context manager without effect.
 
         Raises:
           RuntimeError: another strategy is open.
@@ -35,7 +35,7 @@ class _DefaultDistributionStrategy(Strategy):
 
 
 class entered_nothing:
-    """A block in which nothing changes."""
+    """A context manager without effect."""
 
     def __enter__(self) -> None:
         pass
@@ -87,5 +87,5 @@ class _DefaultDistributionExtended(StrategyExtended):
 
 @functools.cache
 def default_strategy() -> Strategy:
-    """The only one of its kind."""
+    """The singleton."""
     return _DefaultDistributionStrategy()

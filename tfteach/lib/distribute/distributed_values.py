@@ -1,4 +1,4 @@
-"""Values of which each replica has its own: `PerReplica`, and equal ones: `Mirrored`.
+"""Per-replica values: `PerReplica` if they differ, `Mirrored` if they are equal.
 
 Source: python/distribute/values.py.
 """
@@ -25,7 +25,7 @@ from tfteach.ops.core.identity_reshape import identity
 
 
 def own_index(devices: Sequence[str]) -> int | None:
-    """The index of the value that this thread's code means; None between replicas."""
+    """This thread's index into the values; None in cross-replica context."""
     device = update_device()
     if device is not None:
         return devices.index(device) if device in devices else None
@@ -39,7 +39,7 @@ def own_index(devices: Sequence[str]) -> int | None:
 
 
 class DistributedValues:
-    """A value for each replica.
+    """One value per replica.
 
     Args:
       devices: the names of the replicas' devices.
@@ -65,7 +65,7 @@ class DistributedValues:
         return self._values[0]
 
     def get(self, device: str | None = None) -> Any:
-        """The value of this replica, or of a device.
+        """The value of the current replica, or on the given device.
 
         Raises:
           ValueError: there is no value for it.
@@ -85,7 +85,7 @@ class DistributedValues:
 
     @property
     def is_tensor_like(self) -> bool:
-        """Whether the values are Tensors."""
+        """True if the values are Tensors."""
         return all(isinstance(v, Tensor | IndexedSlices) for v in self._values)
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ class DistributedValues:
 
 
 class PerReplica(DistributedValues):
-    """Values that differ from replica to replica."""
+    """Values that may differ between replicas."""
 
 
 class Mirrored(DistributedValues):
@@ -109,7 +109,7 @@ class Mirrored(DistributedValues):
 
     @property
     def op(self) -> Operation:
-        """The Operation of the value that is meant here."""
+        """The Operation that computes the current replica's value."""
         op: Operation = self.get().op
         return op
 
@@ -150,7 +150,7 @@ register_tensor_conversion_function(DistributedValues, _to_tensor)
 def regroup(
     devices: Sequence[str], values: Sequence[Any], kind: Any = PerReplica
 ) -> Any:
-    """The results of all replicas as one, of the structure that each has.
+    """Merge the replicas' results, which have the same structure, into one.
 
     What is the same object in all replicas, or a copy of the same variable, is that
     object; other leaves become `PerReplica`, or `kind`.
@@ -178,7 +178,7 @@ def regroup(
 
 
 def _selected(structure: Any, select: Callable[[Any], Any]) -> Any:
-    """A structure in which each distributed value is one of its values."""
+    """Replace each distributed value in a structure by one of its values."""
     values = structure
     if hasattr(structure, "copies"):  # a distributed variable
         values = structure.copies
@@ -197,25 +197,25 @@ def _selected(structure: Any, select: Callable[[Any], Any]) -> Any:
 
 
 def select_replica(index: int, structure: Any) -> Any:
-    """What a replica gets of a structure of distributed values."""
+    """Select one replica's values from a structure of distributed values."""
     return _selected(structure, lambda v: v.values[index])
 
 
 def select_device(device: str, structure: Any) -> Any:
-    """What the update on a device gets of a structure of mirrored values."""
+    """Select the values on one device from a structure of mirrored values."""
     return _selected(structure, lambda v: v.get(device))
 
 
 @contextmanager
 def update_on(device: str, number: int) -> Iterator[None]:
-    """A block that updates the copies on one device."""
+    """A context in which the copies on one device are updated."""
     graph = get_default_graph()
     with graph.device(device), updating(device), graph.name_scope(f"update_{number}"):
         yield
 
 
 def grouped_updates(devices: Sequence[str], results: Sequence[Any]) -> Any:
-    """The results of an update on all devices: none runs without the others."""
+    """Group the results of an update: fetching one runs the update on every device."""
     if len(results) == 1:
         return results[0]
     if all(isinstance(result, Operation) for result in results):

@@ -1,4 +1,4 @@
-"""Variables with a copy on each device: equal copies, or sums that are added when read.
+"""Variables with a copy per device: mirrored copies, or ones reduced on read.
 
 In a replica a distributed variable is the replica's copy, and during an update that of
 the device which is updated.  Between replicas it is the first copy, and assigning to it
@@ -117,7 +117,7 @@ class DistributedVariable(BaseResourceVariable):
         return self.copies.primary
 
     def get(self, device: str | None = None) -> Any:
-        """The copy of this replica, or of a device."""
+        """The copy of the current replica, or on the given device."""
         return self._copy if device is None else self.copies.get(device)
 
     @property
@@ -126,7 +126,7 @@ class DistributedVariable(BaseResourceVariable):
         return self._distribute_strategy
 
     def is_initialized(self, name: str | None = None) -> Tensor:
-        """A bool Tensor: whether all copies have values."""
+        """A bool scalar Tensor: True if all copies are initialized."""
         *some, last = (v.is_initialized() for v in self.copies.values)
         for one in some:
             last = logical_and(one, last, name=name)
@@ -169,7 +169,7 @@ class DistributedVariable(BaseResourceVariable):
         raise NotImplementedError
 
     def _saveable(self, name: str) -> Any:
-        """What a checkpoint has of it."""
+        """The saveable through which checkpoints save and restore it."""
         raise NotImplementedError
 
 
@@ -208,7 +208,7 @@ class MirroredVariable(DistributedVariable):
 
 
 class SyncOnReadVariable(DistributedVariable):
-    """A variable whose copies each replica changes for itself, such as a metric's.
+    """A variable that each replica updates independently, such as a metric's.
 
     Between replicas its value is the sum, the mean, or the first copy's.
     """
@@ -236,7 +236,7 @@ class SyncOnReadVariable(DistributedVariable):
         return group(*self._parts_assigned(value))
 
     def _parts_assigned(self, value: Any) -> list[Operation]:
-        """Assign each copy its part of a sum, or the value itself."""
+        """Assign each copy its share of a sum, or the value itself."""
         if self._aggregation is VariableAggregation.SUM:
             value = cast(value / len(self.values), self.dtype)
         parts = []
@@ -266,7 +266,7 @@ class _MirroredSaveable(ResourceVariableSaveable):
 
 
 class _SyncOnReadSaveable(ResourceVariableSaveable):
-    """Saves the sum or mean, of which restoring gives each copy a part."""
+    """Saves the sum or mean; restoring a sum assigns each copy its share."""
 
     def __init__(self, variable: SyncOnReadVariable, name: str) -> None:
         self._variable = variable

@@ -1,4 +1,4 @@
-"""Inputs of replicas: each gets a part of a batch, or a batch of its own.
+"""The replicas' inputs: a share of each global batch, or one batch per replica.
 
 Source: python/distribute/input_lib.py.
 """
@@ -22,7 +22,7 @@ from tfteach.ops.core.shape_ops import shape
 
 @export("distribute.InputReplicationMode")
 class InputReplicationMode(enum.Enum):
-    """How often an input function is called.
+    """How many times an input function is called.
 
     Attributes:
       PER_WORKER: once a process.
@@ -35,7 +35,7 @@ class InputReplicationMode(enum.Enum):
 
 @export("distribute.InputContext")
 class InputContext:
-    """What an input function knows of the replicas.
+    """Describes the input pipelines and the replicas to an input function.
 
     Args:
       num_input_pipelines: the number of processes that read input.
@@ -62,7 +62,7 @@ class InputContext:
 
     @property
     def input_pipeline_id(self) -> int:
-        """The number of this process."""
+        """The index of this process's input pipeline."""
         return self._input_pipeline_id
 
     @property
@@ -71,7 +71,7 @@ class InputContext:
         return self._num_input_pipelines
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """A replica's part of a batch size.
+        """The batch size per replica.
 
         Raises:
           ValueError: it cannot be divided.
@@ -86,7 +86,7 @@ class InputContext:
 
 
 class _Calls:
-    """An input function's function, in the place of an iterator."""
+    """Adapts a function that returns batches to the interface of an iterator."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self._function = function
@@ -98,7 +98,7 @@ class _Calls:
 
 
 class InputIterator:
-    """An iterator whose elements go to the replicas in turn.
+    """An iterator whose elements are dealt to the replicas in turn.
 
     Args:
       source: a dataset of a replica's batches, or a function that returns a batch.
@@ -129,7 +129,7 @@ class InputIterator:
         return self.initializer
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
-        """This object, which stands for the distributed dataset, too.
+        """This object: it is both the distributed dataset and its iterator.
 
         Raises:
           NotImplementedError: a `shared_name` is given.
@@ -179,7 +179,7 @@ def _together(elements: list[Any], devices: Sequence[str]) -> Any:
 
 
 class DatasetIterator(InputIterator):
-    """The input of a dataset of batches, each divided among the replicas.
+    """Splits each batch of a dataset among the replicas.
 
     Args:
       dataset: of batches.
@@ -192,7 +192,7 @@ class DatasetIterator(InputIterator):
 
 
 class InputFunctionIterator(InputIterator):
-    """The input of a function that returns a dataset.
+    """The input of a function that returns a dataset of per-replica batches.
 
     Args:
       input_fn: gets an InputContext, and returns a dataset of a replica's batches.
@@ -205,7 +205,7 @@ class InputFunctionIterator(InputIterator):
 
 
 def divided(dataset: Any, count: int) -> Any:
-    """A dataset whose batches are parts of another one's: `count` of each.
+    """A dataset of the batches of another one, each split into `count` parts.
 
     The parts of an incomplete batch are smaller, or fewer.
     """

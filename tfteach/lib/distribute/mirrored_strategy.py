@@ -1,4 +1,4 @@
-"""`tf.distribute.MirroredStrategy`: a replica and a copy of each variable a device.
+"""`tf.distribute.MirroredStrategy`: a replica and a copy of every variable per device.
 
 Source: python/distribute/mirrored_strategy.py, one_device_strategy.py.
 """
@@ -36,7 +36,7 @@ from tfteach.variables.base import VariableAggregation, VariableSynchronization
 
 
 def _canonical_here(device: str) -> str:
-    """The full name of a device of this process."""
+    """The canonical name of a device of this process."""
     if DeviceSpec.from_string(device).job not in (None, "localhost"):
         raise NotImplementedError(
             f"MirroredStrategy(devices=[{device!r}]): replicas are devices of this "
@@ -46,7 +46,7 @@ def _canonical_here(device: str) -> str:
 
 
 def canonical(device: str) -> str:
-    """The full name of a device."""
+    """The canonical name of a device."""
     spec = DeviceSpec.from_string(device)
     spec.replica, spec.task = spec.replica or 0, spec.task or 0
     spec.device_type = spec.device_type or "CPU"
@@ -69,7 +69,7 @@ def local_devices(num_gpus: int | None = None) -> list[str]:
 
 @export("distribute.MirroredStrategy")
 class MirroredStrategy(Strategy):
-    """A replica on each device; the copies of each variable stay equal.
+    """One replica per device; the copies of each variable stay equal.
 
     Each replica computes gradients of its part of a batch; their sum updates all
     copies.  In a graph; simulated GPUs (`tfteach.simulate_gpus`) are devices, too.
@@ -102,7 +102,7 @@ class MirroredStrategy(Strategy):
 
 @export("contrib.distribute.MirroredStrategy")
 class ContribMirroredStrategy(Strategy):
-    """`tf.distribute.MirroredStrategy`, whose devices may be given by their number.
+    """`tf.distribute.MirroredStrategy`, which also accepts a number of GPUs.
 
     Args:
       devices: the names of devices.
@@ -230,7 +230,7 @@ class MirroredExtended(StrategyExtended):
         return self._cross_device_ops.reduce(reduce_op, value, destinations)
 
     def _reduced_alike(self, reduce_op: ReduceOp, value: Any, destinations: Any) -> Any:
-        """The reduction of a value that all replicas share."""
+        """Reduce a value that is the same in all replicas."""
         if isinstance(value, int | float) and value == 0:
             return 0
         if reduce_op is ReduceOp.MEAN or len(self._devices) == 1:
@@ -286,7 +286,7 @@ class MirroredExtended(StrategyExtended):
 
 
 def _copied_initial_value(first: Any, device: str) -> Callable[[], Tensor]:
-    """The initial value of the first copy, for the one on `device`."""
+    """The first copy's initial value, copied to `device`."""
 
     def copied() -> Tensor:
         with get_default_graph().device(device):

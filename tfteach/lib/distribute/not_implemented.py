@@ -1,4 +1,4 @@
-"""Strategies that are not implemented: each says what to use instead."""
+"""Strategies that are not implemented; their errors name an alternative."""
 
 from __future__ import annotations
 

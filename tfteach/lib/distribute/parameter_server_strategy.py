@@ -31,7 +31,7 @@ from tfteach.lib.training.device_setter import replica_device_setter
 
 
 class ClusterResolver(Protocol):
-    """What tells a strategy the cluster, and its task in it."""
+    """Describes the cluster and this process's task to a strategy."""
 
     task_type: str
     task_id: int
@@ -41,7 +41,7 @@ class ClusterResolver(Protocol):
 
 
 class _OverServers(Strategy):
-    """A strategy whose variables stand on parameter servers."""
+    """A strategy whose variables are placed on parameter servers."""
 
     _extended: ParameterServerExtended
 
@@ -52,7 +52,7 @@ class _OverServers(Strategy):
         task_type: str | None = None,
         task_id: int | None = None,
     ) -> None:
-        """Become the strategy of a task of a cluster, as Estimators do by TF_CONFIG.
+        """Configure this task of a cluster, as Estimators do from TF_CONFIG.
 
         Args:
           session_config: a ConfigProto, which gets the device filters of the task.
@@ -69,13 +69,13 @@ class _OverServers(Strategy):
             session_config.CopyFrom(self.update_config_proto(session_config))
 
     def update_config_proto(self, config_proto: Proto) -> Proto:
-        """A copy of a ConfigProto, in which workers do not connect to each other."""
+        """A copy of a ConfigProto with filters that keep workers apart."""
         return self._extended._filtered(super().update_config_proto(config_proto))
 
 
 @export("distribute.experimental.ParameterServerStrategy")
 class ParameterServerStrategy(_OverServers):
-    """One replica a worker; the workers share variables, asynchronously.
+    """One replica per worker; workers update shared variables asynchronously.
 
     Made for Estimators: `tf.estimator.train_and_evaluate` tells it the cluster, by
     TF_CONFIG.  Until then, and without a cluster, variables stand on the only device.
@@ -107,7 +107,7 @@ class ParameterServerStrategy(_OverServers):
 
 @export("contrib.distribute.ParameterServerStrategy")
 class ContribParameterServerStrategy(_OverServers):
-    """`tf.distribute.experimental.ParameterServerStrategy`, told by TF_CONFIG at once.
+    """`tf.distribute.experimental.ParameterServerStrategy`, configured by TF_CONFIG.
 
     Args:
       num_gpus_per_worker: 0 for the CPU, or 1.
@@ -144,7 +144,7 @@ class ParameterServerExtended(MirroredExtended):
         self._task: tuple[str, int] = ("worker", 0)
 
     def _join(self, spec: ClusterSpec, task_type: str | None, task: Any) -> None:
-        """Compute on a task's device, with variables on the parameter servers."""
+        """Place computation on a task's device, and variables on parameter servers."""
         if not task_type or task is None:
             raise ValueError(
                 "When `cluster_spec` is given, you must also specify `task_type` and "
@@ -183,7 +183,7 @@ class ParameterServerExtended(MirroredExtended):
             if not self._jobs:
                 yield strategy
                 return
-            # What has no device must not stand on other workers.
+            # Ops without a device must not be placed on other workers.
             kind, number = self._task
             with get_default_graph().device(f"/job:{kind}/task:{number}"):
                 yield strategy
@@ -192,7 +192,7 @@ class ParameterServerExtended(MirroredExtended):
     def colocate_vars_with(
         self, colocate_with_variable: VariableLike
     ) -> Iterator[None]:
-        """A block whose variables stand where another one does.
+        """A context that colocates new variables with an existing one.
 
         Raises:
           ValueError: the strategy has not made that variable.
@@ -233,7 +233,7 @@ class ParameterServerExtended(MirroredExtended):
         return result if group else [result]
 
     def non_slot_devices(self, var_list: Sequence[VariableLike]) -> Any:
-        """The variable beside which an optimizer's own variables stand."""
+        """The variable with which an optimizer's own variables are colocated."""
         return min(var_list, key=lambda variable: variable.name)
 
     # ---- inputs
@@ -255,7 +255,7 @@ class ParameterServerExtended(MirroredExtended):
 
     @property
     def experimental_between_graph(self) -> bool:
-        """Whether each process builds a graph of its own."""
+        """True if each process builds its own graph."""
         return True
 
     @property
@@ -266,15 +266,15 @@ class ParameterServerExtended(MirroredExtended):
 
     @property
     def experimental_should_init(self) -> bool:
-        """Whether this process initializes the variables."""
+        """True if this process initializes the variables."""
         return self._is_chief
 
     @property
     def should_checkpoint(self) -> bool:
-        """Whether this process writes checkpoints."""
+        """True if this process writes checkpoints."""
         return self._is_chief
 
     @property
     def should_save_summary(self) -> bool:
-        """Whether this process writes summaries."""
+        """True if this process writes summaries."""
         return self._is_chief

@@ -1,4 +1,4 @@
-"""`tf.distribute.ReduceOp`: how values of several replicas become one.
+"""`tf.distribute.ReduceOp`: how per-replica values are combined.
 
 Source: python/distribute/reduce_util.py.
 """
@@ -14,7 +14,7 @@ from tfteach.variables.base import VariableAggregation
 
 @export("distribute.ReduceOp")
 class ReduceOp(enum.Enum):
-    """How values are reduced.
+    """How per-replica values are reduced.
 
     Attributes:
       SUM: they are added.
@@ -46,5 +46,5 @@ class ReduceOp(enum.Enum):
 
 
 def as_reduce_op(value: Any) -> ReduceOp:
-    """A ReduceOp, which may be given by its name."""
+    """A ReduceOp, or the one with the given name."""
     return ReduceOp(value.upper()) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""`tf.distribute.ReplicaContext`: what a replica knows of the others.
+"""`tf.distribute.ReplicaContext`: communication between replicas.
 
 Source: python/distribute/distribute_lib.py.
 """
@@ -23,7 +23,7 @@ from tfteach.ops.core.constant import constant
 
 @export("distribute.ReplicaContext")
 class ReplicaContext:
-    """A replica, while its function runs.
+    """The context in which a replica's function runs.
 
     Args:
       strategy: its strategy.
@@ -57,7 +57,7 @@ class ReplicaContext:
 
     @property
     def replica_id_in_sync_group(self) -> Tensor:
-        """The number of this replica, an int32 scalar."""
+        """This replica's index, an int32 scalar Tensor."""
         if self._number is None:
             self._number = constant(self.index, dtype="int32")
         return self._number
@@ -73,7 +73,7 @@ class ReplicaContext:
         args: Sequence[Value] = (),
         kwargs: Mapping[str, Value] | None = None,
     ) -> Result:
-        """Call a function once for all replicas, when all have arrived here.
+        """Call a function once, in cross-replica context, when all replicas get here.
 
         Args:
           merge_fn: gets the strategy, and of each argument those of all replicas.
@@ -92,7 +92,7 @@ class ReplicaContext:
             return fn(self._strategy, *args, **kwargs)
 
     def all_reduce(self, reduce_op: ReduceOp | str, value: Value) -> Value:
-        """The sum or mean of all replicas' values, for each of them.
+        """The sum or mean over all replicas, returned to each of them.
 
         Args:
           reduce_op: a `tf.distribute.ReduceOp`.

@@ -1,4 +1,4 @@
-"""A function called in each replica, in threads that take turns.
+"""Call a function once per replica, in threads that take turns.
 
 Only one thread runs at a time: the first replica until it calls `merge_call`, then the
 second, and so on; then the calling thread, which merges.  So the graph is the same each
@@ -27,7 +27,7 @@ class _Stopped(BaseException):
 
 
 class _SharedVariables:
-    """What `tf.Variable(...)` makes in the first replica, for the others.
+    """Shares the first replica's `tf.Variable(...)`s with the other replicas.
 
     They find it by its name, without the suffixes that make names unique, and by how
     often the name was asked for.
@@ -80,9 +80,9 @@ class _Replica(threading.Thread):
     """A replica's thread; `resume` lets it run until it merges, ends or fails.
 
     Attributes:
-      result: what the function returned.
+      result: the function's return value.
       error: its exception, or None.
-      is_done: whether it has ended.
+      is_done: True once the thread has ended.
       request: the function to merge by, and this replica's arguments.
       scopes: the name scope, the variable scope and the control inputs there.
     """
@@ -113,14 +113,14 @@ class _Replica(threading.Thread):
     # ---- for the calling thread
 
     def resume(self, merge_result: Any = None) -> None:
-        """Let it run on, with its part of a merge's result, until it pauses again."""
+        """Resume with this replica's part of a merge's result, until the next pause."""
         self._merge_result = merge_result
         self._may_run.set()
         self._paused.wait()
         self._paused.clear()
 
     def end(self) -> None:
-        """End it, if it has not ended yet."""
+        """Stop and join the thread, unless it has ended."""
         if self.is_alive():
             self._is_stopped = True
             self._may_run.set()
@@ -162,7 +162,7 @@ class _Replica(threading.Thread):
         self._may_run.clear()
 
     def merged(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Pause until the calling thread has merged."""
+        """Pause until the calling thread has called `fn`; return this replica's part."""
         if get_default_graph() is not self._graph:
             raise RuntimeError(
                 "`merge_call` called while defining a new graph or a tf.function."
@@ -185,7 +185,7 @@ def call_in_replicas(
     args: Any,
     kwargs: Any,
 ) -> Any:
-    """Call a function in each replica: the structure of its results, regrouped.
+    """Call a function in each replica, and regroup its results.
 
     Raises:
       RuntimeError: the replicas called `merge_call` a different number of times.
@@ -230,7 +230,7 @@ def _run_together(
 
 
 def _merge(strategy: Any, devices: tuple[str, ...], threads: list[_Replica]) -> Any:
-    """Call the function to merge by, in the scopes of the first replica."""
+    """Call the replicas' merge function in the scopes of the first replica."""
     requests = [thread.request for thread in threads]
     scopes = threads[0].scopes
     assert requests[0] is not None and scopes is not None

@@ -38,10 +38,10 @@ _Kwargs = Mapping[str, Any] | None
 
 @export("distribute.Strategy", "contrib.distribute.Strategy")
 class Strategy:
-    """How a model is distributed over devices.
+    """Distributes a model over devices.
 
     Args:
-      extended: what implements it.
+      extended: the implementation.
 
     Attributes:
       extended: likewise, a `tf.distribute.StrategyExtended`.
@@ -56,12 +56,12 @@ class Strategy:
 
     @property
     def extended(self) -> StrategyExtended:
-        """What optimizers and variables use of a strategy."""
+        """The interface that optimizers and variables use."""
         extended: StrategyExtended = self._extended
         return extended
 
     def scope(self) -> AbstractContextManager[Strategy]:
-        """A block in which variables are made as the strategy wants them.
+        """A context in which the strategy creates all variables.
 
         Example:
           >>> strategy = tf.distribute.MirroredStrategy()
@@ -72,7 +72,7 @@ class Strategy:
 
     @contextmanager
     def _scale_loss_for_estimator_enabled(self) -> Iterator[None]:
-        """A block in which optimizers scale the loss, as Estimators need it."""
+        """A context in which optimizers scale the loss, as Estimators expect."""
         self._scale_loss_for_estimator = True
         try:
             yield
@@ -81,7 +81,7 @@ class Strategy:
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """The number of replicas whose gradients are added."""
+        """The number of replicas whose gradients are aggregated."""
         return len(self._extended.worker_devices)
 
     # ---- computing
@@ -118,7 +118,7 @@ class Strategy:
     def reduce(
         self, reduce_op: ReduceOp | str, value: Value, axis: int | None = None
     ) -> Value:
-        """One Tensor of a value of each replica.
+        """Reduce a per-replica value to one Tensor.
 
         Args:
           reduce_op: a `tf.distribute.ReduceOp`.
@@ -155,15 +155,15 @@ class Strategy:
         return total / cast(count, total.dtype)
 
     def experimental_local_results(self, value: Value) -> tuple[Any, ...]:
-        """The values of all replicas; of any other value it alone."""
+        """The values of all replicas; for any other value, a tuple of just it."""
         return self.extended._local_results(value)
 
     def unwrap(self, value: Value) -> tuple[Any, ...]:
-        """`experimental_local_results`."""
+        """An old name of `experimental_local_results`."""
         return self.extended._local_results(value)
 
     def group(self, value: Value, name: str | None = None) -> Operation:
-        """An Operation that waits for the values of all replicas."""
+        """An Operation that runs after the values of all replicas are computed."""
         flat = nest.flatten(self.extended._local_results(value))
         if len(flat) != 1 or name is not None:
             return group(*flat, name=name)
@@ -173,7 +173,7 @@ class Strategy:
     # ---- inputs
 
     def make_dataset_iterator(self, dataset: Batches) -> InputIterator:
-        """An iterator that gives each replica its part of each batch.
+        """An iterator that splits each batch among the replicas.
 
         Args:
           dataset: of batches for all replicas together.
@@ -185,7 +185,7 @@ class Strategy:
         input_fn: Function,
         replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER,
     ) -> InputIterator:
-        """An iterator that gives each replica a batch of its own.
+        """An iterator that returns one batch per replica.
 
         Args:
           input_fn: gets a `tf.distribute.InputContext`, and returns a dataset of
@@ -202,7 +202,7 @@ class Strategy:
         return self.extended._make_input_fn_iterator(input_fn)
 
     def experimental_distribute_dataset(self, dataset: Batches) -> InputIterator:
-        """`make_dataset_iterator`, which is also a dataset's.
+        """`make_dataset_iterator`; the result can be used as a dataset, too.
 
         Args:
           dataset: of batches for all replicas together.
@@ -240,7 +240,7 @@ class Strategy:
         task_type: str | None = None,
         task_id: int | None = None,
     ) -> None:
-        """Prepare for a cluster, which strategies of one process refuse.
+        """Configure for a cluster: not supported by strategies of one process.
 
         Raises:
           NotImplementedError: there is a `cluster_spec`.
@@ -253,7 +253,7 @@ class Strategy:
             )
 
     def update_config_proto(self, config_proto: Proto) -> Proto:
-        """A copy of a ConfigProto, which needs no change."""
+        """An unmodified copy of a ConfigProto."""
         copy = type(config_proto)()
         copy.CopyFrom(config_proto)
         return copy

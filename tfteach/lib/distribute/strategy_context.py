@@ -1,4 +1,4 @@
-"""Which strategy is open, and in which replica: `tf.distribute.get_strategy` etc.
+"""The current strategy and replica: `tf.distribute.get_strategy` etc.
 
 Source: python/distribute/distribution_strategy_context.py.
 """
@@ -15,7 +15,7 @@ from tfteach.lib.distribute.strategy import Strategy
 
 @export("distribute.get_strategy", "contrib.distribute.get_strategy")
 def get_strategy() -> Strategy:
-    """The open strategy; outside all scopes a default one, of one replica.
+    """The current strategy; outside every scope the default one, with one replica.
 
     Source: python/distribute/distribution_strategy_context.py.
     """
@@ -26,7 +26,7 @@ def get_strategy() -> Strategy:
 
 @export("distribute.has_strategy", "contrib.distribute.has_strategy")
 def has_strategy() -> bool:
-    """Whether the code is inside a strategy's `scope()`.
+    """True inside a strategy's `scope()`.
 
     Source: python/distribute/distribution_strategy_context.py.
     """
@@ -38,7 +38,7 @@ def has_strategy() -> bool:
     "contrib.distribute.in_cross_replica_context",
 )
 def in_cross_replica_context() -> bool:
-    """Whether the code is in a `scope()`, but in none of the replicas.
+    """True inside a `scope()`, but outside every replica.
 
     Source: python/distribute/distribution_strategy_context.py.
     """
@@ -48,7 +48,7 @@ def in_cross_replica_context() -> bool:
 
 @export("distribute.get_replica_context", "contrib.distribute.get_replica_context")
 def get_replica_context() -> ReplicaContext | None:
-    """The replica's context; None between replicas and during updates.
+    """The replica's context; None in cross-replica context and during updates.
 
     Outside all scopes it is that of the default strategy's only replica.
 
@@ -63,7 +63,7 @@ def get_replica_context() -> ReplicaContext | None:
 
 @export("distribute.get_loss_reduction", "contrib.distribute.get_loss_reduction")
 def get_loss_reduction() -> ReduceOp:
-    """How an Estimator's strategy is to reduce the last loss of `tf.losses`.
+    """Set how an Estimator's strategy reduces the last loss of `tf.losses`.
 
     Source: python/distribute/distribute_lib.py.
     """

@@ -1,4 +1,4 @@
-"""`tf.distribute.StrategyExtended`: what optimizers and variables use of a strategy.
+"""`tf.distribute.StrategyExtended`: a strategy's interface for library code.
 
 Source: python/distribute/distribute_lib.py.
 """
@@ -41,7 +41,7 @@ _Kwargs = Mapping[str, Any] | None
 
 @export("distribute.StrategyExtended", "contrib.distribute.StrategyExtended")
 class StrategyExtended:
-    """What optimizers and variables use of a strategy; subclasses implement it.
+    """The interface that optimizers and variables use; subclasses implement it.
 
     Args:
       container_strategy: the strategy.
@@ -82,7 +82,7 @@ class StrategyExtended:
         raise NotImplementedError
 
     def _require_cross_replica(self) -> None:
-        """Raise RuntimeError unless the code is between this strategy's replicas."""
+        """Raise RuntimeError outside this strategy's cross-replica context."""
         mode, strategy = current_mode(), self._container_strategy()
         if mode is None:
             return
@@ -98,14 +98,14 @@ class StrategyExtended:
             )
 
     def variable_created_in_scope(self, v: VariableLike) -> bool:
-        """Whether the strategy made a variable."""
+        """True if the strategy created the variable."""
         return getattr(v, "_distribute_strategy", None) is self._container()
 
     @contextmanager
     def colocate_vars_with(
         self, colocate_with_variable: VariableLike
     ) -> Iterator[None]:
-        """A block whose variables stand where another one does.
+        """A context that colocates new variables with an existing one.
 
         Raises:
           ValueError: the strategy has not made that variable.
@@ -134,7 +134,7 @@ class StrategyExtended:
     def reduce_to(
         self, reduce_op: ReduceOp | str, value: Value, destinations: Destinations
     ) -> Value:
-        """The sum or mean of a value, on the devices of `destinations`."""
+        """The sum or mean over the replicas, on the devices of `destinations`."""
         self._require_cross_replica()
         return self._reduce_to(as_reduce_op(reduce_op), value, destinations)
 
@@ -204,7 +204,7 @@ class StrategyExtended:
         raise NotImplementedError
 
     def read_var(self, v: VariableLike) -> Tensor:
-        """The value of a variable between replicas."""
+        """The value of a variable in cross-replica context."""
         with self._container_strategy().scope():
             return convert(v)
 
@@ -212,7 +212,7 @@ class StrategyExtended:
         raise NotImplementedError
 
     def value_container(self, value: Value) -> Value:
-        """The mirrored variable whose copy a variable is; else the value itself."""
+        """The mirrored variable that contains this copy; otherwise the value itself."""
         return whole_variable(value)
 
     # ---- devices and inputs
@@ -228,7 +228,7 @@ class StrategyExtended:
         return self.worker_devices
 
     def non_slot_devices(self, var_list: Sequence[VariableLike]) -> tuple[str, ...]:
-        """The devices of an optimizer's own variables."""
+        """The devices for an optimizer's own variables."""
         return self.worker_devices
 
     def _make_dataset_iterator(self, dataset: Batches) -> InputIterator:
@@ -244,7 +244,7 @@ class StrategyExtended:
         iterations: TensorLike = 1,
         initial_loop_values: Value = None,
     ) -> Result:
-        """Not implemented: run a step in a loop of your own.
+        """Not implemented: run the step in a Python loop instead.
 
         Raises:
           NotImplementedError: always.
@@ -264,36 +264,36 @@ class StrategyExtended:
 
     @property
     def _global_batch_size(self) -> bool:
-        """Whether `make_dataset_iterator` divides batches among the replicas."""
+        """True if `make_dataset_iterator` splits batches among the replicas."""
         return True
 
     @property
     def experimental_require_static_shapes(self) -> bool:
-        """Whether all shapes must be known."""
+        """True if all shapes must be static."""
         return False
 
     @property
     def experimental_between_graph(self) -> bool:
-        """Whether each process builds a graph of its own."""
+        """True if each process builds its own graph."""
         return False
 
     @property
     def experimental_should_init(self) -> bool:
-        """Whether this process initializes the variables."""
+        """True if this process initializes the variables."""
         return True
 
     @property
     def should_checkpoint(self) -> bool:
-        """Whether this process writes checkpoints."""
+        """True if this process writes checkpoints."""
         return True
 
     @property
     def should_save_summary(self) -> bool:
-        """Whether this process writes summaries."""
+        """True if this process writes summaries."""
         return True
 
 
 def _unpartitioned(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A custom getter: the variables of a strategy are not partitioned."""
+    """A custom getter that drops the partitioner: strategies do not partition."""
     kwargs.pop("partitioner", None)
     return getter(*args, **kwargs)

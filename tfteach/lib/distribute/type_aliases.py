@@ -1,4 +1,4 @@
-"""Types of what strategies take and return.
+"""Types of the arguments and results of strategies.
 
 They depend on the user's functions, which a type checker cannot see.
 """
@@ -12,7 +12,7 @@ from typing import Any
 Value = Any
 # Where values go: the name of a device, or a variable or values that stand there.
 Destinations = Any
-# What a user's function returned, in each replica or on each device.
+# The result of a user's function, per replica or per device.
 Result = Any
 # Of a dataset, its batches for all replicas together.
 Batches = Any
