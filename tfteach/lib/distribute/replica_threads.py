@@ -162,7 +162,7 @@ class _Replica(threading.Thread):
         self._may_run.clear()
 
     def merged(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Pause until the calling thread has called `fn`; return this replica's part."""
+        """Pause until the calling thread has called `fn`; its result for this one."""
         if get_default_graph() is not self._graph:
             raise RuntimeError(
                 "`merge_call` called while defining a new graph or a tf.function."
