@@ -27,7 +27,7 @@ class Certificates(NamedTuple):
     is_mutual: bool
 
     def contents(self) -> tuple[bytes | None, bytes | None, bytes | None]:
-        """What the files hold.
+        """Read the files.
 
         Raises:
           NotFoundError: a file does not exist.
@@ -81,7 +81,7 @@ def use_certificates(
 
 
 def certificates() -> Certificates:
-    """Those of this process."""
+    """The certificates of this process."""
     if _chosen is not None:
         return _chosen
     certificate, key, roots = (os.environ.get(name) or None for name in _VARIABLES)
@@ -89,7 +89,7 @@ def certificates() -> Certificates:
 
 
 def _checked(own: Certificates) -> Certificates:
-    """The same, if they are what they should be."""
+    """Check that the files exist, are PEM, and belong together."""
     certificate, key, *_ = own
     if (certificate is None) is not (key is None):
         raise errors.InvalidArgumentError(
@@ -107,7 +107,7 @@ def _checked(own: Certificates) -> Certificates:
 
 
 def _context(own: Certificates) -> ssl.SSLContext:
-    """How this process connects to servers."""
+    """The TLS context in which this process connects to servers."""
     context = ssl.create_default_context(cafile=own.roots)
     context.set_alpn_protocols(["h2"])
     if own.certificate is not None:
@@ -131,7 +131,7 @@ def _contents(path: str | None, what: str) -> bytes | None:
 
 
 def secure_channel(address: str) -> Any:
-    """gRPC's channel to an address, by TLS."""
+    """A gRPC channel to an address, over TLS."""
     grpc = grpc_module()
     certificate, key, roots = certificates().contents()
     made = grpc.ssl_channel_credentials(roots, key, certificate)
@@ -139,9 +139,9 @@ def secure_channel(address: str) -> Any:
 
 
 def check_handshake(address: str, timeout_s: float) -> None:
-    """Tell a server that is not there from one that refuses this process.
+    """Find out if a server refuses this process, rather than being absent.
 
-    gRPC connects again and again, and says of both only that it failed.
+    gRPC retries for ever, and reports both in the same words.
 
     Raises:
       UnavailableError: there is a server, but one of the two refuses the other.
@@ -172,7 +172,7 @@ def check_handshake(address: str, timeout_s: float) -> None:
 
 
 def check_not_encrypted(address: str, timeout_s: float) -> None:
-    """Tell a server that is not there from one to which only TLS leads.
+    """Find out if a server requires TLS, rather than being absent.
 
     Raises:
       UnavailableError: the server is encrypted.
@@ -201,7 +201,7 @@ def _connected(address: str, timeout_s: float) -> socket.socket | None:
 
 
 def server_credentials() -> Any:
-    """gRPC's credentials of a server.
+    """The credentials of this process's servers.
 
     Raises:
       InvalidArgumentError: this process has no certificate.

@@ -1,4 +1,4 @@
-"""Loops whose iterations several tasks run.
+"""Loops whose bodies span several tasks.
 
 A task that receives values in a loop has to know how often: it gets a loop of its own,
 with nothing in it, that iterates while the condition holds, and each iteration of which
@@ -26,7 +26,7 @@ def task_of(device: Device) -> str:
 
 
 def add_control_loops(graph: ExecutedGraph, step: Step) -> None:
-    """Let what receives values in a loop do so in each iteration.
+    """Make each receive inside a loop run once per iteration.
 
     Args:
       graph: the parts of a step; it gets further nodes.
@@ -37,7 +37,7 @@ def add_control_loops(graph: ExecutedGraph, step: Step) -> None:
 
 
 class _Loop(NamedTuple):
-    """A task's own loop: its Merge outputs a value in each iteration."""
+    """A control loop of a task: its Merge outputs a value per iteration."""
 
     merge: str
     device: Device
@@ -70,14 +70,14 @@ class _ControlLoops:
                     node.inputs = [f"^{loop.merge}"]
 
     def path_of(self, node: ExecutedNode) -> Path:
-        """The loops that the outputs of a node are in."""
+        """The loops that contain a node's outputs."""
         if node.node is not None and node.node in self.frames:
             return path_behind(node.node, self.frames[node.node])
         source = node.inputs[0].lstrip("^").partition(":")[0] if node.inputs else ""
         return self.path_of(self.by_name[source]) if source in self.by_name else ()
 
     def loop(self, path: Path, device: Device) -> _Loop:
-        """The own loop of a device's task, which iterates as that at `path` does."""
+        """The control loop on a device's task that follows the loop at `path`."""
         key = path, task_of(device)
         if key in self.made:
             return self.made[key]
@@ -109,7 +109,7 @@ class _ControlLoops:
         return found
 
     def condition(self, path: Path, device: Device, merge: str) -> str:
-        """Whether the loop at `path` goes on, on a device's task."""
+        """The name of the loop condition of `path`, available on a device's task."""
         (node,) = self.graph.of[self.conditions[path]]
         if task_of(node.device) == task_of(device):
             return node.name

@@ -71,7 +71,7 @@ def unfused(graph_def: Proto) -> list[Proto]:
 
 
 class _Parts:
-    """The nodes that replace a fused one; the last of them gets its name."""
+    """The nodes that replace a fused one; the last one inherits its name."""
 
     def __init__(self, fused: Proto) -> None:
         self.fused = fused
@@ -85,7 +85,7 @@ class _Parts:
         return taken
 
     def add(self, op: str, inputs: Iterable[str], attrs: Iterable[str]) -> Proto:
-        """Add a node behind those that there are.
+        """Append a node that consumes the previous one's output.
 
         Args:
           op: its type.
@@ -128,7 +128,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _computed(fused: Proto) -> _Parts:
-    """A product or a convolution, what is added to it, and an activation."""
+    """A product or convolution, followed by additions and an activation."""
     parts = _Parts(fused)
     op, attrs = _FIRST[fused.op]
     parts.add(op, parts.take(2), attrs)
@@ -147,7 +147,7 @@ def _computed(fused: Proto) -> _Parts:
 
 
 def _chain(fused: Proto) -> _Parts:
-    """Element-wise ops, one behind the other."""
+    """A chain of element-wise ops."""
     parts = _Parts(fused)
     for kind in _texts(fused.attr["op_names"]):
         parts.add(kind, [] if parts.nodes else parts.take(1), ["T"])
@@ -155,7 +155,7 @@ def _chain(fused: Proto) -> _Parts:
 
 
 def _normalized(fused: Proto) -> _Parts:
-    """A batch normalization, what is added to it, and an activation."""
+    """A batch normalization, followed by additions and an activation."""
     parts = _Parts(fused)
     attrs = "T", "U", "epsilon", "exponential_avg_factor", "data_format", "is_training"
     parts.add("FusedBatchNormV3", parts.take(5), attrs)

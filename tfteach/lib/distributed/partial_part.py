@@ -21,7 +21,7 @@ from tfteach.lib.distributed.service import status_of
 
 
 class PartialPart:
-    """Runs a part once, while the master's calls bring feeds and take fetches.
+    """Runs a part once, while the master's calls supply feeds and collect fetches.
 
     Args:
       session: the part.

@@ -1,4 +1,4 @@
-"""What a graph of another process may run in this one.
+"""Which ops a graph from another process may use in this one.
 
 A graph is a program: `tf.py_func` calls functions of the process that runs it, and
 other ops read and write its files.  Clients on this machine may do what its user may;
@@ -19,7 +19,7 @@ VARIABLE = "TFTEACH_SERVER_ALLOWS"
 
 
 def check_graph(graph_def: Proto, call: Call) -> None:
-    """Refuse nodes that a client of another machine may not run.
+    """Refuse nodes that clients on other machines may not run.
 
     Raises:
       PermissionDeniedError: there is one.
@@ -43,7 +43,7 @@ def check_graph(graph_def: Proto, call: Call) -> None:
 
 
 def _wanted(op_type: str) -> str | None:
-    """What an op type needs to be allowed; None for nothing."""
+    """The permission that an op type requires; None if it requires none."""
     cls = find_op(op_type)
     if cls is None:
         return None

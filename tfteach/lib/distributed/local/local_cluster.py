@@ -145,11 +145,11 @@ class LocalCluster:
         return self.task(job, index).target
 
     def kill(self, job: str, index: int = 0) -> None:
-        """End a task's process at once, as a machine that fails; see `restart`."""
+        """Kill a task's process, as if its machine failed; see `restart`."""
         self.task(job, index).kill()
 
     def stop(self, job: str, index: int = 0) -> None:
-        """Let a task stand still, as a machine that nobody reaches; see `resume`.
+        """Suspend a task, as if its machine were unreachable; see `resume`.
 
         Raises:
           ValueError: there is no such task, or it is dead.
@@ -158,7 +158,7 @@ class LocalCluster:
         self.task(job, index).stop()
 
     def resume(self, job: str, index: int = 0) -> None:
-        """Let a stopped task go on.
+        """Resume a suspended task.
 
         Raises:
           ValueError: there is no such task, or it is dead.
@@ -166,7 +166,7 @@ class LocalCluster:
         self.task(job, index).resume()
 
     def restart(self, job: str, index: int = 0) -> None:
-        """Start a task anew at its address: without variables, as another incarnation.
+        """Restart a task at its address: a new incarnation, without variables.
 
         Raises:
           RuntimeError: the cluster is closed, or the task did not start.
@@ -200,7 +200,7 @@ _running: dict[LocalCluster, None] = {}
 
 
 def running_clusters() -> list[LocalCluster]:
-    """The clusters of this process that are not closed, in the order of their start."""
+    """This process's open clusters, in the order in which they were started."""
     return list(_running)
 
 
@@ -210,7 +210,7 @@ def _end(tasks: list[LocalTask]) -> None:
 
 
 def free_addresses(jobs: Mapping[str, int]) -> dict[str, list[str]]:
-    """Addresses of this machine at which nothing listens, by job."""
+    """Free addresses of this machine, by job."""
     count = sum(jobs.values())
     sockets = [socket.socket() for _ in range(count)]
     try:
@@ -227,7 +227,7 @@ def free_addresses(jobs: Mapping[str, int]) -> dict[str, list[str]]:
 
 
 def _is_free(task: LocalTask) -> bool:
-    """Whether no other process listens at the address of a task that has ended."""
+    """True if the address of an ended task is free."""
     if task.pid is not None:
         return True
     with socket.socket() as tried:

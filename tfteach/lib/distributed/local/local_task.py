@@ -1,4 +1,4 @@
-"""A task of a `LocalCluster`: the process that runs it, what it prints, how it is."""
+"""A task of a `LocalCluster`: its process, output and state."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class LocalTask:
 
     @property
     def pid(self) -> int | None:
-        """The number of its process; None if it has ended."""
+        """The process ID; None if the process has ended."""
         process = self._process
         return None if process is None or process.poll() is not None else process.pid
 
@@ -139,7 +139,7 @@ class LocalTask:
         return self._ready.wait(timeout_s) and self.pid is not None
 
     def kill(self) -> None:
-        """End the process at once, as a machine that fails."""
+        """Kill the process, as if its machine failed."""
         process = self._process
         if process is not None:
             process.kill()
@@ -148,7 +148,7 @@ class LocalTask:
             process.stdin.close()
 
     def stop(self) -> None:
-        """Let the process stand still, as a machine that nobody reaches."""
+        """Suspend the process, as if its machine were unreachable."""
         self._signal("SIGSTOP")
         # Until all its threads stand still: only then the end of this process wakes it.
         if (pid := self.pid) is not None and hasattr(os, "waitid"):
@@ -156,7 +156,7 @@ class LocalTask:
         self._is_stopped = True
 
     def resume(self) -> None:
-        """Let a stopped process go on."""
+        """Resume a suspended process."""
         self._signal("SIGCONT")
         self._is_stopped = False
 
@@ -172,7 +172,7 @@ class LocalTask:
 def _read(
     process: subprocess.Popen[str], lines: deque[str], ready: threading.Event
 ) -> None:
-    """Keep what a process prints, until it ends."""
+    """Collect the output of a process until it ends."""
     assert process.stdout is not None
     with process.stdout as output:
         for line in output:

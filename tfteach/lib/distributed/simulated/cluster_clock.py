@@ -17,7 +17,7 @@ import numpy as np
 
 
 class Network(NamedTuple):
-    """How parameters travel.
+    """How parameters are transferred.
 
     Attributes:
       model_bytes: of all parameters, and so of a gradient.
@@ -33,7 +33,7 @@ class Network(NamedTuple):
 
 
 class Stragglers(NamedTuple):
-    """How long workers take for a gradient.
+    """How long workers compute a gradient.
 
     Attributes:
       compute_s: when nothing slows them down.
@@ -48,7 +48,7 @@ class Stragglers(NamedTuple):
     slow_workers: Mapping[int, float] = {}
 
     def times_s(self, worker: int, seed: int) -> Iterator[float]:
-        """The times of a worker's gradients, one after the other."""
+        """The successive compute times of one worker's gradients."""
         random = np.random.RandomState([seed, worker])
         usual_s = self.compute_s * self.slow_workers.get(worker, 1.0)
         while True:
@@ -79,7 +79,7 @@ class Gradient(NamedTuple):
 
     @property
     def staleness(self) -> int:
-        """How many updates were made while it was under way."""
+        """The staleness: updates applied since its parameters were read."""
         return self.version - self.read
 
 
@@ -101,13 +101,13 @@ class _Link:
         self._users.append((self._sent_bytes + self._network.model_bytes, worker))
 
     def next_s(self) -> float:
-        """When the next transfer ends."""
+        """The time at which the next transfer ends."""
         if not self._users:
             return float("inf")
         return self._now_s + (self._users[0][0] - self._sent_bytes) / self._rate()
 
     def end(self) -> int:
-        """End that transfer; whose it was."""
+        """Complete that transfer, and return its user."""
         self._advance(self.next_s())
         self._sent_bytes, worker = self._users.popleft()
         return worker
@@ -140,7 +140,7 @@ def gradients(
     needed: int | None,
     seed: int,
 ) -> Iterator[Gradient]:
-    """The gradients in the order in which they arrive, without an end.
+    """The gradients in order of arrival, an infinite iterator.
 
     Args:
       network: how parameters travel.

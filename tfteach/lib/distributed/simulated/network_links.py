@@ -1,4 +1,4 @@
-"""What connects the machines of a modelled cluster, by the figures of its standard."""
+"""Network links of a modelled cluster, with their standards' figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class NetworkLink(NamedTuple):
     """The link of a machine.
 
     Attributes:
-      name: what it is.
+      name: the link's name.
       bytes_per_s: of parameters, in one direction.
       source: the document that has its data rate.
     """

@@ -1,4 +1,4 @@
-"""`tf.simulate_cluster`: what a cluster of any size would take for a training step."""
+"""`tf.simulate_cluster`: the modelled step time of a cluster of any size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SATURATED = 0.9
 
 
 class TrainingTimes(NamedTuple):
-    """How fast a cluster trains in one way, by the model.
+    """The modelled training speed of a cluster in one mode.
 
     Attributes:
       name: "synchronous", "with 4 backup workers" or "asynchronous".
@@ -51,7 +51,7 @@ class TrainingTimes(NamedTuple):
 
     @property
     def is_saturated(self) -> bool:
-        """Whether more workers would only share the same network."""
+        """True if the network is saturated: more workers would not help."""
         return self.network_share >= SATURATED
 
 
@@ -87,7 +87,7 @@ class SimulatedCluster:
 
     @property
     def ways(self) -> dict[str, int | None]:
-        """Each way to train, and how many gradients its update needs: None for any."""
+        """Each training mode, with the gradients per update; None for asynchronous."""
         found: dict[str, int | None] = {SYNCHRONOUS: self.workers}
         if self.backup_workers:
             word = "worker" if self.backup_workers == 1 else "workers"
@@ -97,7 +97,7 @@ class SimulatedCluster:
 
     @property
     def saturates_at(self) -> int:
-        """The workers that keep the links of the parameter servers busy all the time.
+        """The number of workers that saturates the parameter servers' links.
 
         A worker needs its own link for `model_bytes`, reads and sends; the parameter
         servers serve `ps` of them at full rate, and others while these compute.
@@ -107,7 +107,7 @@ class SimulatedCluster:
         return -int(-self.ps * cycle_s // transfer_s)
 
     def gradients(self, way: str) -> Iterator[Gradient]:
-        """The gradients in the order in which they arrive, without an end.
+        """The gradients in order of arrival, an infinite iterator.
 
         Args:
           way: a name in `ways`.
@@ -144,7 +144,7 @@ class SimulatedCluster:
         evaluate: FeedDict | None = None,
         points: int = 40,
     ) -> LossCurves:
-        """The loss over the modelled time, by gradients that are really computed.
+        """The loss over modelled time, with gradients that are really computed.
 
         Each gradient is computed at the values that its worker would have read, and
         applied when it would arrive. All ways begin with the same values, and have the
@@ -186,12 +186,12 @@ class SimulatedCluster:
         return LossCurves(curves, self.workers, staleness)
 
     def _time_of(self, updates: int) -> float:
-        """When the last of some synchronous updates is made."""
+        """The modelled time of the last of a number of synchronous updates."""
         last = updates * self.workers - 1
         return next(itertools.islice(self.gradients(SYNCHRONOUS), last, None)).at_s
 
     def _times(self, name: str, needed: int | None) -> TrainingTimes:
-        """Run the clock for some updates, and take the means."""
+        """Run the clock for a number of updates, and average."""
         count = STEPS if needed is not None else STEPS * self.workers
         arrived = used = dropped = stale = 0
         at_s = full_s = 0.0
@@ -352,7 +352,7 @@ def simulate_cluster(
 
 
 def _trainable_bytes() -> float:
-    """Of the variables of the default graph."""
+    """The total size of the default graph's variables."""
     variables = get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES)
     return float(
         sum(v.shape.num_elements() * v.dtype.base_dtype.size for v in variables)

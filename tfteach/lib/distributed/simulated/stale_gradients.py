@@ -40,7 +40,7 @@ class LossPoint(NamedTuple):
 
 
 class LossCurves(NamedTuple):
-    """The loss over time for each way to train; `print` it.
+    """The loss over time for each training mode; `print` it.
 
     Attributes:
       curves: the way -> a `LossPoint` for each moment, the first at 0 s.
@@ -54,7 +54,7 @@ class LossCurves(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """One line: the way with the least loss at the end."""
+        """One line: the mode with the lowest final loss."""
         best = min(self.curves, key=lambda way: self.curves[way][-1].loss)
         last = self.curves[best][-1]
         return (
@@ -84,7 +84,7 @@ def train(
     evaluate: FeedDict | None,
     points: int,
 ) -> dict[str, tuple[LossPoint, ...]]:
-    """The curve of each way to train, for `SimulatedCluster.train`.
+    """The loss curve of each training mode, for `SimulatedCluster.train`.
 
     Args:
       ways: name -> (how many gradients an update needs, those that arrive).
@@ -105,7 +105,7 @@ def train(
 
 
 def load(session: Session, variables: Sequence[Any], values: Sequence[Array]) -> None:
-    """Set variables, by their initializers."""
+    """Run the variables' initializers."""
     pairs = list(zip(variables, values, strict=True))
     feeds = {variable.initializer.inputs[1]: value for variable, value in pairs}
     session.run([variable.initializer for variable in variables], feeds)
@@ -138,7 +138,7 @@ class _Model:
 
 
 class _Training:
-    """One way to train, from values that the session has."""
+    """Train in one mode, starting from the session's current values."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class _Training:
     def points(
         self, arriving: Iterator[Gradient], until_s: float, most: int
     ) -> Iterator[LossPoint]:
-        """The loss at the start, about as often as asked for, and at the end."""
+        """The loss at the start, after updates about evenly spaced, and at the end."""
         yield self._point(0.0)
         interval_s, last_s = until_s / (most - 1), 0.0
         for gradient in arriving:
