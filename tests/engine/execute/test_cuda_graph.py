@@ -420,6 +420,43 @@ def test_feeds_are_not_overwritten_before_the_card_has_read_them() -> None:
         )  # before it writes, and as all runs end
 
 
+def test_the_host_samples_candidates_before_the_card() -> None:
+    """It has the labels, as the card has: as many as a batch has, and in int64."""
+    ids = np.random.default_rng(1).integers(0, 7, (UNTIL_CAPTURED + 3, 2, 70))
+
+    def losses(gpus: int) -> list[float]:
+        config = tf.ConfigProto(device_count={"GPU": gpus})
+        with tf.Graph().as_default(), tf.Session(config=config) as sess:
+            tf.set_random_seed(3)
+            words, labels = (tf.placeholder(tf.int32, [70]) for _ in range(2))
+            table, w = (tf.get_variable(n, [7, 3]) for n in "tw")
+            loss = tf.reduce_mean(
+                tf.nn.nce_loss(
+                    w,
+                    tf.get_variable("b", [7]),
+                    labels[:, None],
+                    tf.nn.embedding_lookup(table, words),
+                    num_sampled=4,
+                    num_classes=7,
+                )
+            )
+            train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+            sess.run(tf.global_variables_initializer())
+            found = []
+            for i, (word, label) in enumerate(ids):
+                launched.append((STATE.kernels, STATE.launches))
+                run = sess.run([loss, train], {words: word, labels: label})
+                found.append(run[0])
+                if i > UNTIL_CAPTURED:
+                    kernels, launches = launched[-1]
+                    assert STATE.kernels == kernels
+                    assert STATE.launches == launches + 2 * gpus
+            return found
+
+    launched: list[tuple[int, int]] = []
+    np.testing.assert_allclose(losses(1), losses(0), rtol=1e-4)
+
+
 def test_an_accumulator_counts_all_runs() -> None:
     x = tf.placeholder(tf.float32, [4])
     sums = tf.ConditionalAccumulator(tf.float32, [4])  # of the host

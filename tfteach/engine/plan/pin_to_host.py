@@ -1,7 +1,8 @@
 """Small arithmetic between values of the host is computed there, not on a card.
 
 Sizes, loop counters and conditions are in host memory.  An op on them that was placed
-on a card would cost two copies, for the second of which the host waits.
+on a card would cost two copies, for the second of which the host waits.  So would one
+on the labels of a batch, if the host needs them too, as for sampling candidates.
 Source: core/grappler/optimizers/pin_to_host_optimizer.cc.
 """
 
@@ -22,27 +23,53 @@ MOST_ELEMENTS = 64
 def pin_to_host(step: Step, host: Device) -> None:
     """Move such ops of a placed step to the host.
 
-    An op moves if its inputs and outputs are few integers or truth values, which are
-    computed and used on the host.
+    An op moves if its inputs and outputs are integers or truth values that are computed
+    on the host, and are few and used only there, or are used there as well.
 
     Args:
       step: its nodes' devices change.
       host: where feeds come from and fetches go to.
     """
-    moving: set[Node] = set()
-    for node in step.nodes:
-        if _may_move(node) and all(
-            edge.node in moving or edge.node.device is _host_of(node, host)
-            for edge in node.inputs
-        ):
-            moving.add(node)
+    movable = _movable(step, host)
+    moving = _of_host_values({n for n in movable if _is_small(n)}, step, host)
     while True:
         needed = _needed_on_cards(step, moving)
         if not needed & moving:
             break
         moving -= needed
-    for node in moving:
+    for node in moving | _needed_on_host(step, movable - moving):
         node.device = _host_of(node, host)
+
+
+def _movable(step: Step, host: Device) -> set[Node]:
+    return _of_host_values(set(filter(_may_move, step.nodes)), step, host)
+
+
+def _of_host_values(nodes: set[Node], step: Step, host: Device) -> set[Node]:
+    """Those of the nodes that compute with values of the host or of each other."""
+    found: set[Node] = set()
+    for node in step.nodes:
+        if node in nodes and all(
+            edge.node in found or edge.node.device is _host_of(node, host)
+            for edge in node.inputs
+        ):
+            found.add(node)
+    return found
+
+
+def _needed_on_host(step: Step, movable: set[Node]) -> set[Node]:
+    """The nodes of which an op on the host takes a value, and what those take."""
+    found: set[Node] = set()
+    for node in reversed(step.nodes):
+        if node.spec.only_metadata:
+            continue
+        is_on_host = node.device.device_type != "GPU" or node in found
+        on_host = host_arguments(node)
+        sources = {
+            e.node for i, e in enumerate(node.inputs) if is_on_host or i in on_host
+        }
+        found |= sources & movable
+    return found
 
 
 def _may_move(node: Node) -> bool:
@@ -52,17 +79,17 @@ def _may_move(node: Node) -> bool:
         and not node.is_feed
         and node.flow is None
         and not (spec.is_stateful or spec.only_metadata or spec.calls_function)
-        and all(map(_is_small, (*node.op.inputs, *node.op.outputs)))
+        and all(t.dtype.name in TYPES for t in (*node.op.inputs, *node.op.outputs))
     )
 
 
-def _is_small(tensor: Tensor) -> bool:
+def _is_small(node: Node) -> bool:
+    return all(map(_has_few_elements, (*node.op.inputs, *node.op.outputs)))
+
+
+def _has_few_elements(tensor: Tensor) -> bool:
     shape = tensor.static_shape
-    return (
-        tensor.dtype.name in TYPES
-        and is_full(shape)
-        and math.prod(shape) <= MOST_ELEMENTS
-    )
+    return is_full(shape) and math.prod(shape) <= MOST_ELEMENTS
 
 
 def _host_of(node: Node, host: Device) -> Device:
