@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 from IPython.core.error import UsageError
+from ipywidgets.widgets import widget
 
 import tfteach as tf
 from tests.jupyter.test_magics import kinds, run, shell, stopped_at  # noqa: F401
@@ -175,11 +177,19 @@ def test_misuse_is_told(shell: Any, line: str, said: str) -> None:  # noqa: F811
 
 
 def test_growth_is_sent_while_the_cell_runs(shell: Any) -> None:  # noqa: F811
-    cell = "import time\nfor i in range(3):\n    tf.square(2.0)\n    time.sleep(0.15)"
-    run(shell, f"%%graph --trace\n{cell}\nview_batches = True")
-    live = shell.shown[0]["application/vnd.jupyter.widget-view+json"]
-    from ipywidgets.widgets import widget
+    def live_view() -> Any:
+        live = shell.shown[0]["application/vnd.jupyter.widget-view+json"]
+        return widget._instances[live["model_id"]]
 
-    view = widget._instances[live["model_id"]]
-    assert view._batches >= 2
+    def wait_for(count: int) -> None:
+        end_s = time.monotonic() + 60
+        while live_view()._batches < count:
+            assert time.monotonic() < end_s
+            time.sleep(0.005)
+
+    shell.user_ns["wait_for"] = wait_for
+    cell = "for i in range(3):\n    tf.square(2.0)\n    wait_for(i + 1)"
+    assert run(shell, f"%%graph --trace\n{cell}").success
+    view = live_view()
+    assert view._batches >= 3
     assert len(view._rows) == 6  # each with its constant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+import math
 from typing import Any
 
 import pytest
@@ -33,19 +33,22 @@ def test_what_rows_share_travels_once() -> None:
 def test_while_the_graph_moves_little_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slice at each tick; all the rest as soon as it rests."""
     monkeypatch.setattr(graph_stream, "LIVE_SLICE_S", 0.0)
+    monkeypatch.setattr(graph_stream, "RESTING_SLICE_S", math.inf)
+    monkeypatch.setattr(graph_stream, "INTERVAL_S", 0.0)
+    monkeypatch.setattr(graph_stream, "BYTES_PER_S", math.inf)
+    monkeypatch.setattr(GrowingRows, "_start_timer", lambda rows: None)  # we tick
     sent: list[Any] = []
     with tf.Graph().as_default() as graph:
         rows = GrowingRows(graph, sent.append, where)
-        for _ in range(60):
-            tf.constant([1.0] * 3)
-            tf.constant(2.0)
-            time.sleep(0.004)
-    live = sum(len(batch["rows"]) for batch in sent)
-    assert 0 < live < 120  # on a busy machine the loop lasts for more ticks
-    deadline = time.monotonic() + 60
-    while sum(len(batch["rows"]) for batch in sent) < 120:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+        for _ in range(4):
+            for _ in range(30):
+                tf.constant([1.0] * 3)
+            rows._on_time()
+    live = [len(batch["rows"]) for batch in sent]
+    assert min(live) > 0
+    assert max(live) <= 17
+    rows._on_time()
+    assert sum(len(batch["rows"]) for batch in sent) == 120
     rows.close()
     assert [row.name for batch in sent for row in batch["rows"]] == [
         op.name for op in graph.get_operations()
