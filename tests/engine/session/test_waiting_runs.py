@@ -107,8 +107,9 @@ def test_a_time_limit_ends_a_wait(kind: str) -> None:
         assert caught.value.message == "Timed out waiting for notification"
         assert in_line(session) == 0
         waits_for(lambda: threading.active_count() == before)
-        session.run(queue.enqueue(5))
-        assert session.run(queue.dequeue()) == 5
+        enough = tf.RunOptions(timeout_in_ms=int(ENOUGH_S * 1000))
+        session.run(queue.enqueue(5), options=enough)
+        assert session.run(queue.dequeue(), options=enough) == 5
 
 
 def interrupt_once_it_waits(session: tf.Session) -> threading.Thread:

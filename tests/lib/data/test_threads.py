@@ -95,14 +95,18 @@ def test_four_threads_call_at_the_same_time_and_keep_the_order(build: Any) -> No
 
 def test_no_more_calls_than_asked_for() -> None:
     lock = threading.Lock()
-    now, most = 0, 0
+    now, most, limit = 0, 0, 0
+    reached = threading.Event()
 
     def count(i: Any) -> Any:
         nonlocal now, most
         with lock:
             now += 1
             most = max(most, now)
-        time.sleep(0.001)
+            if now == limit:
+                reached.set()
+        assert reached.wait(60)
+        time.sleep(0.001)  # in which one more might come
         with lock:
             now -= 1
         return i
@@ -121,6 +125,7 @@ def test_no_more_calls_than_asked_for() -> None:
         (d.with_options(options), 2) for d in datasets
     ]:
         most = 0
+        reached.clear()
         element = dataset.make_one_shot_iterator().get_next()
         with tf.Session() as session:
             elements(session, element)
